@@ -1,0 +1,43 @@
+/**
+ * `npm ci` refuses a lock in which an optional dependency is missing, and `npm install` writes such a lock when a registry
+ * lacks one platform's binary. Found here, it names the package instead of failing every clean installation.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './packages.ts';
+
+interface Entry {
+  resolved?: string;
+  link?: boolean;
+  optionalDependencies?: Record<string, string>;
+}
+
+const lock: { packages: Record<string, Entry> } = JSON.parse(
+  readFileSync(join(root, 'package-lock.json'), 'utf8'),
+);
+const problems: string[] = [];
+
+/** Looks where Node would: in the package's own node_modules, then in every one above it. */
+function isLocked(name: string, from: string): boolean {
+  for (
+    let folder = from;
+    folder;
+    folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))
+  ) {
+    if (`${folder}/node_modules/${name}` in lock.packages) return true;
+  }
+  return `node_modules/${name}` in lock.packages;
+}
+
+for (const [path, entry] of Object.entries(lock.packages)) {
+  for (const name of Object.keys(entry.optionalDependencies ?? {})) {
+    if (!isLocked(name, path))
+      problems.push(`${path || 'root'}: optional dependency ${name} is not in the lock`);
+  }
+  if (entry.resolved && !entry.link) problems.push(`${path}: the lock names the registry it came from`);
+}
+
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exit(1);
+}

@@ -1,0 +1,22 @@
+import { defineConfig } from 'tsup';
+
+type Format = 'esm' | 'cjs';
+
+/** The one build every package shares. `entry` keeps its folders below `src`, so `src/memory/index.ts` becomes `dist/memory/index.js`. */
+export function library(
+  entry: string[],
+  { formats = ['esm', 'cjs'], onSuccess }: { formats?: Format[]; onSuccess?: () => Promise<void> } = {},
+) {
+  return defineConfig({
+    entry,
+    format: formats,
+    target: 'es2023',
+    platform: 'node',
+    outDir: 'dist',
+    clean: true,
+    dts: true,
+    sourcemap: false,
+    tsconfig: '../../tsconfig.json',
+    ...(onSuccess && { onSuccess }),
+  });
+}

@@ -1,0 +1,60 @@
+import { defineConfig } from 'vitest/config';
+
+const EVERY_TEST = [
+  'packages/*/src/**/*.test.ts',
+  'packages/*/test/**/*.test.ts',
+  'test/**/*.test.ts',
+  'examples/**/*.test.ts',
+];
+
+/**
+ * These hold a promise made in real time to its number: how soon a service that is away is told, how soon a revoked key is
+ * refused elsewhere, how soon leaving stops the work. They run last and one by one, so that what is measured is the
+ * product and not its neighbours.
+ */
+const IN_REAL_TIME = [
+  'packages/{core,express,fastify,koa,testing}/test/**/adapter.test.ts',
+  'packages/*/test/**/outage.test.ts',
+  'packages/redis/test/expiring.test.ts',
+  'packages/redis/test/publisher.test.ts',
+  'test/guest/guest.test.ts',
+  'test/identity/revocation-processes.test.ts',
+];
+
+const NEVER = ['**/node_modules/**', '**/dist/**'];
+
+export default defineConfig({
+  // Tests read the packages' sources, so no build stands between an edit and its test. Vitest resolves like a server:
+  // the plain `resolve.conditions` would not reach it.
+  ssr: { resolve: { conditions: ['@questline/source'] } },
+  test: {
+    pool: 'forks',
+    // Only to end what hangs: a busy machine may take its time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    passWithNoTests: true,
+    coverage: { include: ['packages/*/src/**'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'tests',
+          include: EVERY_TEST,
+          exclude: [...NEVER, ...IN_REAL_TIME],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'in real time',
+          include: IN_REAL_TIME,
+          exclude: NEVER,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
