@@ -1,0 +1,61 @@
+import { invalid } from '../errors.ts';
+import type { ModelContent, ModelMessage } from '../ports/models.ts';
+import type { CompletionMessage, CompletionPart } from './contract.ts';
+import { fromWireThinking } from './thinking.ts';
+
+/**
+ * The conversation as providers are given it.
+ * @throws ApiError 422 for a tool result whose call does not stand before it.
+ */
+export function toModelMessages(messages: readonly CompletionMessage[]): ModelMessage[] {
+  const toolNames = new Map<string, string>();
+  return messages.map((message, index) => ({
+    role: message.role,
+    content:
+      typeof message.content === 'string'
+        ? [{ type: 'text', text: message.content }]
+        : message.content.map((part, position) =>
+            toModelContent(part, toolNames, `messages.${index}.content.${position}`),
+          ),
+  }));
+}
+
+function toModelContent(part: CompletionPart, toolNames: Map<string, string>, path: string): ModelContent {
+  switch (part.type) {
+    case 'text':
+      return part;
+    case 'image':
+      return { type: 'image', mediaType: part.source.media_type, data: part.source.data };
+    case 'image_url':
+      return imageOf(part.image_url.url);
+    case 'input_image':
+      return imageOf(part.image_url);
+    case 'tool_use':
+      toolNames.set(part.id, part.name);
+      return part;
+    case 'tool_result': {
+      const toolName = toolNames.get(part.tool_use_id);
+      if (toolName === undefined) {
+        throw invalid(`${path}.tool_use_id`, 'no earlier tool_use part has this id');
+      }
+      const content =
+        typeof part.content === 'string' ? part.content : part.content.map(({ text }) => text).join('\n');
+      return {
+        type: 'tool_result',
+        toolUseId: part.tool_use_id,
+        toolName,
+        content,
+        isError: part.is_error ?? false,
+      };
+    }
+    case 'thinking':
+    case 'redacted_thinking':
+      return { type: 'thinking', block: fromWireThinking(part) };
+  }
+}
+
+/** `data:<type>;base64,<data>`, as the contract has checked. */
+function imageOf(url: string): ModelContent {
+  const comma = url.indexOf(',');
+  return { type: 'image', mediaType: url.slice(5, url.indexOf(';')), data: url.slice(comma + 1) };
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CHUNK_LIMITS, countTokens, splitText } from './chunks.ts';
+import { plainTextExtractor } from './plain-text.ts';
+
+const small = { tokens: 20, overlap: 6 };
+
+describe('a text is cut', () => {
+  test('at the ends of sentences, each piece beginning with the end of the one before', () => {
+    const text =
+      'One is here. Two is there. Three is far away from it all. Four ends it. Five is over it. Six is last.';
+    const chunks = splitText(text, small);
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks[0]).toBe('One is here. Two is there. Three is far away from it all. Four ends it.');
+    expect(chunks[1]).toBe('Four ends it. Five is over it. Six is last.');
+  });
+
+  test('nowhere when it is short, and not at all when it says nothing', () => {
+    expect(splitText('Short.\n')).toEqual(['Short.']);
+    for (const nothing of ['', ' \n\t', '--- ... !?']) expect(splitText(nothing)).toEqual([]);
+  });
+
+  test('between words, or within one that is endless', () => {
+    const words = splitText('word '.repeat(100), small);
+    for (const chunk of words) expect(chunk).toMatch(/^word( word)*$/);
+    const letters = splitText('x'.repeat(1000), small);
+    expect(letters.join('').length).toBeGreaterThanOrEqual(1000);
+    for (const chunk of letters) expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens);
+  });
+
+  test('so that no piece is too long and no word is lost, in the same places every time', () => {
+    const sentence = fc.oneof(
+      fc.lorem(),
+      fc.string({ unit: 'grapheme', maxLength: 200 }),
+      fc.constantFrom('东京很大。', 'Was? Ja!', '\n\n', '3.14 e.g. x'),
+    );
+    fc.assert(
+      fc.property(fc.array(sentence, { maxLength: 30 }), (sentences) => {
+        const text = sentences.join(' ');
+        const chunks = splitText(text, small);
+        expect(splitText(text, small)).toEqual(chunks);
+        for (const chunk of chunks) expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens + 1);
+        let from = 0;
+        for (const chunk of chunks) {
+          const at = text.indexOf(chunk.slice(0, 8), Math.max(0, from - 400));
+          expect(at).toBeGreaterThanOrEqual(0);
+          from = at;
+        }
+        const whole = new Set(chunks.join(' ').match(/[a-z]{2,30}/g) ?? []);
+        for (const word of text.match(/(?<![^\s.])[a-z]{2,30}(?![^\s.])/g) ?? [])
+          expect(whole).toContain(word);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('by about as many tokens as models count', () => {
+    expect(countTokens('four')).toBe(1);
+    expect(countTokens('Größe')).toBe(2);
+    expect(countTokens('东京')).toBe(2);
+    expect(CHUNK_LIMITS.overlap).toBeLessThan(CHUNK_LIMITS.tokens / 2);
+  });
+});
+
+describe('plain text', () => {
+  const read = (text: string | Uint8Array, mimeType: string, name = 'a') =>
+    plainTextExtractor.extract(typeof text === 'string' ? Buffer.from(text) : text, { mimeType, name });
+
+  test('is known by its type, and where that says nothing by its name', () => {
+    const reads = (mimeType: string, name = 'a') => plainTextExtractor.reads({ mimeType, name });
+    expect([
+      reads('text/plain'),
+      reads('text/markdown'),
+      reads('text/csv'),
+      reads('application/json'),
+    ]).toEqual(new Array(4).fill(true));
+    expect([reads('application/octet-stream', 'a.MD'), reads('application/octet-stream', 'md')]).toEqual([
+      true,
+      false,
+    ]);
+    expect([reads('image/png', 'a.txt'), reads('text/html')]).toEqual([false, false]);
+  });
+
+  test('has its tags in the head of a Markdown file', async () => {
+    for (const head of [
+      'tags: [red, "dark blue"]',
+      'tags: red, dark blue',
+      'title: x\ntags:\n  - red\n  - dark blue',
+    ]) {
+      expect(await read(`---\n${head}\n---\n# Hello`, 'text/markdown')).toEqual({
+        text: '# Hello',
+        tags: ['red', 'dark blue'],
+      });
+    }
+    expect(await read('# Hello\n---\ntags: a\n---', 'text/markdown')).toMatchObject({ tags: [] });
+  });
+
+  test('has a line for each value of JSON', async () => {
+    const json = JSON.stringify({ name: 'Ada', born: { year: 1815 }, works: ['notes', null] });
+    expect((await read(json, 'application/json')).text).toBe(
+      'name: Ada\nborn.year: 1815\nworks.0: notes\nworks.1: null',
+    );
+    expect((await read('{broken', 'application/json')).text).toBe('{broken');
+    expect((await read('[]'.repeat(0) + '['.repeat(50_000), 'application/json')).text).toHaveLength(50_000);
+  });
+
+  test('is read in the encoding of its mark', async () => {
+    const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Größe', 'utf16le')]);
+    expect((await read(utf16, 'text/plain')).text).toBe('Größe');
+    expect((await read('\uFEFFGröße\r\nzwei\0', 'text/plain')).text).toBe('Größe\nzwei');
+  });
+});

@@ -1,0 +1,76 @@
+import type { DocumentType, TextExtractor } from '../ports/text-extractor.ts';
+
+const TYPES: ReadonlySet<string> = new Set([
+  'text/plain',
+  'text/markdown',
+  'text/x-markdown',
+  'text/csv',
+  'text/tab-separated-values',
+  'application/json',
+]);
+/** By the name's end, for types that say nothing. */
+const ENDINGS: ReadonlySet<string> = new Set(['txt', 'md', 'markdown', 'csv', 'tsv', 'json', 'log']);
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', '']);
+
+/** What is text already: plain text, Markdown with its tags, CSV, and JSON with a line for each value. */
+export const plainTextExtractor: TextExtractor = {
+  reads: ({ mimeType, name }) =>
+    TYPES.has(mimeType) || (SAYS_NOTHING.has(mimeType) && ENDINGS.has(endingOf(name))),
+  async extract(bytes, type) {
+    const text = decode(bytes);
+    if (type.mimeType === 'application/json' || endingOf(type.name) === 'json')
+      return { text: linesOfJson(text) };
+    return isMarkdown(type) ? readMarkdown(text) : { text };
+  },
+};
+
+function endingOf(name: string): string {
+  return name.includes('.') ? (name.split('.').at(-1)?.toLowerCase() ?? '') : '';
+}
+
+function isMarkdown({ mimeType, name }: DocumentType): boolean {
+  return mimeType.endsWith('markdown') || ['md', 'markdown'].includes(endingOf(name));
+}
+
+/** In the encoding of its byte order mark, else UTF-8. */
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes).replaceAll('\0', '').replaceAll('\r\n', '\n');
+}
+
+/** Tags stand in the block between two lines of hyphens at the very beginning, as many tools write them. */
+function readMarkdown(text: string): { text: string; tags: string[] } {
+  const block = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(text);
+  if (block === null) return { text, tags: [] };
+  const [whole, head = ''] = block;
+  const [, inline = '', list = ''] = /^tags:[ \t]*(.*)((?:\n[ \t]*-[ \t].*)*)/m.exec(head) ?? [];
+  const tags = `${inline.replace(/^\[|\]$/g, '')}\n${list.replaceAll(/^[ \t]*-[ \t]/gm, '')}`
+    .split(/[,\n]/)
+    .map((tag) => tag.trim().replace(/^(["'])(.*)\1$/, '$2'));
+  return { text: text.slice(whole.length), tags: tags.filter((tag) => tag !== '') };
+}
+
+/** A line for each value, led by where it stands. What is no JSON after all is text. */
+function linesOfJson(text: string): string {
+  try {
+    const lines: string[] = [];
+    const pending: { path: string; value: unknown }[] = [{ path: '', value: JSON.parse(text) as unknown }];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { path, value } = next;
+      if (typeof value !== 'object' || value === null)
+        lines.push(path === '' ? String(value) : `${path}: ${value}`);
+      else {
+        const within = Object.entries(value).map(([key, member]) => ({
+          path: path === '' ? key : `${path}.${key}`,
+          value: member as unknown,
+        }));
+        pending.push(...within.reverse());
+      }
+    }
+    return lines.join('\n');
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,1 @@
+export { createDirectoryObjects } from './objects.ts';

@@ -1,0 +1,73 @@
+import type { Incident } from '../incident.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobQueue } from '../ports/queue.ts';
+import type { Intake } from './intake.ts';
+import { createWorker, type JobHandler, repeating, type WorkerSettings } from './worker.ts';
+
+/** Something small done again and again while the engine runs, safe in any number of processes at once. */
+export interface Chore {
+  readonly name: string;
+  readonly everyMs: number;
+  run(): Promise<unknown>;
+}
+
+/** The part of the service that works without being asked. */
+export interface EngineParts {
+  readonly handlers: readonly JobHandler[];
+  readonly chores: readonly Chore[];
+  /** Starts to listen, and says how to stop. */
+  readonly subscriptions: readonly (() => Promise<() => Promise<void>>)[];
+  /** Nothing runs here any more. */
+  onDrained(): void;
+}
+
+export interface EngineServices {
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly intake: Intake;
+  readonly worker: WorkerSettings;
+  readonly onError: (incident: Incident) => void;
+}
+
+/** Runs accepted work. Nothing happens before `start`; the process that answers requests need not be the one that works. */
+export interface Engine {
+  start(): Promise<void>;
+  /** Refuses new work at once, and resolves when all of this process's work has ended or gone back to the queue. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export function createEngine(services: EngineServices, parts: EngineParts): Engine {
+  const { queue, clock, intake, onError } = services;
+  const worker = createWorker({
+    queue,
+    clock,
+    handlers: parts.handlers,
+    settings: services.worker,
+    onError,
+  });
+  let endings: (() => void | Promise<void>)[] = [];
+
+  const runChore = (chore: Chore): void => {
+    chore.run().catch((error: unknown) => {
+      onError({ operation: `chore:${chore.name}`, requestId: '', error });
+    });
+  };
+
+  return {
+    async start() {
+      if (worker.running) return;
+      intake.open();
+      worker.start();
+      endings = parts.chores.map((chore) => repeating(clock, chore.everyMs, () => runChore(chore)));
+      endings.push(...(await Promise.all(parts.subscriptions.map((subscribe) => subscribe()))));
+    },
+    async drain(timeoutMs) {
+      intake.close();
+      await worker.drain(timeoutMs);
+      const ending = endings;
+      endings = [];
+      await Promise.all(ending.map((end) => end()));
+      parts.onDrained();
+    },
+  };
+}

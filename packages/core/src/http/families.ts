@@ -1,0 +1,78 @@
+import type { ApiError } from '../errors.ts';
+import type { ErrorFamily } from '../operation.ts';
+
+/** When the deprecated `name` leaves the error bodies. @see the service specification, "Versioning" */
+export const NAME_SUNSET = Date.UTC(2026, 11, 1);
+
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'BadRequestError',
+  401: 'UnauthorizedError',
+  403: 'ForbiddenError',
+  404: 'NotFoundError',
+  405: 'MethodNotAllowedError',
+  409: 'ConflictError',
+  413: 'PayloadTooLargeError',
+  422: 'UnprocessableEntityError',
+  429: 'TooManyRequestsError',
+  502: 'BadGatewayError',
+  503: 'ServiceUnavailableError',
+  504: 'GatewayTimeoutError',
+};
+
+const APPLICATION_CODES: Readonly<Record<number, string>> = {
+  400: 'VALIDATION_ERROR',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  409: 'CONFLICT',
+  413: 'PAYLOAD_TOO_LARGE',
+  422: 'VALIDATION_ERROR',
+  429: 'RATE_LIMIT_EXCEEDED',
+  502: 'PROVIDER_ERROR',
+  503: 'PROVIDER_ERROR',
+  504: 'PROVIDER_ERROR',
+};
+
+/** The body of a failure, as its family writes it. @see open points, 1.1 and 1.10 */
+export function errorBody(
+  family: ErrorFamily,
+  error: ApiError,
+  requestId: string,
+  now: number,
+): Record<string, unknown> {
+  switch (family) {
+    case 'public':
+      return {
+        error: error.message,
+        request_id: requestId,
+        ...(error.code !== undefined && { errorCode: error.code }),
+        ...(now < NAME_SUNSET && { name: NAMES[error.status] ?? 'InternalServerError' }),
+        ...error.extra,
+      };
+    case 'completions':
+      return {
+        type: 'error',
+        message: error.message,
+        request_id: requestId,
+        ...(error.code !== undefined && { errorCode: error.code }),
+        ...error.extra,
+      };
+    case 'application':
+      return {
+        error: {
+          code: error.applicationCode ?? codeOf(error),
+          message: error.message,
+          ...(error.details !== undefined && { details: error.details }),
+        },
+        timestamp: new Date(now).toISOString(),
+        request_id: requestId,
+        ...error.extra,
+      };
+  }
+}
+
+function codeOf(error: ApiError): string {
+  if (error.code === 'insufficient_credits') return 'INSUFFICIENT_CREDITS';
+  return APPLICATION_CODES[error.status] ?? 'INTERNAL_ERROR';
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { type ApiBody, BodyTooLarge } from './message.ts';
+import type { HostRequest } from './node-request.ts';
+
+/** A request body of `node:http`: unread, or already read by the host. */
+export class NodeBody implements ApiBody {
+  readonly #incoming: IncomingMessage;
+  readonly #source: Readable;
+  readonly #host: HostRequest | undefined;
+  #whole: Promise<Uint8Array> | undefined;
+
+  constructor(incoming: IncomingMessage, source: Readable, host: HostRequest | undefined) {
+    this.#incoming = incoming;
+    this.#source = source;
+    this.#host = host;
+  }
+
+  get parsed(): unknown {
+    // Some parsers leave an empty object behind for bodies they did not read.
+    if (!this.#source.readableDidRead || this.#whole !== undefined) return undefined;
+    const body = this.#host?.body;
+    return body === this.#source ? undefined : body;
+  }
+
+  bytes(limit: number): Promise<Uint8Array> {
+    this.#whole ??= this.#read(limit);
+    return this.#whole;
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array, void> {
+    const source = this.#source;
+    if (source.readableDidRead) {
+      yield await this.bytes(Number.POSITIVE_INFINITY);
+      return;
+    }
+    try {
+      for await (const chunk of source.iterator({ destroyOnReturn: false })) yield chunk;
+    } finally {
+      source.resume();
+    }
+  }
+
+  async #read(limit: number): Promise<Uint8Array> {
+    const { headers, httpVersionMajor } = this.#incoming;
+    const declared = Number(headers['content-length'] ?? 0);
+    if (declared > limit) throw new BodyTooLarge(limit);
+    if (declared === 0 && httpVersionMajor === 1 && headers['transfer-encoding'] === undefined) {
+      return new Uint8Array(0);
+    }
+    if (this.#source.readableDidRead) return readByHost(this.#host?.body, limit);
+    return collect(this.#source, limit);
+  }
+}
+
+/** Bytes or text that a host's parser left behind. */
+export function readByHost(body: unknown, limit: number): Uint8Array {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  if (!(bytes instanceof Uint8Array)) throw new Error('the host has read the body and kept no bytes');
+  if (bytes.length > limit) throw new BodyTooLarge(limit);
+  return bytes;
+}
+
+/** Reads to the end, or to the limit; what lies beyond is let through unkept, so that the connection stays usable. */
+function collect(source: Readable, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const settle = () => {
+      source.removeListener('data', onData).removeListener('end', onEnd).removeListener('close', onClose);
+    };
+    const onData = (chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size <= limit) {
+        chunks.push(chunk);
+        return;
+      }
+      settle();
+      source.resume();
+      reject(new BodyTooLarge(limit));
+    };
+    const onEnd = () => {
+      settle();
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+    };
+    const onClose = () => {
+      settle();
+      reject(new Error('the client left before its body was complete'));
+    };
+    source.on('data', onData).on('end', onEnd).on('close', onClose);
+    // `close` follows every error and settles this; a stream whose error nobody hears would end the process.
+    source.on('error', () => undefined);
+    if (source.destroyed) onClose();
+  });
+}

@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { ApiBody, ApiHeaders, ApiRequest } from './message.ts';
+import { NodeBody } from './node-body.ts';
+
+/** What a framework's own request knows better than `node:http`. Asked only when somebody wants it. */
+export interface HostRequest {
+  /** The client's address as the framework sees it, its notion of trusted proxies included. */
+  readonly ip?: string | undefined;
+  /** `http` or `https` as the framework sees it. */
+  readonly protocol?: string | undefined;
+  /** What the framework's body parser left behind, if one ran. */
+  readonly body?: unknown;
+}
+
+export interface NodeRequestOptions {
+  /** Where we are mounted; empty at the root. */
+  readonly mountPath?: string;
+  /** Path and query below the mount point. Default: the message's own URL. */
+  readonly target?: string;
+  readonly host?: HostRequest;
+  /** The body as the framework hands it on. Default: the message itself. */
+  readonly source?: Readable;
+  readonly params?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A request of `node:http`. Nothing is parsed, read or created before somebody asks for it. */
+export class NodeRequest implements ApiRequest {
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #target: string;
+  readonly #source: Readable | undefined;
+  readonly #host: HostRequest | undefined;
+  readonly mountPath: string;
+  readonly params?: Readonly<Record<string, string>>;
+  #body: NodeBody | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, options: NodeRequestOptions = {}) {
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    // Taken now: frameworks put the URL back as it was while a streamed answer is still running.
+    this.#target = originForm(options.target ?? incoming.url ?? '/');
+    this.#source = options.source;
+    this.#host = options.host;
+    this.mountPath = options.mountPath ?? '';
+    if (options.params !== undefined) this.params = options.params;
+  }
+
+  get method(): string {
+    return this.#incoming.method ?? 'GET';
+  }
+
+  get path(): string {
+    const mark = this.#target.indexOf('?');
+    return mark < 0 ? this.#target : this.#target.slice(0, mark);
+  }
+
+  get query(): string {
+    const mark = this.#target.indexOf('?');
+    return mark < 0 ? '' : this.#target.slice(mark + 1);
+  }
+
+  get headers(): ApiHeaders {
+    return this.#incoming.headers;
+  }
+
+  get body(): ApiBody {
+    this.#body ??= new NodeBody(this.#incoming, this.#source ?? this.#incoming, this.#host);
+    return this.#body;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= abortedOnLeave(this.#incoming, this.#outgoing);
+    return this.#signal;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#host?.ip || this.#incoming.socket.remoteAddress;
+  }
+
+  get protocol(): 'http' | 'https' {
+    const encrypted = this.#host?.protocol === 'https' || 'encrypted' in this.#incoming.socket;
+    return encrypted ? 'https' : 'http';
+  }
+}
+
+/** Proxies may send `GET http://host/path`: what we want begins at the path. */
+function originForm(target: string): string {
+  const first = target.charCodeAt(0);
+  if (first === 47 /* / */) return target;
+  if (target === '' || first === 63 /* ? */) return `/${target}`;
+  const authority = target.indexOf('://');
+  if (authority < 0) return target;
+  const rest = target.slice(authority + 3);
+  const path = rest.search(/[/?]/);
+  return path < 0 ? '/' : originForm(rest.slice(path));
+}
+
+function abortedOnLeave(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  onLeave(incoming, outgoing, () => controller.abort());
+  return controller.signal;
+}
+
+/**
+ * Calls `leave` when the connection is gone before the answer was finished. The response tells that, never the request:
+ * a request closes as soon as its body has been read.
+ */
+export function onLeave(incoming: IncomingMessage, outgoing: ServerResponse, leave: () => void): void {
+  if (outgoing.destroyed) {
+    if (!isFinished(outgoing)) leave();
+    return;
+  }
+  const { socket } = incoming;
+  const closed = () => {
+    socket.removeListener('close', closed);
+    if (!isFinished(outgoing)) leave();
+  };
+  outgoing.once('close', closed);
+  // A pipelined request's answer waits for the ones before it, and until then Node 20 and 22 do not tell it that the
+  // connection is gone.
+  if (outgoing.socket === null) socket.once('close', closed);
+}
+
+/** A response of HTTP/2 calls itself finished whenever it is closed. */
+function isFinished(outgoing: ServerResponse): boolean {
+  return outgoing.writableFinished && outgoing.writableEnded;
+}

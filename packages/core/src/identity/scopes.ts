@@ -1,0 +1,73 @@
+/** Every scope there is. @see the service specification, "Authentication" */
+export const SCOPES = [
+  'notebooks:read',
+  'notebooks:write',
+  'files:read',
+  'files:write',
+  'ai:generate',
+  'ai:decide',
+  'ai:chat',
+  'projects:read',
+  'projects:write',
+  'agents:read',
+  'agents:write',
+  'cc-bridge:connect',
+  'me:read',
+  'admin:*',
+  'marketing-reports:read',
+  'marketing-reports:write',
+  'overwatch-ingest:write',
+  'embed:chat',
+  'hearth:read',
+  'hearth:write',
+  'optihashi:read',
+  'optihashi:compute',
+  'datalake:read',
+  'datalake:write',
+  'datalake:share',
+  'datalake:query',
+  'overwatch:read',
+  'qa:ingest',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** A key with one of these holds nothing else, and reaches only operations that name it. */
+export const CONFINED_SCOPES: readonly Scope[] = [
+  'cc-bridge:connect',
+  'embed:chat',
+  'overwatch-ingest:write',
+  'qa:ingest',
+];
+
+/** What a signed-in user may give to a key: everything but `admin:*` and the confined ones. */
+export const OFFERED_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== 'admin:*' && !CONFINED_SCOPES.includes(scope),
+);
+
+const readable = OFFERED_SCOPES.filter((scope) => scope.endsWith(':read'));
+const writable = OFFERED_SCOPES.filter((scope) => scope.endsWith(':write'));
+
+export const SCOPE_PRESETS = {
+  read: readable,
+  readwrite: [...readable, ...writable],
+  full: OFFERED_SCOPES,
+} as const satisfies Record<string, readonly Scope[]>;
+
+export type ScopePreset = keyof typeof SCOPE_PRESETS;
+
+const known: ReadonlySet<string> = new Set(SCOPES);
+
+export function isScope(value: string): value is Scope {
+  return known.has(value);
+}
+
+/**
+ * Whether a key may hold this list.
+ * @returns the reason why not.
+ */
+export function scopeListFault(scopes: readonly Scope[]): string | undefined {
+  const confined = scopes.find((scope) => CONFINED_SCOPES.includes(scope));
+  if (confined !== undefined && scopes.length > 1) return `${confined} must be a key's only scope`;
+  return undefined;
+}

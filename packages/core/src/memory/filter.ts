@@ -1,0 +1,122 @@
+import type { CollectionDefinition, Filter, StoredRecord } from '../ports/store.ts';
+import { type Comparable, compareValues } from './compare.ts';
+
+/** A condition without the types of its field. */
+type AnyCondition =
+  | Comparable
+  | {
+      readonly in?: readonly Comparable[];
+      readonly not?: Comparable;
+      readonly lt?: Comparable;
+      readonly lte?: Comparable;
+      readonly gt?: Comparable;
+      readonly gte?: Comparable;
+      readonly contains?: string;
+      readonly has?: string;
+    };
+
+/** A filter without the types of its records: conditions that must all hold, and alternatives of which one must. */
+export interface AnyFilter {
+  readonly conditions: ReadonlyMap<string, AnyCondition>;
+  readonly anyOf: readonly AnyFilter[] | undefined;
+}
+
+export type AnyRecord = StoredRecord & Readonly<Record<string, unknown>>;
+
+const OPERATORS: ReadonlySet<string> = new Set(['in', 'not', 'lt', 'lte', 'gt', 'gte', 'contains', 'has']);
+const EVERYTHING: AnyFilter = { conditions: new Map(), anyOf: undefined };
+
+/**
+ * Reads a filter. Throws a `TypeError` for a field that is no column and for a condition that is undefined: leaving one
+ * out in silence would show one owner the records of another.
+ */
+export function readFilter<R extends StoredRecord>(
+  definition: CollectionDefinition<R>,
+  filter: Filter<R> | undefined,
+): AnyFilter {
+  if (filter === undefined) return EVERYTHING;
+  const conditions = new Map<string, AnyCondition>();
+  let anyOf: readonly AnyFilter[] | undefined;
+  for (const [field, condition] of Object.entries(filter)) {
+    if (field === 'anyOf') {
+      anyOf = (condition as readonly Filter<R>[]).map((alternative) => readFilter(definition, alternative));
+      continue;
+    }
+    assertColumn(definition, field);
+    conditions.set(field, readCondition(field, condition));
+  }
+  return { conditions, anyOf };
+}
+
+export function assertColumn<R extends StoredRecord>(
+  definition: CollectionDefinition<R>,
+  field: string,
+): void {
+  if (field !== 'id' && !Object.hasOwn(definition.columns, field)) {
+    throw new TypeError(`${field} is no column of ${definition.name}`);
+  }
+}
+
+function readCondition(field: string, condition: unknown): AnyCondition {
+  if (condition === null || ['string', 'number', 'boolean'].includes(typeof condition)) {
+    return condition as Comparable;
+  }
+  if (typeof condition === 'object' && !Array.isArray(condition)) {
+    const operators = Object.entries(condition as object);
+    const isKnown = operators.every(([name, value]) => OPERATORS.has(name) && value !== undefined);
+    if (isKnown && operators.length > 0) return condition as AnyCondition;
+  }
+  throw new TypeError(`the condition on ${field} is none`);
+}
+
+/**
+ * The same for a filter of bare values, as most guards are, without reading it first.
+ * @returns undefined when the filter is more than that.
+ */
+export function matchesPlainly<R extends StoredRecord>(
+  definition: CollectionDefinition<R>,
+  record: AnyRecord | undefined,
+  filter: Filter<R>,
+): boolean | undefined {
+  let isMatch = record !== undefined;
+  for (const field of Object.keys(filter)) {
+    const condition: unknown = filter[field as keyof typeof filter];
+    if (condition === undefined || (typeof condition === 'object' && condition !== null)) return undefined;
+    assertColumn(definition, field);
+    if (isMatch && (record?.[field] ?? null) !== condition) isMatch = false;
+  }
+  return isMatch;
+}
+
+export function matches(record: AnyRecord | undefined, filter: AnyFilter): boolean {
+  if (record === undefined) return false;
+  for (const [field, condition] of filter.conditions) {
+    if (!holds(record[field], condition)) return false;
+  }
+  return filter.anyOf === undefined || filter.anyOf.some((alternative) => matches(record, alternative));
+}
+
+function holds(member: unknown, condition: AnyCondition): boolean {
+  if (condition === null || typeof condition !== 'object') return (member ?? null) === condition;
+  if (condition.has !== undefined) return Array.isArray(member) && member.includes(condition.has);
+  const value = (member ?? null) as Comparable;
+  if (condition.not !== undefined) return value !== condition.not;
+  if (value === null) return false;
+  if (condition.in !== undefined) return condition.in.includes(value);
+  if (condition.contains !== undefined) {
+    return typeof value === 'string' && value.toLowerCase().includes(condition.contains.toLowerCase());
+  }
+  const { lt, lte, gt, gte } = condition;
+  return (
+    (lt === undefined || compareValues(value, lt) < 0) &&
+    (lte === undefined || compareValues(value, lte) <= 0) &&
+    (gt === undefined || compareValues(value, gt) > 0) &&
+    (gte === undefined || compareValues(value, gte) >= 0)
+  );
+}
+
+/** What a condition pins its field to: one value, or one member of a list. Undefined when it does neither. */
+export function pinnedValue(condition: AnyCondition | undefined): Comparable | undefined {
+  if (condition === undefined || condition === null || typeof condition !== 'object') return condition;
+  return condition.has;
+}

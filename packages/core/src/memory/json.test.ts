@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { frozenCopy } from './json.ts';
+
+describe('a frozen copy', () => {
+  it('is equal, apart from what is undefined, and shares nothing', () => {
+    const original = { a: [1, { b: 'c' }], d: undefined, e: null, f: true };
+    const copy = frozenCopy(original);
+    expect(copy).toEqual({ a: [1, { b: 'c' }], e: null, f: true });
+    expect(copy).not.toHaveProperty('d');
+    original.a.push(2);
+    expect(copy.a).toHaveLength(2);
+    expect(Object.isFrozen(copy) && Object.isFrozen(copy.a) && Object.isFrozen(copy.a[1])).toBe(true);
+  });
+
+  it('keeps a key called __proto__ a key', () => {
+    const copy = frozenCopy(
+      JSON.parse('{"__proto__": {"isAdmin": true}, "a": 1}') as Record<string, unknown>,
+    );
+    expect(copy.isAdmin).toBeUndefined();
+    expect(Object.keys(copy)).toEqual(['__proto__', 'a']);
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  });
+
+  it('refuses what is no JSON', () => {
+    const none = [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      1n,
+      new Date(),
+      new Map(),
+      Symbol('a'),
+      () => 1,
+      [undefined],
+    ];
+    for (const value of none) expect(() => frozenCopy({ value })).toThrow(TypeError);
+  });
+});

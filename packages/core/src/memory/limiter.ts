@@ -1,0 +1,101 @@
+import type { RateLimiter, RateWindow, WindowState } from '../ports/limiter.ts';
+
+/** What is remembered of one window of one key. */
+interface Slot {
+  readonly name: string;
+  used: number;
+  resetAt: number;
+}
+
+export interface MemoryLimiter extends RateLimiter {
+  /** Keys remembered now. A key whose windows have all ended is forgotten while others open theirs. */
+  readonly size: number;
+}
+
+/** Fixed windows in this process. Memory follows the number of keys with an open window, not the number ever seen. */
+export function createMemoryLimiter(): MemoryLimiter {
+  const keys = new Map<string, Slot[]>();
+  let visits = keys.entries();
+
+  /** Every window that opens pays for looking at two other keys, so that idle ones are found without a timer. */
+  const forgetIdle = (now: number): void => {
+    for (let looked = 0; looked < 2; looked += 1) {
+      const visit = visits.next();
+      if (visit.done === true) {
+        visits = keys.entries();
+        return;
+      }
+      const [key, slots] = visit.value;
+      if (slots.every((slot) => slot.resetAt <= now)) keys.delete(key);
+    }
+  };
+
+  return {
+    get size() {
+      return keys.size;
+    },
+
+    // Not an async function: this runs on every request, and a plain promise is the cheaper one.
+    take(key, windows, now, options) {
+      if (options?.signal?.aborted === true) return Promise.reject(options.signal.reason);
+      let slots = keys.get(key);
+      const refusing = windows.findIndex((window) => isExhausted(slots, window, now));
+      if (refusing >= 0) {
+        const states = windows.map((window) => stateOf(slots, window, now));
+        const refusedBy = states[refusing];
+        return Promise.resolve({ allowed: false, ...(refusedBy && { refusedBy }), windows: states });
+      }
+
+      if (slots === undefined) {
+        slots = [];
+        keys.set(key, slots);
+      }
+      const states: WindowState[] = [];
+      for (const window of windows) {
+        let slot = slotOf(slots, window.name);
+        if (slot === undefined) {
+          slot = { name: window.name, used: 0, resetAt: 0 };
+          slots.push(slot);
+        }
+        if (slot.resetAt <= now) {
+          slot.used = 0;
+          slot.resetAt = now + window.lengthMs;
+          forgetIdle(now);
+        }
+        slot.used += 1;
+        states.push({
+          name: window.name,
+          limit: window.limit,
+          remaining: window.limit - slot.used,
+          resetAt: slot.resetAt,
+        });
+      }
+      return Promise.resolve({ allowed: true, windows: states });
+    },
+
+    async peek(key, windows, now, options) {
+      options?.signal?.throwIfAborted();
+      const slots = keys.get(key);
+      return windows.map((window) => stateOf(slots, window, now));
+    },
+  };
+}
+
+function slotOf(slots: readonly Slot[], name: string): Slot | undefined {
+  for (const slot of slots) if (slot.name === name) return slot;
+  return undefined;
+}
+
+function isExhausted(slots: readonly Slot[] | undefined, window: RateWindow, now: number): boolean {
+  const slot = slots && slotOf(slots, window.name);
+  return slot !== undefined && slot.resetAt > now && slot.used >= window.limit;
+}
+
+function stateOf(slots: readonly Slot[] | undefined, window: RateWindow, now: number): WindowState {
+  const { name, limit, lengthMs } = window;
+  const slot = slots && slotOf(slots, name);
+  if (slot === undefined || slot.resetAt <= now) {
+    return { name, limit, remaining: limit, resetAt: now + lengthMs };
+  }
+  return { name, limit, remaining: Math.max(0, limit - slot.used), resetAt: slot.resetAt };
+}

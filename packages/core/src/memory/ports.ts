@@ -1,0 +1,40 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { CreditLedger } from '../ports/ledger.ts';
+import type { RateLimiter } from '../ports/limiter.ts';
+import type { Publisher } from '../ports/publisher.ts';
+import type { JobQueue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+import { createSystemClock } from './clock.ts';
+import { createIds } from './ids.ts';
+import { createMemoryLedger } from './ledger.ts';
+import { createMemoryLimiter } from './limiter.ts';
+import { createMemoryPublisher } from './publisher.ts';
+import { createMemoryQueue } from './queue.ts';
+import { createMemoryStore } from './store.ts';
+
+/** All that `createServices` needs beside the models. */
+export interface MemoryPorts {
+  readonly store: Store;
+  readonly ledger: CreditLedger;
+  readonly limiter: RateLimiter;
+  readonly queue: JobQueue;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** One of each, in this process. A restart forgets it all: for tests and for trying things out. */
+export function createMemoryPorts(options: { readonly clock?: Clock; readonly ids?: Ids } = {}): MemoryPorts {
+  const clock = options.clock ?? createSystemClock();
+  const ids = options.ids ?? createIds({ clock });
+  return {
+    store: createMemoryStore(),
+    ledger: createMemoryLedger({ clock }),
+    limiter: createMemoryLimiter(),
+    queue: createMemoryQueue({ clock, ids }),
+    publisher: createMemoryPublisher(),
+    clock,
+    ids,
+  };
+}

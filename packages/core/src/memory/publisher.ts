@@ -1,0 +1,37 @@
+import type { Publisher } from '../ports/publisher.ts';
+
+/**
+ * Messages within this process, in the order they were published. `publish` resolves when every listener has been called.
+ * @param options.onError hears what a listener threw.
+ */
+export function createMemoryPublisher(options: { onError?: (error: unknown) => void } = {}): Publisher {
+  const topics = new Map<string, Set<{ readonly listener: (message: string) => void }>>();
+
+  return {
+    async publish(topic, message, callOptions) {
+      callOptions?.signal?.throwIfAborted();
+      const subscriptions = topics.get(topic);
+      if (subscriptions === undefined) return;
+      for (const subscription of [...subscriptions]) {
+        // An earlier listener may have ended this one.
+        if (!subscriptions.has(subscription)) continue;
+        try {
+          subscription.listener(message);
+        } catch (error) {
+          options.onError?.(error);
+        }
+      }
+    },
+
+    async subscribe(topic, listener) {
+      const subscription = { listener };
+      const subscriptions = topics.get(topic) ?? new Set();
+      subscriptions.add(subscription);
+      topics.set(topic, subscriptions);
+      return async () => {
+        subscriptions.delete(subscription);
+        if (subscriptions.size === 0 && topics.get(topic) === subscriptions) topics.delete(topic);
+      };
+    },
+  };
+}

@@ -1,0 +1,17 @@
+export type * from './clock.ts';
+export type * from './expiring.ts';
+export type * from './ids.ts';
+export type * from './ledger.ts';
+export type * from './limiter.ts';
+export type * from './mailer.ts';
+export type * from './media.ts';
+export * from './models.ts';
+export type * from './moderator.ts';
+export type * from './objects.ts';
+export type * from './options.ts';
+export type * from './publisher.ts';
+export type * from './queue.ts';
+export * from './store.ts';
+export type * from './text-extractor.ts';
+export * from './vectors.ts';
+export * from './web.ts';

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { jsonIn } from '../background/json.ts';
+import { text } from '../http/text.ts';
+
+const MOST_TASKS = 8;
+
+const plan = z.object({
+  tasks: z
+    .array(
+      z.object({
+        id: z.coerce.string().min(1).max(40),
+        title: text({ min: 1, max: 200 }),
+        instructions: text({ min: 1, max: 4000 }),
+        dependsOn: z.array(z.coerce.string()).max(MOST_TASKS).default([]),
+      }),
+    )
+    .max(MOST_TASKS),
+});
+
+/** One part of a request. */
+export interface PlannedTask {
+  readonly id: string;
+  readonly title: string;
+  readonly instructions: string;
+  /** Ids of the tasks whose results it needs. */
+  readonly dependsOn: readonly string[];
+}
+
+/** Tasks in an order in which each comes after those it needs. Two or more. */
+export type Plan = readonly PlannedTask[];
+
+/**
+ * The plan in what a model has said. @returns undefined when there is none that can be worked on: no such JSON, a single
+ * task, a task that needs an unknown one, or itself by whatever way.
+ */
+export function planIn(said: string): Plan | undefined {
+  const found = plan.safeParse(jsonIn(said));
+  if (!found.success || found.data.tasks.length < 2) return undefined;
+  const { tasks } = found.data;
+  if (new Set(tasks.map(({ id }) => id)).size < tasks.length) return undefined;
+  const ordered: PlannedTask[] = [];
+  const placed = new Set<string>();
+  while (ordered.length < tasks.length) {
+    const next = tasks.filter(
+      ({ id, dependsOn }) => !placed.has(id) && dependsOn.every((need) => placed.has(need)),
+    );
+    if (next.length === 0) return undefined;
+    for (const task of next) {
+      ordered.push({ ...task, dependsOn: [...new Set(task.dependsOn)] });
+      placed.add(task.id);
+    }
+  }
+  return ordered;
+}

@@ -1,0 +1,20 @@
+import type { SubscriptionStatus, SubscriptionTier } from '../organizations/records.ts';
+import { defineCollection, type StoredRecord } from '../ports/store.ts';
+
+/** What a user or an organization has subscribed to: at most one each. The host writes them down as they are paid for. */
+export interface SubscriptionRecord extends StoredRecord {
+  readonly userId?: string | undefined;
+  readonly organizationId?: string | undefined;
+  readonly tier: SubscriptionTier;
+  readonly status: SubscriptionStatus;
+  /** Null: it has no end yet. */
+  readonly currentPeriodEnd: number | null;
+  readonly createdAt: number;
+}
+
+export const SUBSCRIPTIONS = defineCollection<SubscriptionRecord>({
+  name: 'subscriptions',
+  columns: { userId: 'text', organizationId: 'text', createdAt: 'integer' },
+  unique: [['userId'], ['organizationId']],
+  indexes: [['createdAt']],
+});

@@ -1,0 +1,84 @@
+import type { ToolOffer, ToolRegistry, ToolScope } from './registry.ts';
+import type { Tool } from './tool.ts';
+
+/**
+ * A registry of fixed tools.
+ * @throws RangeError when two tools have the same id.
+ */
+export function createToolbox(tools: readonly Tool[]): ToolRegistry {
+  const byId = new Map(tools.map((tool) => [tool.offer.id, tool]));
+  if (byId.size < tools.length) throw new RangeError('two tools have the same id');
+  const offers = tools.map(({ offer }) => offer);
+  return {
+    list: () => offers,
+    find: (id) => byId.get(id)?.offer,
+    select: (message) => tools.filter(({ fits }) => fits?.test(message)).map(({ offer }) => offer),
+    async run({ tool, input }, context) {
+      const found = byId.get(tool);
+      return found === undefined
+        ? { content: `There is no tool ${tool}.`, isError: true }
+        : found.run(input, context);
+    },
+  };
+}
+
+/**
+ * Several registries as one. Where two know an id, the first one's tool is meant. One that cannot say what it has is as if
+ * it had nothing: the others' tools stay.
+ * @param onError told why. Default: nobody.
+ */
+export function joinToolRegistries(
+  registries: readonly ToolRegistry[],
+  onError: (error: unknown) => void = () => undefined,
+): ToolRegistry {
+  const sheltered = registries.map((registry) => shelter(registry, onError));
+  const [only] = sheltered;
+  if (only !== undefined && sheltered.length === 1) return only;
+
+  async function ownerOf(id: string, scope: ToolScope): Promise<ToolRegistry | undefined> {
+    for (const registry of sheltered) if ((await registry.find(id, scope)) !== undefined) return registry;
+    return undefined;
+  }
+
+  async function collect(
+    ask: (registry: ToolRegistry) => readonly ToolOffer[] | Promise<readonly ToolOffer[]>,
+  ): Promise<readonly ToolOffer[]> {
+    const lists = await Promise.all(sheltered.map(ask));
+    const offers = new Map<string, ToolOffer>();
+    for (const offer of lists.flat()) if (!offers.has(offer.id)) offers.set(offer.id, offer);
+    return [...offers.values()];
+  }
+
+  return {
+    list: (scope) => collect((registry) => registry.list(scope)),
+    find: async (id, scope) => (await ownerOf(id, scope))?.find(id, scope),
+    select: (message, scope) => collect((registry) => registry.select(message, scope)),
+    async run(call, context) {
+      const owner = await ownerOf(call.tool, context);
+      return owner === undefined
+        ? { content: `There is no tool ${call.tool}.`, isError: true }
+        : owner.run(call, context);
+    },
+  };
+}
+
+function shelter(registry: ToolRegistry, onError: (error: unknown) => void): ToolRegistry {
+  const attempt = <T>(ask: () => T | Promise<T>, otherwise: T): T | Promise<T> => {
+    const fail = (error: unknown): T => {
+      onError(error);
+      return otherwise;
+    };
+    try {
+      const answer = ask();
+      return answer instanceof Promise ? answer.catch(fail) : answer;
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  return {
+    list: (scope) => attempt<readonly ToolOffer[]>(() => registry.list(scope), []),
+    find: (id, scope) => attempt(() => registry.find(id, scope), undefined),
+    select: (message, scope) => attempt<readonly ToolOffer[]>(() => registry.select(message, scope), []),
+    run: (call, context) => registry.run(call, context),
+  };
+}

@@ -1,0 +1,171 @@
+import { createFakeClock, createFakeIds } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { evaluate } from './builtin/arithmetic.ts';
+import { drawingTools } from './builtin/drawing.ts';
+import { everydayTools } from './builtin/everyday.ts';
+import { webTools } from './builtin/web.ts';
+import type { ToolContext, ToolRegistry } from './registry.ts';
+import { answered, defineTool } from './tool.ts';
+import { createToolbox, joinToolRegistries } from './toolbox.ts';
+
+const scope = {
+  userId: 'u',
+  sessionId: 's',
+  payer: { userId: 'u', account: 'user:u' },
+} as unknown as ToolContext;
+const context: ToolContext = { ...scope, callKey: 'c', requestId: 'r', signal: new AbortController().signal };
+
+const services = { clock: createFakeClock(Date.UTC(2026, 10, 21, 12)), ids: createFakeIds() };
+const toolbox = createToolbox([...everydayTools(services), ...drawingTools(), ...webTools({})]);
+const run = (tool: string, input: unknown) => toolbox.run({ tool, input }, context);
+
+describe('calculator', () => {
+  it('computes what is written, with the usual precedence', () => {
+    const table: readonly [string, number][] = [
+      ['1 + 2 * 3', 7],
+      ['(1 + 2) * 3', 9],
+      ['-2^2', -4],
+      ['2^3^2', 512],
+      ['2^-1', 0.5],
+      ['10 % 4 - 1', 1],
+      ['sqrt(16) + abs(-3)', 7],
+      ['1.5e3 / .5', 3000],
+      ['round(pi * 100)', 314],
+      ['--3', 3],
+    ];
+    expect(table.map(([expression]) => [expression, evaluate(expression)])).toEqual(table);
+  });
+
+  it('runs nothing, and says why an expression has no value', async () => {
+    for (const expression of [
+      '1 +',
+      'process.exit()',
+      'constructor(1)',
+      '1/0',
+      '(1',
+      '1 2',
+      '__proto__',
+      '('.repeat(400),
+      '-'.repeat(400),
+      '2^'.repeat(200),
+    ]) {
+      const { isError, content } = await run('calculator', { expression });
+      expect([expression, isError]).toEqual([expression, true]);
+      expect(content).toMatch(/^The expression cannot be computed: .+\.$/);
+    }
+  });
+});
+
+describe('built-in tools', () => {
+  it('tell the time in a zone of choice', async () => {
+    const { content } = await run('current_datetime', { time_zone: 'Asia/Tokyo' });
+    expect(JSON.parse(content)).toMatchObject({ utc: '2026-11-21T12:00:00.000Z', time_zone: 'Asia/Tokyo' });
+    expect(content).toContain('21:00:00');
+    expect(await run('current_datetime', { time_zone: 'Mars/Olympus' })).toMatchObject({ isError: true });
+  });
+
+  it('roll fair dice and show them', async () => {
+    const counts = new Map<number, number>();
+    for (let index = 0; index < 60; index++) {
+      const { content } = await run('dice_roll', { count: 100, sides: 6 });
+      const { rolls } = JSON.parse(content) as { rolls: number[] };
+      for (const roll of rolls) counts.set(roll, (counts.get(roll) ?? 0) + 1);
+    }
+    expect([...counts.keys()].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(150);
+  });
+
+  it('hand diagrams and charts to the client, and only name them to the model', async () => {
+    expect(await run('create_diagram', { source: 'graph TD; A-->B' })).toEqual({
+      content: 'The diagram is shown to the user.',
+      payload: { type: 'mermaid', payload: { source: 'graph TD; A-->B' } },
+      isError: false,
+    });
+    const data = [{ month: 'May', sales: 3 }];
+    const chart = await run('create_chart', { kind: 'bar', x: 'month', series: ['sales'], data });
+    expect(chart.payload).toEqual({
+      type: 'chart',
+      payload: { kind: 'bar', x: 'month', series: ['sales'], data },
+    });
+  });
+
+  it('tell the model what is wrong with its arguments', async () => {
+    expect(await run('create_chart', { kind: 'cake', x: '', series: [], data: [] })).toMatchObject({
+      isError: true,
+    });
+    expect((await run('dice_roll', { count: 0 })).content).toContain('count');
+    expect(await run('no_such_tool', {})).toEqual({
+      content: 'There is no tool no_such_tool.',
+      isError: true,
+    });
+  });
+
+  it('offer by the message what fits it, and the web only where it is configured', async () => {
+    const ids = async (message: string) => (await toolbox.select(message, scope)).map(({ id }) => id);
+    expect(await ids('roll two dice')).toEqual(['dice_roll']);
+    expect(await ids('what is 3 * 4?')).toEqual(['calculator']);
+    expect(await ids('hello there')).toEqual([]);
+    expect((await toolbox.list(scope)).map(({ id }) => id)).not.toContain('web_search');
+  });
+});
+
+describe('joined registries', () => {
+  it('answer as one, the first owner of an id first', async () => {
+    const tool = (id: string, says: string) =>
+      defineTool({
+        id,
+        description: says,
+        input: z.object({}),
+        offered: 'default',
+        run: () => answered(says),
+      });
+    const joined = joinToolRegistries([
+      createToolbox([tool('a', 'first a')]),
+      createToolbox([tool('a', 'second a'), tool('b', 'only b')]),
+    ]);
+    expect((await joined.list(scope)).map(({ id, schema }) => [id, schema.description])).toEqual([
+      ['a', 'first a'],
+      ['b', 'only b'],
+    ]);
+    expect((await joined.run({ tool: 'a', input: {} }, context)).content).toBe('first a');
+    expect((await joined.run({ tool: 'b', input: {} }, context)).content).toBe('only b');
+    expect((await joined.run({ tool: 'c', input: {} }, context)).isError).toBe(true);
+    expect(() => createToolbox([tool('a', ''), tool('a', '')])).toThrow(RangeError);
+  });
+
+  it('do without one that cannot say what it has, and tell why', async () => {
+    const steady = createToolbox([
+      defineTool({
+        id: 'steady',
+        description: 'Is there.',
+        input: z.object({}),
+        offered: 'default',
+        fits: /./,
+        run: () => answered('here'),
+      }),
+    ]);
+    const away = new Error('the tool server is away');
+    const rejecting: ToolRegistry = {
+      list: () => Promise.reject(away),
+      find: () => Promise.reject(away),
+      select: () => {
+        throw away;
+      },
+      run: () => Promise.reject(away),
+    };
+    for (const registries of [
+      [steady, rejecting],
+      [rejecting, steady],
+    ]) {
+      const errors: unknown[] = [];
+      const joined = joinToolRegistries(registries, (error) => errors.push(error));
+      expect((await joined.list(scope)).map(({ id }) => id)).toEqual(['steady']);
+      expect((await joined.select('Hi', scope)).map(({ id }) => id)).toEqual(['steady']);
+      expect(errors).toEqual([away, away]);
+      expect(await joined.find('odd', scope)).toBeUndefined();
+      expect((await joined.run({ tool: 'steady', input: {} }, context)).content).toBe('here');
+      expect(errors.every((error) => error === away)).toBe(true);
+    }
+  });
+});
