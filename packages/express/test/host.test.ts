@@ -1,0 +1,87 @@
+import type { ApiRequest, Mountable } from '@questline/core';
+import { toExpress } from '@questline/express';
+import express, { type RequestHandler } from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+
+const mirror: Mountable = {
+  async handle({ path, mountPath, params }: ApiRequest) {
+    const body = JSON.stringify({ path, mountPath, params });
+    return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
+  },
+};
+
+describe('mounted into an Express application', () => {
+  it('knows where it is below nested routers and parameters', async () => {
+    const app = express();
+    const inner = express.Router().use('/ai', toExpress(mirror));
+    app.use('/tenants/:tenant', inner);
+    const answer = await request(app).get('/tenants/t%201/ai/x/%C3%A9');
+    expect(answer.body).toEqual({ path: '/x/%C3%A9', mountPath: '/tenants/t%201/ai' });
+  });
+
+  it('can be mounted at several paths of one application', async () => {
+    const app = express().use(['/a', '/b'], toExpress(mirror));
+    for (const mountPath of ['/a', '/b']) {
+      expect((await request(app).get(`${mountPath}/x`)).body).toEqual({ path: '/x', mountPath });
+    }
+  });
+
+  it('gives way to routes of the host that come first', async () => {
+    const app = express();
+    app.get('/own', (_request, response) => {
+      response.send('the host');
+    });
+    app.use(toExpress(mirror));
+    expect((await request(app).get('/own')).text).toBe('the host');
+    expect((await request(app).get('/other')).body.path).toBe('/other');
+  });
+
+  it('gets the parameters when the host calls a route from a handler of its own', async () => {
+    const app = express();
+    const route = toExpress(mirror);
+    app.post('/ask/:id', (incoming, outgoing, next) => {
+      if (incoming.params.id === '1') route(incoming, outgoing, next);
+      else next();
+    });
+    expect((await request(app).post('/ask/1')).body.params).toEqual({ id: '1' });
+    expect((await request(app).post('/ask/2')).status).toBe(404);
+  });
+
+  it('gets a wildcard of Express 5 as one text', async () => {
+    const app = express();
+    app.post('/ask/*rest', toExpress(mirror));
+    expect((await request(app).post('/ask/a%20b/c')).body.params).toEqual({ rest: 'a b/c' });
+  });
+
+  it('keeps still when the host has answered in its place, and returns its stream', async () => {
+    let returned = 0;
+    let answered: () => void = () => undefined;
+    const hostAnswered = new Promise<void>((resolve) => {
+      answered = resolve;
+    });
+    const late: Mountable = {
+      async handle() {
+        await hostAnswered;
+        const body: AsyncIterableIterator<string> = {
+          next: async () => ({ done: true, value: undefined }),
+          async return() {
+            returned += 1;
+            return { done: true, value: undefined };
+          },
+          [Symbol.asyncIterator]: () => body,
+        };
+        return { status: 200, headers: {}, body };
+      },
+    };
+    const impatient: RequestHandler = (_request, response, next) => {
+      response.on('finish', answered);
+      next();
+      response.status(503).send('too slow');
+    };
+    const app = express().use(impatient, toExpress(late));
+    const answer = await request(app).get('/x');
+    expect([answer.status, answer.text]).toEqual([503, 'too slow']);
+    expect(returned).toBe(1);
+  });
+});

@@ -1,0 +1,64 @@
+import Router from '@koa/router';
+import type { ApiRequest, Mountable } from '@questline/core';
+import { toKoa } from '@questline/koa';
+import Koa from 'koa';
+import mount from 'koa-mount';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+
+const mirror: Mountable = {
+  async handle({ path, query, mountPath, params }: ApiRequest) {
+    const body = JSON.stringify({ path, query, mountPath, params });
+    return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
+  },
+};
+
+describe('mounted into a Koa application', () => {
+  it('knows where it is below nested mounts', async () => {
+    const inner = new Koa().use(mount('/ai', toKoa(mirror)));
+    const app = new Koa().use(mount('/v1', inner));
+    const answer = await request(app.callback()).get('/v1/ai/x/%C3%A9?a=%20');
+    expect(answer.body).toEqual({ path: '/x/%C3%A9', query: 'a=%20', mountPath: '/v1/ai' });
+    const top = await request(app.callback()).get('/v1/ai?a=1');
+    expect(top.body).toEqual({ path: '/', query: 'a=1', mountPath: '/v1/ai' });
+  });
+
+  it('gives way to routes of the host that come first', async () => {
+    const router = new Router().get('/own', (context) => {
+      context.body = 'the host';
+    });
+    const app = new Koa().use(router.routes()).use(toKoa(mirror));
+    expect((await request(app.callback()).get('/own')).text).toBe('the host');
+    expect((await request(app.callback()).get('/other')).body).toMatchObject({ path: '/other' });
+  });
+
+  it('lets middleware of the host in front replace an answer', async () => {
+    const app = new Koa()
+      .use(async (context, next) => {
+        await next();
+        if (context.status === 200) context.body = '"replaced"';
+      })
+      .use(toKoa(mirror));
+    expect((await request(app.callback()).get('/x')).body).toBe('replaced');
+  });
+
+  it('ends a stream that middleware of the host has replaced, once', async () => {
+    let returned = 0;
+    const body: AsyncIterableIterator<string> = {
+      next: () => new Promise(() => undefined),
+      async return() {
+        returned += 1;
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => body,
+    };
+    const app = new Koa()
+      .use(async (context, next) => {
+        await next();
+        context.body = 'replaced';
+      })
+      .use(toKoa({ handle: async () => ({ status: 200, headers: {}, body }) }));
+    expect((await request(app.callback()).get('/x')).text).toBe('replaced');
+    expect(returned).toBe(1);
+  });
+});
