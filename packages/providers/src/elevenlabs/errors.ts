@@ -1,0 +1,28 @@
+import type { ProviderErrorKind } from '@questline/core';
+import { record, text } from '../content/fields.ts';
+import type { ErrorReading } from '../http/faults.ts';
+
+const kinds: Readonly<Record<string, ProviderErrorKind>> = {
+  invalid_api_key: 'rejected_key',
+  missing_permissions: 'rejected_key',
+  // The key is good, its account is empty: waiting does not help, another key does.
+  quota_exceeded: 'rejected_key',
+  too_many_concurrent_requests: 'overloaded',
+  concurrent_limit_exceeded: 'overloaded',
+  rate_limit_exceeded: 'overloaded',
+  system_busy: 'overloaded',
+  bad_prompt: 'content_blocked',
+  bad_composition_plan: 'content_blocked',
+  content_moderated: 'content_blocked',
+  max_character_limit_exceeded: 'invalid_request',
+  voice_not_found: 'invalid_request',
+  model_not_found: 'invalid_request',
+};
+
+/** Reads `{detail: {status, message}}`, `{detail: "message"}`, and `{detail: [{msg}]}` of a body that does not fit. */
+export function readElevenLabsError(body: unknown, _status: number): ErrorReading {
+  const { detail } = record(body);
+  if (Array.isArray(detail)) return { message: text(record(detail[0]).msg) };
+  const { status, code, message } = record(detail);
+  return { message: text(message) ?? text(detail), kind: kinds[String(status)] ?? kinds[String(code)] };
+}

@@ -1,0 +1,71 @@
+import type { ModelProvider } from '@questline/core';
+import { createUpstream } from '../http/upstream.ts';
+import { geminiModels } from '../models/gemini.ts';
+import { headersByKey, keyOf, knownModels, type ProviderOptions } from '../options.ts';
+import { embeddingBody, embeddingResult } from './embeddings.ts';
+import { readGeminiError } from './errors.ts';
+import { ContentDecoder } from './events.ts';
+import { pictureBody, pictureOf } from './images.ts';
+import { contentBody } from './request.ts';
+
+export type GeminiProviderOptions = ProviderOptions;
+
+/**
+ * Google's Gemini API.
+ * @throws TypeError when `baseUrl` is no URL.
+ */
+export function createGeminiProvider(options: GeminiProviderOptions = {}): ModelProvider {
+  const { apiKey, id = 'gemini', baseUrl = 'https://generativelanguage.googleapis.com/v1beta' } = options;
+  const upstream = createUpstream(id, baseUrl, readGeminiError, options);
+  const known = knownModels(id, geminiModels, options);
+  const offered = apiKey ? known : [];
+  // In a header: an address ends up in logs.
+  const headers = headersByKey(options, (key) => ({ 'x-goog-api-key': key }));
+  const address = (model: string) => `/models/${encodeURIComponent(model)}`;
+
+  return {
+    id,
+    models: () => offered,
+    modelsForOwnKey: () => known,
+
+    async generate(request, call) {
+      const key = keyOf(id, apiKey, call);
+      const path = `${address(request.model)}:streamGenerateContent?alt=sse`;
+      const body = JSON.stringify(contentBody(request, id));
+      return upstream.stream(
+        { path, headers: headers(key), body, key, signal: call.signal },
+        (faults) => new ContentDecoder(faults),
+      );
+    },
+
+    async embed(request, call) {
+      const key = keyOf(id, apiKey, call);
+      const path = `${address(request.model)}:batchEmbedContents`;
+      const body = JSON.stringify(embeddingBody(request));
+      const answer = await upstream.json({ path, headers: headers(key), body, key, signal: call.signal });
+      return embeddingResult(answer, request.inputs);
+    },
+
+    async image(request, { signal, ...call }) {
+      const key = keyOf(id, apiKey, call);
+      const path = `${address(request.model)}:generateContent`;
+      const body = pictureBody(request);
+      const draw = async () =>
+        pictureOf(await upstream.json({ path, headers: headers(key), body, key, signal }));
+      const drawn = await Promise.allSettled(Array.from({ length: request.count }, draw));
+      signal?.throwIfAborted();
+      const made = drawn.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      // Some are better than none; why others failed is then nobody's concern.
+      if (made.length === 0) throw (drawn[0] as PromiseRejectedResult).reason;
+      const sum = (name: 'input' | 'output') =>
+        made.reduce((all, { usage }) => all + (usage?.[name] ?? 0), 0);
+      const isCounted = made.some(({ usage }) => usage !== undefined);
+      return {
+        images: made.map(({ picture }) => picture),
+        ...(isCounted && { usage: { input: sum('input'), output: sum('output') } }),
+      };
+    },
+
+    close: () => upstream.close(),
+  };
+}

@@ -1,0 +1,43 @@
+import { WebToolError, type WebTools } from '@questline/core';
+import type { Dispatcher } from 'undici';
+import { asWebToolError, follow } from './fetch-page.ts';
+import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
+
+/** Fetches files of the open internet, whole. Every hop of a redirect is checked like the first. */
+export function createFetchFile(
+  isAllowed: AddressCheck,
+  timeoutMs: number,
+): NonNullable<WebTools['fetchFile']> {
+  return async (address, { accept, maxBytes }, options) => {
+    const agent = createGuardedAgent(isAllowed, timeoutMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = options?.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    try {
+      const wanted = accept.map((type) => (type.endsWith('/') ? `${type}*` : type)).join(', ');
+      const { answer } = await follow(checkTarget(address, isAllowed), isAllowed, agent, signal, wanted);
+      const [mediaType = ''] = String(answer.headers['content-type'] ?? '')
+        .toLowerCase()
+        .split(/\s*;/);
+      if (!accept.some((type) => mediaType.startsWith(type))) {
+        throw new WebToolError('INVALID_INPUT', 'url: there is something of another type.');
+      }
+      return { mediaType, data: await wholeOf(answer, maxBytes) };
+    } catch (error) {
+      throw asWebToolError(error);
+    } finally {
+      await agent.destroy();
+    }
+  };
+}
+
+async function wholeOf({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += (chunk as Buffer).length;
+    if (size > maxBytes)
+      throw new WebToolError('INVALID_INPUT', `url: the file is larger than ${maxBytes} bytes.`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,95 @@
+import { WebToolError, type WebTools } from '@questline/core';
+import { type Dispatcher, request } from 'undici';
+import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
+import { textOfHtml } from './page-text.ts';
+
+const MOST_REDIRECTS = 5;
+const MOST_BYTES = 2 * 2 ** 20;
+const PART_CHARACTERS = 20_000;
+const PAGE = 'text/html, text/*;q=0.9, application/json;q=0.8';
+const READABLE = /^(?:text\/|application\/(?:json|xml|xhtml\+xml|rss\+xml|atom\+xml))/;
+
+/** Reads pages of the open internet as text. Every hop of a redirect is checked like the first. */
+export function createFetchPage(
+  isAllowed: AddressCheck,
+  timeoutMs: number,
+): NonNullable<WebTools['fetchPage']> {
+  return async (address, offset, options) => {
+    const agent = createGuardedAgent(isAllowed, timeoutMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = options?.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    try {
+      const { url, answer } = await follow(checkTarget(address, isAllowed), isAllowed, agent, signal, PAGE);
+      if (!READABLE.test(String(answer.headers['content-type'] ?? 'text/plain'))) {
+        throw new WebToolError('INVALID_INPUT', 'url: this is not a page that can be read as text.');
+      }
+      const { title, text } = readable(await bodyOf(answer), String(answer.headers['content-type'] ?? ''));
+      const part = text.slice(offset, offset + PART_CHARACTERS);
+      const end = offset + part.length;
+      return { url: url.href, title, text: part, offset, nextOffset: end < text.length ? end : null };
+    } catch (error) {
+      throw asWebToolError(error);
+    } finally {
+      await agent.destroy();
+    }
+  };
+}
+
+/** Goes where an address leads. Every hop is checked like the first. */
+export async function follow(
+  first: URL,
+  isAllowed: AddressCheck,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+  accept: string,
+): Promise<{ url: URL; answer: Dispatcher.ResponseData }> {
+  let url = first;
+  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+    const answer = await request(url, {
+      dispatcher,
+      signal,
+      headers: { accept, 'user-agent': 'Questline' },
+    });
+    // What is not read is left, and its stream would report that to nobody.
+    answer.body.on('error', () => undefined);
+    const { location } = answer.headers;
+    if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
+      answer.body.destroy();
+      url = checkTarget(URL.canParse(location, url.href) ? new URL(location, url.href).href : '', isAllowed);
+      continue;
+    }
+    if (answer.statusCode === 429) throw new WebToolError('RATE_LIMIT', 'The site asks to wait.');
+    if (answer.statusCode >= 400) {
+      throw new WebToolError('EXTERNAL_API_ERROR', `The site answered with status ${answer.statusCode}.`);
+    }
+    return { url, answer };
+  }
+  throw new WebToolError('EXTERNAL_API_ERROR', `The site redirects more than ${MOST_REDIRECTS} times.`);
+}
+
+/** As much of the body as is read at all; the rest is left where it is. */
+async function bodyOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    text += decoder.decode(bytes, { stream: true });
+    if (size > MOST_BYTES) break;
+  }
+  return text + decoder.decode();
+}
+
+function readable(body: string, type: string): { title: string | null; text: string } {
+  return type.includes('html') || /^\s*<(?:!doctype|html)/i.test(body)
+    ? textOfHtml(body)
+    : { title: null, text: body };
+}
+
+export function asWebToolError(error: unknown): WebToolError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof WebToolError) return cause;
+  }
+  return new WebToolError('NETWORK_ERROR', 'The site could not be reached in time.', { cause: error });
+}

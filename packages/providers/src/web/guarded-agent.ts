@@ -1,0 +1,50 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { isIP } from 'node:net';
+import { WebToolError } from '@questline/core';
+import { Agent } from 'undici';
+
+export type AddressCheck = (address: string) => boolean;
+
+/**
+ * Connections to permitted addresses only. The address that was checked is the address that is connected to: a name that
+ * changes its mind between the two gains nothing.
+ */
+export function createGuardedAgent(isAllowed: AddressCheck, timeoutMs: number): Agent {
+  return new Agent({
+    connections: 4,
+    keepAliveTimeout: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: {
+      timeout: timeoutMs,
+      lookup(hostname, options, callback) {
+        lookup(hostname, { ...options, all: true }, (error, found) => {
+          const addresses: LookupAddress[] = found ?? [];
+          if (error !== null) callback(error, []);
+          else if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+            callback(forbiddenTarget(), []);
+          } else if (options.all === true) callback(null, addresses);
+          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+        });
+      },
+    },
+  });
+}
+
+/** Checks what no look-up will check: scheme, credentials, and hosts that are addresses already. */
+export function checkTarget(text: string, isAllowed: AddressCheck): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new WebToolError('INVALID_INPUT', 'url: expected an http or https address.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new WebToolError('INVALID_INPUT', 'url: credentials in an address are not accepted.');
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) > 0 && !isAllowed(host)) throw forbiddenTarget();
+  return url;
+}
+
+function forbiddenTarget(): WebToolError {
+  return new WebToolError('INVALID_INPUT', 'url: this address is not on the open internet.');
+}

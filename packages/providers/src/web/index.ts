@@ -1,0 +1,36 @@
+import type { WebTools } from '@questline/core';
+import { isPublicAddress } from './addresses.ts';
+import { createFetchFile } from './fetch-file.ts';
+import { createFetchPage } from './fetch-page.ts';
+import { createBraveSearch, createOpenMeteoWeather } from './services.ts';
+
+export interface WebToolsOptions {
+  /** Key of Brave's search API. Absent: no web search. */
+  readonly braveApiKey?: string;
+  /** Per call, redirects included. Default 10,000 ms. */
+  readonly timeoutMs?: number;
+  /**
+   * Which addresses pages may be fetched from. Default: those of the open internet. Widen it only for hosts whose
+   * content every caller may see.
+   */
+  readonly isAllowedAddress?: (address: string) => boolean;
+  /** For proxies and tests. */
+  readonly searchUrl?: string;
+  /** For proxies and tests. */
+  readonly weatherUrl?: string;
+}
+
+/** The web for Questline's tools: pages, weather, and with a key also search. */
+export function createWebTools(
+  options: WebToolsOptions = {},
+): WebTools & Required<Pick<WebTools, 'fetchPage' | 'fetchFile' | 'weather'>> {
+  const { timeoutMs = 10_000, braveApiKey } = options;
+  const searchUrl = options.searchUrl ?? 'https://api.search.brave.com';
+  const isAllowed = options.isAllowedAddress ?? isPublicAddress;
+  return {
+    fetchPage: createFetchPage(isAllowed, timeoutMs),
+    fetchFile: createFetchFile(isAllowed, timeoutMs),
+    weather: createOpenMeteoWeather(options.weatherUrl ?? 'https://api.open-meteo.com', timeoutMs),
+    ...(braveApiKey ? { search: createBraveSearch(braveApiKey, searchUrl, timeoutMs) } : {}),
+  };
+}

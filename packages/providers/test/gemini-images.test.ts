@@ -1,0 +1,74 @@
+import { createGeminiProvider } from '@questline/providers/gemini';
+import { createGeminiUpstream, type ScriptSource } from '@questline/testing/upstreams';
+import { describe, expect, test } from 'vitest';
+import { connect } from './set-up.ts';
+
+const PICTURE = { mediaType: 'image/png', data: Buffer.from('a picture') };
+
+const drawn = {
+  candidates: [
+    {
+      content: {
+        parts: [
+          { text: 'Here it is.' },
+          { inlineData: { mimeType: 'image/png', data: PICTURE.data.toString('base64') } },
+        ],
+      },
+      finishReason: 'STOP',
+    },
+  ],
+  usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1290 },
+};
+
+const gemini = (script: ScriptSource) => connect(createGeminiUpstream, createGeminiProvider, script, {});
+const answering = (body: unknown) => gemini({ refusal: { status: 200, body } });
+const WISH = { model: 'gemini-2.5-flash-image', prompt: 'A cat', count: 1 };
+
+describe('pictures of Gemini', () => {
+  test('come one by one, as many as are wanted, with all their tokens', async () => {
+    const { provider, upstream } = await answering(drawn);
+    const result = await provider.image?.(
+      { ...WISH, count: 3, aspectRatio: '16:9', references: [PICTURE] },
+      {},
+    );
+    expect(result).toEqual({ images: [PICTURE, PICTURE, PICTURE], usage: { input: 30, output: 3870 } });
+    expect(upstream.requests).toHaveLength(3);
+    expect(upstream.requests[0]).toMatchObject({
+      path: '/v1beta/models/gemini-2.5-flash-image:generateContent',
+      body: {
+        contents: [
+          {
+            role: 'user',
+            parts: [
+              { inlineData: { mimeType: 'image/png', data: PICTURE.data.toString('base64') } },
+              { text: 'A cat' },
+            ],
+          },
+        ],
+        generationConfig: { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } },
+      },
+    });
+  });
+
+  test.each([
+    [{ promptFeedback: { blockReason: 'SAFETY' } }, 'content_blocked'],
+    [{ candidates: [{ finishReason: 'IMAGE_SAFETY' }] }, 'content_blocked'],
+    [{ candidates: [{ content: { parts: [{ text: 'no' }] }, finishReason: 'STOP' }] }, 'failed'],
+    [{}, 'failed'],
+  ])('that do not come fail: %j', async (body, kind) => {
+    const { provider } = await answering(body);
+    await expect(provider.image?.(WISH, {})).rejects.toMatchObject({ kind });
+  });
+
+  test('that came are kept when others failed', async () => {
+    let count = 0;
+    const { provider } = await gemini(() => {
+      count += 1;
+      return count === 1
+        ? { refusal: { status: 200, body: drawn } }
+        : { refusal: { status: 500, body: { error: { message: 'no' } } } };
+    });
+    const result = await provider.image?.({ ...WISH, count: 2 }, {});
+    expect(result?.images).toHaveLength(1);
+  });
+});

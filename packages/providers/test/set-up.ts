@@ -1,0 +1,69 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { ModelProvider } from '@questline/core';
+import type { ProviderOptions } from '@questline/providers';
+import { createOpenAIProvider, type OpenAIProviderOptions } from '@questline/providers/openai';
+import {
+  createOpenAIUpstream,
+  type ScriptSource,
+  type Upstream,
+  type UpstreamOptions,
+} from '@questline/testing/upstreams';
+import { afterEach } from 'vitest';
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Runs after the test, last first. */
+export function later(close: () => Promise<unknown>): void {
+  closers.push(close);
+}
+
+export const never = new Promise<never>(() => {});
+
+/** An upstream and a provider that calls it. */
+export async function connect<Options extends ProviderOptions>(
+  createUpstream: (options: UpstreamOptions) => Promise<Upstream>,
+  createProvider: (options: Options) => ModelProvider,
+  script: ScriptSource,
+  options: Options,
+): Promise<{ upstream: Upstream; provider: ModelProvider }> {
+  const upstream = await createUpstream({ script });
+  later(() => upstream.close());
+  const provider = createProvider({ apiKey: 'sk-platform-secret', baseUrl: upstream.baseUrl, ...options });
+  later(async () => provider.close?.());
+  return { upstream, provider };
+}
+
+/** The protocol does not matter to what these tests show: the one with the most users stands for all. */
+export function openAI(
+  script: ScriptSource = {},
+  options: OpenAIProviderOptions = {},
+): Promise<{ upstream: Upstream; provider: ModelProvider }> {
+  return connect(createOpenAIUpstream, createOpenAIProvider, script, options);
+}
+
+export function openAIAt(baseUrl: string, options: OpenAIProviderOptions = {}): ModelProvider {
+  const provider = createOpenAIProvider({ apiKey: 'sk-platform-secret', baseUrl, ...options });
+  later(async () => provider.close?.());
+  return provider;
+}
+
+/** A server that answers each connection by hand. @returns its host and port. */
+export async function rawServer(serve: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  later(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+}

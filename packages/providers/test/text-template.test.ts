@@ -1,0 +1,114 @@
+import type { ModelProvider } from '@questline/core';
+import { createAnthropicProvider } from '@questline/providers/anthropic';
+import { createOpenAIProvider } from '@questline/providers/openai';
+import { createAnthropicUpstream, createOpenAIUpstream, type Upstream } from '@questline/testing/upstreams';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answer, hello, partsOf } from './collect.ts';
+import { connect } from './set-up.ts';
+
+async function textsOf(provider: ModelProvider): Promise<string[]> {
+  return (await answer(provider)).filter((part) => part.type === 'text').map((part) => part.text);
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1 }),
+  fc.stringMatching(/^["\\\n{}:,cx ]{1,12}$/),
+  fc.constantFrom(
+    'questline',
+    '"',
+    '\\',
+    '\\"',
+    '","content":"',
+    '"content":"x"',
+    '"text":"',
+    '\u2028',
+    '\u0000',
+    ' ',
+  ),
+);
+
+describe.each([
+  ['chat completions', () => connect(createOpenAIUpstream, createOpenAIProvider, {}, {})],
+  ['messages', () => connect(createAnthropicUpstream, createAnthropicProvider, {}, {})],
+] as [string, () => Promise<{ upstream: Upstream; provider: ModelProvider }>][])('%s', (_name, setUp) => {
+  it('give every text as it was sent, however alike its events are', async () => {
+    const { provider, upstream } = await setUp();
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 20 }), async (texts) => {
+        upstream.use({ steps: texts.map((one) => ({ text: one })) });
+        expect(await textsOf(provider)).toEqual(texts);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const event = (content: string, more = '') =>
+  `{"id":"${content}","choices":[{"delta":{"content":"${content}"}${more}}]}`;
+
+it('an event like the others but for a word behind the text is read whole', async () => {
+  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+  upstream.use({
+    finish: 'none',
+    steps: [
+      { data: event('a') },
+      { data: event('b') },
+      { data: event('c', ',"finish_reason":"length"') },
+      { data: '{"choices":[],"usage":{}}' },
+      { data: '[DONE]' },
+    ],
+  });
+  expect((await answer(provider)).filter((part) => part.type !== 'usage')).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+    { type: 'text', text: 'c' },
+    { type: 'finish', reason: 'max_tokens' },
+  ]);
+});
+
+it('padding that changes is no text, whatever it looks like', async () => {
+  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+  const padded = (content: string, padding: string, more = '') =>
+    `{"choices":[{"delta":{"content":"${content}"}}]${more},"obfuscation":"${padding}"}`;
+  upstream.use({
+    steps: [
+      { data: padded('a', 'x') },
+      { data: padded('b', 'yyyy') },
+      { data: padded('c', '') },
+      { data: padded('d', '\\"') },
+      { data: padded('e', 'z', ',"usage":{"prompt_tokens":7}') },
+      { data: padded('f', 'z","error":{"message":"Oh"},"g":"') },
+    ],
+  });
+  const parts: unknown[] = [];
+  const reading = (async () => {
+    for await (const chunk of await provider.generate(hello, {})) parts.push(...partsOf(chunk));
+  })();
+  await expect(reading).rejects.toMatchObject({ kind: 'failed' });
+  expect(parts).toEqual([
+    ...['a', 'b', 'c', 'd', 'e'].map((one) => ({ type: 'text', text: one })),
+    expect.objectContaining({ type: 'usage' }),
+  ]);
+});
+
+it('the same words elsewhere in an event are not its text', async () => {
+  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+  const echoing = (echo: string) => `{"echo":{"content":"${echo}"},"choices":[{"delta":{"content":"a"}}]}`;
+  upstream.use({ steps: [{ data: echoing('a') }, { data: echoing('b') }, { data: echoing('c') }] });
+  expect(await textsOf(provider)).toEqual(['a', 'a', 'a']);
+});
+
+it('padding that does not end is no JSON, and fails', async () => {
+  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+  const padded = (padding: string) => `{"choices":[{"delta":{"content":"a"}}],"obfuscation":"${padding}"}`;
+  upstream.use({ steps: [{ data: padded('x') }, { data: padded('\\') }] });
+  await expect(answer(provider)).rejects.toMatchObject({ kind: 'failed' });
+});
+
+it('a text broken by a raw line end is no JSON, and fails', async () => {
+  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+  const line = '{"choices":[{"delta":{"content":"x"}}]}';
+  upstream.use({ steps: [{ data: line }, { data: line.replace('"x"', '"x\ndata: y"') }] });
+  await expect(answer(provider)).rejects.toMatchObject({ kind: 'failed' });
+});

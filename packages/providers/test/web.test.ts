@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isWebToolError } from '@questline/core';
+import { createWebTools, type WebToolsOptions } from '@questline/providers/web';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** The one private address that the test's own server listens on. */
+const here: WebToolsOptions = { isAllowedAddress: (address) => address === '127.0.0.1' };
+
+async function failureOf(work: Promise<unknown> | undefined): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (error) {
+    return isWebToolError(error) ? error.kind : `unclassed: ${String(error)}`;
+  }
+}
+
+describe('web_fetch', () => {
+  it('refuses everything that is not on the open internet, in every spelling', async () => {
+    const { fetchPage } = createWebTools();
+    for (const url of [
+      'http://127.0.0.1/',
+      'http://localhost/',
+      'http://2130706433/',
+      'http://0x7f.1/',
+      'http://0/',
+      'http://10.1.2.3/',
+      'http://172.31.0.1/',
+      'http://192.168.1.1/',
+      'http://100.64.0.1/',
+      'http://169.254.169.254/latest/meta-data',
+      'http://[::1]/',
+      'http://[::ffff:127.0.0.1]/',
+      'http://[::ffff:7f00:1]/',
+      'http://[fe80::1]/',
+      'http://[fd00::1]/',
+      'http://[64:ff9b::7f00:1]/',
+      'http://[2002:7f00:1::]/',
+      'http://224.0.0.1/',
+      'http://user:secret@example.com/',
+      'file:///etc/passwd',
+      'ftp://example.com/',
+      'nonsense',
+    ]) {
+      expect([url, await failureOf(fetchPage?.(url, 0))]).toEqual([url, 'INVALID_INPUT']);
+    }
+  });
+
+  it('checks every hop of a redirect, and never reaches the forbidden one', async () => {
+    let reached = false;
+    const target = createServer((_request, response) => {
+      reached = true;
+      response.end('inside');
+    }).listen(0, '127.0.0.2');
+    servers.push(target);
+    await once(target, 'listening');
+    const inside = (target.address() as AddressInfo).port;
+    const port = await serve((request, response) => {
+      const location = request.url === '/a' ? '/b' : `http://127.0.0.2:${inside}/`;
+      response.writeHead(302, { location }).end();
+    });
+    const { fetchPage } = createWebTools(here);
+    expect(await failureOf(fetchPage?.(`http://127.0.0.1:${port}/a`, 0))).toBe('INVALID_INPUT');
+    expect(reached).toBe(false);
+  });
+
+  it('reads a page as text, part by part, with its title and without its scripts', async () => {
+    const long = 'word '.repeat(6000);
+    const port = await serve((_request, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(
+        `<!doctype html><html><head><title>A &amp; B</title><style>p{}</style></head>` +
+          `<body><script>alert(1)</script><h1>Gru&#223; &#x1F600;</h1><p>one</p><p>two &lt;3</p><p>${long}</p></body></html>`,
+      );
+    });
+    const { fetchPage } = createWebTools(here);
+    const first = await fetchPage?.(`http://127.0.0.1:${port}/`, 0);
+    expect(first).toMatchObject({ title: 'A & B', offset: 0, nextOffset: 20_000 });
+    expect(first?.text).toContain('Gruß 😀\none\ntwo <3');
+    expect(first?.text).not.toContain('alert');
+    const second = await fetchPage?.(`http://127.0.0.1:${port}/`, 20_000);
+    expect(second?.nextOffset).toBeNull();
+    expect((first?.text ?? '') + (second?.text ?? '')).toMatch(/word$/);
+  });
+
+  it('classes what sites do, and gives up on those that go round in circles or hang', async () => {
+    const port = await serve((request, response) => {
+      const path = request.url ?? '';
+      if (path === '/loop') response.writeHead(302, { location: '/loop' }).end();
+      else if (path === '/busy') response.writeHead(429).end();
+      else if (path === '/gone') response.writeHead(410).end();
+      else if (path === '/picture') response.writeHead(200, { 'content-type': 'image/png' }).end('png');
+    });
+    const patient = createWebTools(here);
+    const hasty = createWebTools({ ...here, timeoutMs: 100 });
+    const kinds: Record<string, string> = {};
+    for (const path of ['loop', 'busy', 'gone', 'picture', 'hang']) {
+      const { fetchPage } = path === 'hang' ? hasty : patient;
+      kinds[path] = await failureOf(fetchPage?.(`http://127.0.0.1:${port}/${path}`, 0));
+    }
+    expect(kinds).toEqual({
+      loop: 'EXTERNAL_API_ERROR',
+      busy: 'RATE_LIMIT',
+      gone: 'EXTERNAL_API_ERROR',
+      picture: 'INVALID_INPUT',
+      hang: 'NETWORK_ERROR',
+    });
+  });
+});
+
+describe('search and weather', () => {
+  it('ask their services, and tell only what was found', async () => {
+    const seen: unknown[] = [];
+    const port = await serve((request, response) => {
+      seen.push([request.url, request.headers['x-subscription-token']]);
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify(
+          request.url?.startsWith('/res')
+            ? { web: { results: [{ title: 'T', url: 'https://t.example', description: 'S', extra: 1 }] } }
+            : {
+                current: {
+                  temperature_2m: 50,
+                  apparent_temperature: 47,
+                  relative_humidity_2m: 80,
+                  weather_code: 61,
+                  wind_speed_10m: 9,
+                },
+              },
+        ),
+      );
+    });
+    const base = `http://127.0.0.1:${port}`;
+    const web = createWebTools({ braveApiKey: 'k', searchUrl: base, weatherUrl: base });
+    expect(await web.search?.('a b', 3)).toEqual([{ title: 'T', url: 'https://t.example', snippet: 'S' }]);
+    expect(await web.weather?.({ lat: 59.9, lon: 10.7 }, 'imperial')).toEqual({
+      description: 'rain',
+      temperature: 50,
+      feelsLike: 47,
+      humidity: 80,
+      windSpeed: 9,
+      units: 'imperial',
+    });
+    expect(seen[0]).toEqual(['/res/v1/web/search?q=a+b&count=3', 'k']);
+    expect(createWebTools().search).toBeUndefined();
+  });
+
+  it('class a refused key, a plea to wait and nonsense', async () => {
+    const statuses = [401, 429, 500, 200];
+    const port = await serve((_request, response) => {
+      response.writeHead(statuses.shift() ?? 200).end('nonsense');
+    });
+    const { search } = createWebTools({ braveApiKey: 'k', searchUrl: `http://127.0.0.1:${port}` });
+    const kinds: string[] = [];
+    for (let index = 0; index < 4; index++) kinds.push(await failureOf(search?.('x', 1)));
+    expect(kinds).toEqual(['API_KEY_MISSING', 'RATE_LIMIT', 'EXTERNAL_API_ERROR', 'EXTERNAL_API_ERROR']);
+  });
+});
+
+describe('files by address', () => {
+  const terms = { accept: ['image/'], maxBytes: 1000 };
+
+  it('come whole, with their type', async () => {
+    const port = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': 'image/PNG; charset=binary' }).end('picture');
+    });
+    const { mediaType, data } = await createWebTools(here).fetchFile(`http://127.0.0.1:${port}/`, terms);
+    expect([mediaType, Buffer.from(data).toString()]).toEqual(['image/png', 'picture']);
+  });
+
+  it('are refused inside the house, after a redirect too, and when they are of another type or too large', async () => {
+    const answers: Record<string, () => [number, Record<string, string>, string]> = {
+      '/inside': () => [302, { location: 'http://127.0.0.2/' }, ''],
+      '/page': () => [200, { 'content-type': 'text/html' }, '<p>'],
+      '/large': () => [200, { 'content-type': 'image/png' }, 'x'.repeat(1001)],
+      '/gone': () => [404, {}, ''],
+    };
+    const port = await serve((request, response) => {
+      const [status, headers, body] = answers[request.url ?? '']?.() ?? [500, {}, ''];
+      response.writeHead(status, headers).end(body);
+    });
+    const { fetchFile } = createWebTools(here);
+    const kindOf = (path: string) => failureOf(fetchFile(`http://127.0.0.1:${port}${path}`, terms));
+    expect(await kindOf('/inside')).toBe('INVALID_INPUT');
+    expect(await kindOf('/page')).toBe('INVALID_INPUT');
+    expect(await kindOf('/large')).toBe('INVALID_INPUT');
+    expect(await kindOf('/gone')).toBe('EXTERNAL_API_ERROR');
+    expect(await failureOf(createWebTools().fetchFile(`http://127.0.0.1:${port}/page`, terms))).toBe(
+      'INVALID_INPUT',
+    );
+  });
+});
