@@ -1,0 +1,47 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '@questline/core';
+
+/** Time that stands still until the test moves it. */
+export interface FakeClock extends Clock {
+  /**
+   * Lets so many milliseconds pass. Timers ring in order, each at its own instant, and what they set off gets a chance
+   * to run before the next one.
+   */
+  advance(ms: number): Promise<void>;
+  /** Timers that have neither rung nor been cancelled. */
+  readonly pending: number;
+}
+
+/** @param start epoch milliseconds. Default: a day in summer 2026. */
+export function createFakeClock(start: number = Date.UTC(2026, 5, 1, 12)): FakeClock {
+  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  let now = start;
+
+  const nextUntil = (end: number) =>
+    [...timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+
+  return {
+    now: () => now,
+    get pending() {
+      return timers.size;
+    },
+    timer(delay, callback) {
+      const timer = { at: now + Math.max(0, delay), callback };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    async advance(ms) {
+      const end = now + ms;
+      for (let timer = nextUntil(end); timer !== undefined; timer = nextUntil(end)) {
+        timers.delete(timer);
+        now = Math.max(now, timer.at);
+        timer.callback();
+        await turn();
+      }
+      now = end;
+      await turn();
+    },
+  };
+}

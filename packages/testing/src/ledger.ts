@@ -1,0 +1,29 @@
+import { abortCases } from './ledger/aborts.ts';
+import { capCases } from './ledger/caps.ts';
+import { historyCases } from './ledger/histories.ts';
+import { holdCases } from './ledger/holds.ts';
+import { lapseCases } from './ledger/lapses.ts';
+import { raceCases } from './ledger/races.ts';
+import { randomCases } from './ledger/random.ts';
+import { settlementCases } from './ledger/settlements.ts';
+import type { LedgerCase, LedgerSubject } from './ledger/subject.ts';
+import { registerSuite, type SuiteOptions } from './suite.ts';
+
+export type { LedgerCase, LedgerSubject } from './ledger/subject.ts';
+
+/** What every credit ledger must do. */
+export const ledgerCases: readonly LedgerCase[] = [
+  ...holdCases,
+  ...settlementCases,
+  ...lapseCases,
+  ...capCases,
+  ...historyCases,
+  ...raceCases,
+  ...abortCases,
+  ...randomCases,
+];
+
+/** Registers the conformance suite of `CreditLedger` as tests. */
+export function ledgerSuite(options: SuiteOptions<LedgerSubject>): void {
+  registerSuite('credit ledger', ledgerCases, options);
+}

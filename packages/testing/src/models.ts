@@ -1,0 +1,14 @@
+import { answerCases, failureCases } from './models/answers.ts';
+import { leavingCases } from './models/leaving.ts';
+import type { ModelsCase, ModelsSubject } from './models/subject.ts';
+import { registerSuite, type SuiteOptions } from './suite.ts';
+
+export type { ModelScenario, ModelStage, ModelsCase, ModelsSubject } from './models/subject.ts';
+
+/** What every model provider must do. */
+export const modelsCases: readonly ModelsCase[] = [...answerCases, ...failureCases, ...leavingCases];
+
+/** Registers the conformance suite of `ModelProvider` as tests. */
+export function modelsSuite(options: SuiteOptions<ModelsSubject>): void {
+  registerSuite('model provider', modelsCases, options);
+}

@@ -1,0 +1,22 @@
+import { jobCases } from './queue/jobs.ts';
+import { leaseCases } from './queue/leases.ts';
+import { abortCases, raceCases } from './queue/races.ts';
+import { randomCases } from './queue/random.ts';
+import type { QueueCase, QueueSubject } from './queue/subject.ts';
+import { registerSuite, type SuiteOptions } from './suite.ts';
+
+export type { QueueCase, QueueSubject } from './queue/subject.ts';
+
+/** What every job queue must do. */
+export const queueCases: readonly QueueCase[] = [
+  ...jobCases,
+  ...leaseCases,
+  ...raceCases,
+  ...abortCases,
+  ...randomCases,
+];
+
+/** Registers the conformance suite of `JobQueue` as tests. */
+export function queueSuite(options: SuiteOptions<QueueSubject>): void {
+  registerSuite('job queue', queueCases, options);
+}

@@ -1,0 +1,140 @@
+import { expect } from 'vitest';
+import { expectCounts, jobOf, LONG, lease, mustLease, type QueueCase } from './subject.ts';
+
+export const leaseCases: readonly QueueCase[] = [
+  {
+    name: 'a job whose lease ran out is handed out again, under a greater fence',
+    section: 'behaviour',
+    async run(subject) {
+      await subject.queue.enqueue(jobOf('one'));
+      const first = await mustLease(subject, 1);
+      await subject.time.advance(1.5 * subject.time.unit);
+      await expectCounts(subject, 1, 0, 0);
+      const second = await mustLease(subject);
+      expect(second).toMatchObject({ id: first.id, payload: first.payload, key: first.key, attempt: 2 });
+      expect(second.fence).toBeGreaterThan(first.fence);
+      await expectCounts(subject, 0, 0, 1);
+    },
+  },
+  {
+    name: 'who lost the lease changes nothing any more',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      const lost = await mustLease(subject, 1);
+      await time.advance(1.5 * time.unit);
+      const held = await mustLease(subject);
+      expect(await queue.finish(lost)).toBe(false);
+      expect(await queue.renew(lost, LONG * time.unit)).toBe(false);
+      expect(await queue.retry(lost, { runAt: time.now(), countAttempt: false })).toBe(false);
+      await expectCounts(subject, 0, 0, 1);
+      expect(await lease(subject, queue)).toEqual([]);
+      expect(await queue.finish(held)).toBe(true);
+      await expectCounts(subject, 0, 0, 0);
+    },
+  },
+  {
+    name: 'between running out and being handed out again, finishing is believed or not, never half',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      const late = await mustLease(subject, 1);
+      await time.advance(1.5 * time.unit);
+      const isFinished = await queue.finish(late);
+      expect(await lease(subject, queue)).toHaveLength(isFinished ? 0 : 1);
+      expect((await queue.enqueue(jobOf('one'))).added).toBe(isFinished);
+    },
+  },
+  {
+    name: 'a renewed lease lasts',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      const job = await mustLease(subject, 4);
+      expect(await queue.renew(job, LONG * time.unit)).toBe(true);
+      await time.advance(4.5 * time.unit);
+      expect(await lease(subject, queue)).toEqual([]);
+      await expectCounts(subject, 0, 0, 1);
+      expect(await queue.finish(job)).toBe(true);
+    },
+  },
+  {
+    name: 'a lease renewed for less ends then',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      const job = await mustLease(subject);
+      expect(await queue.renew(job, time.unit)).toBe(true);
+      await time.advance(1.5 * time.unit);
+      expect((await mustLease(subject)).attempt).toBe(2);
+    },
+  },
+  {
+    name: 'a lease lasts to the millisecond',
+    section: 'behaviour',
+    needsExactTime: true,
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      const job = await mustLease(subject, 1);
+      expect(job.leaseUntil).toBe(time.now() + time.unit);
+      await time.advance(time.unit - 1);
+      expect(await lease(subject, queue)).toEqual([]);
+      await time.advance(1);
+      expect(await lease(subject, queue)).toHaveLength(1);
+    },
+  },
+  {
+    name: 'a finished job does not come back when its lease would have run out',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(jobOf('two'));
+      const [one, two] = await lease(subject, queue, 2, 2);
+      if (one === undefined || two === undefined) throw new Error('expected two jobs to be due');
+      await queue.finish(one);
+      await queue.retry(two, { runAt: time.now() + LONG * time.unit, countAttempt: true });
+      await time.advance(2.5 * time.unit);
+      expect(await lease(subject, queue)).toEqual([]);
+      await expectCounts(subject, 0, 1, 0);
+    },
+  },
+  {
+    name: 'an unfinished job comes back however often its workers vanish',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      await queue.enqueue(jobOf('one'));
+      for (let attempt = 1; attempt <= 4; attempt += 1) {
+        expect((await mustLease(subject, 1)).attempt).toBe(attempt);
+        await time.advance(1.5 * time.unit);
+      }
+      expect(await queue.finish(await mustLease(subject))).toBe(true);
+    },
+  },
+  {
+    name: 'listeners hear of a delayed job and of a lease that ran out',
+    section: 'behaviour',
+    needsExactTime: true,
+    async run(subject) {
+      const { queue, time } = subject;
+      let calls = 0;
+      await queue.enqueue(jobOf('later', { runAt: time.now() + time.unit }));
+      const stop = queue.onReady(() => {
+        calls += 1;
+      });
+      await time.advance(time.unit);
+      expect(calls).toBeGreaterThan(0);
+      await mustLease(subject, 1);
+      const heard = calls;
+      await time.advance(time.unit);
+      expect(calls).toBeGreaterThan(heard);
+      stop();
+    },
+  },
+];

@@ -1,0 +1,28 @@
+import { guardCases } from './store/guards.ts';
+import { listCases } from './store/lists.ts';
+import { pageCases } from './store/pages.ts';
+import { abortCases, raceCases } from './store/races.ts';
+import { randomCases } from './store/random.ts';
+import { recordCases } from './store/records.ts';
+import type { StoreCase, StoreSubject } from './store/subject.ts';
+import { transactionCases } from './store/transactions.ts';
+import { registerSuite, type SuiteOptions } from './suite.ts';
+
+export { type StoreCase, type StoreSubject, storeSuiteCollections } from './store/subject.ts';
+
+/** What every store must do. */
+export const storeCases: readonly StoreCase[] = [
+  ...recordCases,
+  ...guardCases,
+  ...listCases,
+  ...pageCases,
+  ...transactionCases,
+  ...raceCases,
+  ...abortCases,
+  ...randomCases,
+];
+
+/** Registers the conformance suite of `Store` as tests. Its collections are `storeSuiteCollections`. */
+export function storeSuite(options: SuiteOptions<StoreSubject>): void {
+  registerSuite('store', storeCases, options);
+}

@@ -1,0 +1,295 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { bytesOf, type Frame, type Script, type ScriptSource } from './script.ts';
+
+/** A request as the upstream received it. */
+export interface UpstreamRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** The body, parsed when it is JSON, else its text. */
+  readonly body: unknown;
+  /** The body as it came, e.g. a form with files. */
+  readonly bytes: Buffer;
+  /** `performance.now()` when the request had been read. */
+  readonly receivedAt: number;
+  /** `performance.now()` when the client left before the answer was finished; undefined while it has not. */
+  disconnectedAt: number | undefined;
+  /** Resolves with `disconnectedAt` when the client leaves before the answer was finished. */
+  readonly disconnected: Promise<number>;
+  /** Bytes of the answer handed to the connection so far, and whether it could not take more at once. */
+  written: number;
+  blocked: boolean;
+  /** Connections of one client share a number: tells a reused connection from a new one. */
+  readonly connection: number;
+}
+
+/** A local server that speaks a provider's streaming protocol, under the test's control. */
+export interface Upstream {
+  /** `http://127.0.0.1:port`, without a path. */
+  readonly origin: string;
+  /** What a provider takes as `baseUrl`. */
+  readonly baseUrl: string;
+  /** Everything received, oldest first. */
+  readonly requests: readonly UpstreamRequest[];
+  /** Connections accepted so far. */
+  readonly connections: number;
+  /** Connections open now. */
+  readonly openConnections: number;
+  /** Changes what the next requests get. */
+  use(script: ScriptSource): void;
+  /** The request of this number (0 is the first), waiting for it if need be. */
+  request(number: number): Promise<UpstreamRequest>;
+  /** Breaks what is open and stops listening. */
+  close(): Promise<void>;
+}
+
+export interface UpstreamOptions {
+  readonly script?: ScriptSource;
+  /** 0: any free one. */
+  readonly port?: number;
+}
+
+/** How a protocol answers. */
+export interface Protocol {
+  /** Behind the origin, e.g. `/v1`. */
+  readonly basePath: string;
+  frames(script: Script): readonly Frame[];
+  /** Answers that are no streams, e.g. embeddings; bytes are sent as `BinaryAnswer`. Undefined: it is a stream. */
+  answer?(path: string, body: unknown): unknown;
+}
+
+/** An answer that is no JSON, e.g. sound. */
+export interface BinaryAnswer {
+  readonly contentType: string;
+  readonly data: Uint8Array;
+}
+
+/** Starts an upstream for a protocol. */
+export async function startUpstream(protocol: Protocol, options: UpstreamOptions = {}): Promise<Upstream> {
+  const requests: UpstreamRequest[] = [];
+  const waiting = new Map<number, (request: UpstreamRequest) => void>();
+  // Static scripts are told once, so that benchmarks measure the client and not this server.
+  const told = new WeakMap<Script, readonly Frame[]>();
+  let script: ScriptSource = options.script ?? {};
+  let connections = 0;
+
+  const framesOf = (chosen: Script): readonly Frame[] => {
+    let frames = told.get(chosen);
+    if (frames === undefined) {
+      frames = protocol.frames(chosen);
+      told.set(chosen, frames);
+    }
+    return frames;
+  };
+
+  const numbers = new WeakMap<object, number>();
+  const server = createServer((incoming, response) => {
+    incoming.socket.setNoDelay(true);
+    void serve(incoming, response).catch(() => response.destroy());
+  });
+  server.keepAliveTimeout = 60_000;
+  server.on('connection', (socket) => {
+    connections += 1;
+    numbers.set(socket, connections);
+  });
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const request = receive(incoming, response, Buffer.concat(chunks), numbers.get(incoming.socket) ?? 0);
+    requests.push(request);
+    const number = requests.length - 1;
+    waiting.get(number)?.(request);
+    waiting.delete(number);
+    const chosen = typeof script === 'function' ? script(request) : script;
+    if (chosen.wait !== undefined) await chosen.wait;
+    const refusal = chosen.refusal;
+    if (refusal !== undefined) return refuse(response, refusal);
+    const answer = protocol.answer?.(request.path, request.body);
+    if (isBinary(answer)) {
+      response.writeHead(200, { 'content-type': answer.contentType });
+      return void response.end(answer.data);
+    }
+    if (answer !== undefined) return refuse(response, { status: 200, body: answer });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+    });
+    await play(response, request, chosen, framesOf(chosen));
+  }
+
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    baseUrl: origin + protocol.basePath,
+    requests,
+    get connections() {
+      return connections;
+    },
+    get openConnections() {
+      return (server as unknown as { _connections: number })._connections;
+    },
+    use(next) {
+      script = next;
+    },
+    request(number) {
+      const known = requests[number];
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => waiting.set(number, resolve));
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function isBinary(answer: unknown): answer is BinaryAnswer {
+  return (
+    typeof answer === 'object' && answer !== null && 'data' in answer && answer.data instanceof Uint8Array
+  );
+}
+
+function receive(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  bytes: Buffer,
+  connection: number,
+): UpstreamRequest {
+  const text = bytes.toString('utf8');
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Not JSON: kept as text.
+  }
+  let left: (at: number) => void = () => {};
+  const request: UpstreamRequest = {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: incoming.headers,
+    body,
+    bytes,
+    receivedAt: performance.now(),
+    disconnectedAt: undefined,
+    disconnected: new Promise((resolve) => {
+      left = resolve;
+    }),
+    written: 0,
+    blocked: false,
+    connection,
+  };
+  response.on('close', () => {
+    if (response.writableFinished) return;
+    request.disconnectedAt = performance.now();
+    left(request.disconnectedAt);
+  });
+  return request;
+}
+
+function refuse(response: ServerResponse, refusal: NonNullable<Script['refusal']>): void {
+  const text = typeof refusal.body === 'string' ? refusal.body : JSON.stringify(refusal.body);
+  const type = typeof refusal.body === 'string' ? 'text/plain' : 'application/json';
+  response.writeHead(refusal.status, { 'content-type': type, ...refusal.headers });
+  response.end(text);
+}
+
+async function play(
+  response: ServerResponse,
+  request: UpstreamRequest,
+  script: Script,
+  frames: readonly Frame[],
+): Promise<void> {
+  if (script.cutAt !== undefined) {
+    const bytes = bytesOf(frames);
+    await send(response, request, bytes.subarray(0, script.cutAt));
+    await turn();
+    await turn();
+    await send(response, request, bytes.subarray(script.cutAt));
+    response.end();
+    return;
+  }
+  if (script.truncate !== undefined) {
+    await send(response, request, bytesOf(frames).subarray(0, script.truncate.at));
+    if (script.truncate.by === 'end') {
+      response.end();
+    } else {
+      await turn();
+      response.destroy();
+    }
+    return;
+  }
+  let ready = '';
+  const flush = async () => {
+    const text = ready;
+    ready = '';
+    if (text !== '') await send(response, request, text);
+  };
+  for (const frame of frames) {
+    if (response.destroyed) return;
+    if (typeof frame === 'string') {
+      if (script.pace !== undefined && script.pace > 0) {
+        await send(response, request, frame);
+        await delay(response, script.pace);
+      } else if (script.separate === true) {
+        await send(response, request, frame);
+      } else {
+        ready += frame;
+      }
+    } else if ('wait' in frame) {
+      await flush();
+      if (typeof frame.wait === 'number') await delay(response, frame.wait);
+      else await frame.wait;
+    } else {
+      await flush();
+      await turn();
+      response.destroy();
+      return;
+    }
+  }
+  response.end(ready);
+}
+
+/** Writes, and waits while the client does not take it. */
+function send(
+  response: ServerResponse,
+  request: UpstreamRequest,
+  bytes: string | Buffer,
+): Promise<void> | void {
+  if (bytes.length === 0) {
+    response.flushHeaders();
+    return;
+  }
+  request.written += Buffer.byteLength(bytes);
+  if (response.write(bytes)) return;
+  request.blocked = true;
+  return new Promise((resolve) => {
+    const go = () => {
+      request.blocked = false;
+      response.off('drain', go);
+      response.off('close', go);
+      resolve();
+    };
+    response.on('drain', go);
+    response.on('close', go);
+  });
+}
+
+/** Waits, but no longer than the client does. */
+function delay(response: ServerResponse, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      clearTimeout(timer);
+      response.off('close', go);
+      resolve();
+    };
+    const timer = setTimeout(go, milliseconds);
+    response.on('close', go);
+  });
+}

@@ -1,0 +1,110 @@
+import type { RateLimiter } from '@questline/core';
+import { createMemoryLimiter } from '@questline/core/memory';
+import { createFakeClock, fakeTime, type LimiterSubject, limiterCases } from '@questline/testing';
+import { type Defect, defectTests, gap } from './red.ts';
+
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+function defect(
+  name: string,
+  red: readonly string[],
+  spoil: (sound: RateLimiter) => Partial<RateLimiter>,
+): Defect<LimiterSubject> {
+  return {
+    name,
+    red,
+    create: async () => {
+      const sound = createMemoryLimiter();
+      return {
+        limiter: { take: sound.take, peek: sound.peek, ...spoil(sound) },
+        time: fakeTime(createFakeClock()),
+      };
+    },
+  };
+}
+
+/** Takes from the windows one after the other, in this order, as if each had its own counter. */
+function oneByOne(sound: RateLimiter, order: (names: string[]) => string[]): RateLimiter['take'] {
+  return async (key, windows, now) => {
+    let isAllowed = true;
+    for (const name of order(windows.map((window) => window.name))) {
+      const window = windows.find((each) => each.name === name);
+      if (window !== undefined) isAllowed &&= (await sound.take(key, [window], now)).allowed;
+    }
+    const states = await sound.peek(key, windows, now);
+    const refusedBy = isAllowed ? undefined : states.find(({ remaining }) => remaining === 0);
+    return { allowed: isAllowed, windows: states, ...(refusedBy && { refusedBy }) };
+  };
+}
+
+defectTests('limiter', limiterCases, [
+  defect(
+    'looks before it takes',
+    [
+      'of 100 parallel takes under a ceiling of 60, exactly 60 pass',
+      'parallel takes of many keys are exact for each',
+    ],
+    (sound) => ({
+      async take(key, windows, now) {
+        const states = await sound.peek(key, windows, now);
+        const refusedBy = states.find(({ remaining }) => remaining === 0);
+        if (refusedBy !== undefined) return { allowed: false, refusedBy, windows: states };
+        await gap();
+        await sound.take(
+          key,
+          windows.map((window) => ({ ...window, limit: UNLIMITED })),
+          now,
+        );
+        return { allowed: true, windows: await sound.peek(key, windows, now) };
+      },
+    }),
+  ),
+  defect(
+    'keeps the minute slot when the day refuses',
+    [
+      'a refusal by the day leaves the minute as it was',
+      'parallel takes refused by the day give every minute slot back',
+    ],
+    (sound) => ({ take: oneByOne(sound, (names) => names) }),
+  ),
+  defect(
+    'counts the day when the minute refuses',
+    ['a refusal by the minute leaves the day as it was'],
+    (sound) => ({ take: oneByOne(sound, (names) => [...names].reverse()) }),
+  ),
+  defect(
+    'allows one too many',
+    ['exactly the limit is allowed, then the window refuses', 'a limit of one allows one'],
+    (sound) => ({
+      async take(key, windows, now) {
+        const decision = await sound.take(
+          key,
+          windows.map((window) => ({ ...window, limit: window.limit + 1 })),
+          now,
+        );
+        const shown = decision.windows.map((state) => ({ ...state, limit: state.limit - 1 }));
+        return { ...decision, windows: shown };
+      },
+    }),
+  ),
+  defect(
+    'ends its windows one millisecond late',
+    ['a window refuses until the millisecond of its end, not longer'],
+    (sound) => ({ take: (key, windows, now) => sound.take(key, windows, now - 1) }),
+  ),
+  defect(
+    'opens its windows at full minutes',
+    ['a window refuses until the millisecond of its end, not longer'],
+    (sound) => ({
+      take: (key, windows, now) => sound.take(key, windows, now - (now % 60_000)),
+      peek: (key, windows, now) => sound.peek(key, windows, now - (now % 60_000)),
+    }),
+  ),
+  defect('takes when it is only asked to look', ['looking takes nothing and opens nothing'], (sound) => ({
+    peek: async (key, windows, now) => (await sound.take(key, windows, now)).windows,
+  })),
+  defect('keeps one count for all keys', ['keys know nothing of each other'], (sound) => ({
+    take: (_key, windows, now) => sound.take('all', windows, now),
+    peek: (_key, windows, now) => sound.peek('all', windows, now),
+  })),
+]);

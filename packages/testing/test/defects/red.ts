@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Case, runCases, type Subject } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+
+/** An implementation with one thing wrong, and the cases that must notice. */
+export interface Defect<S extends Subject> {
+  readonly name: string;
+  readonly create: () => Promise<S>;
+  readonly red: readonly string[];
+}
+
+/** Registers one test per defect: the suite must turn red where it should, and must not be red altogether. */
+export function defectTests<S extends Subject>(
+  port: string,
+  cases: readonly Case<S>[],
+  defects: readonly Defect<S>[],
+): void {
+  describe(`a ${port} that`, () => {
+    for (const { name, create, red } of defects) {
+      it(`${name} is found out`, async () => {
+        for (const known of red) expect(cases.map((one) => one.name)).toContain(known);
+        const outcomes = await runCases(cases, create, { timeoutMs: 1000, runs: 5 });
+        const failed = outcomes.filter(({ outcome }) => outcome === 'failed').map((outcome) => outcome.name);
+        expect(failed).toEqual(expect.arrayContaining([...red]));
+        expect(failed.length).toBeLessThan(cases.length);
+      });
+    }
+  });
+}
+
+/** Gives every other call that is on its way the time to come in between. */
+export function gap(): Promise<void> {
+  return setImmediate();
+}

@@ -1,0 +1,112 @@
+import { createStoreQueue } from '@questline/core';
+import {
+  createMemoryExpiringRecords,
+  createMemoryLedger,
+  createMemoryLimiter,
+  createMemoryMailer,
+  createMemoryObjects,
+  createMemoryPublisher,
+  createMemoryQueue,
+  createMemoryStore,
+  createMemoryVectors,
+} from '@questline/core/memory';
+import {
+  createFakeClock,
+  createFakeIds,
+  expiringSuite,
+  fakeTime,
+  ledgerSuite,
+  limiterSuite,
+  mailerSuite,
+  modelsSuite,
+  objectsSuite,
+  publisherSuite,
+  queueSuite,
+  storeSuite,
+  vectorsSuite,
+} from '@questline/testing';
+import { servedObjects } from '../../../test/support/objects.ts';
+import { stageOf } from './stage.ts';
+
+const name = 'in memory';
+
+storeSuite({
+  name,
+  create: async () => ({ store: createMemoryStore(), time: fakeTime(createFakeClock()) }),
+});
+
+ledgerSuite({
+  name,
+  create: async () => {
+    const clock = createFakeClock();
+    return { ledger: createMemoryLedger({ clock }), time: fakeTime(clock) };
+  },
+});
+
+limiterSuite({
+  name,
+  create: async () => ({ limiter: createMemoryLimiter(), time: fakeTime(createFakeClock()) }),
+});
+
+expiringSuite({
+  name,
+  create: async () => {
+    const clock = createFakeClock();
+    return { records: createMemoryExpiringRecords({ clock }), time: fakeTime(clock) };
+  },
+});
+
+queueSuite({
+  name,
+  create: async () => {
+    const clock = createFakeClock();
+    return { queue: createMemoryQueue({ clock, ids: createFakeIds() }), time: fakeTime(clock) };
+  },
+});
+
+queueSuite({
+  name: 'on a store in memory',
+  create: async () => {
+    const clock = createFakeClock();
+    const ids = createFakeIds();
+    return {
+      queue: createStoreQueue({ store: createMemoryStore(), clock, ids }),
+      time: fakeTime(clock),
+    };
+  },
+});
+
+publisherSuite({
+  name,
+  create: async () => ({ publisher: createMemoryPublisher(), time: fakeTime(createFakeClock()) }),
+});
+
+mailerSuite({
+  name,
+  create: async () => {
+    const mailer = createMemoryMailer();
+    return { mailer, received: async () => mailer.sent, time: fakeTime(createFakeClock()) };
+  },
+});
+
+objectsSuite({
+  name,
+  create: async () => {
+    const clock = createFakeClock();
+    const time = fakeTime(clock);
+    return { ...servedObjects(createMemoryObjects(), clock), time };
+  },
+});
+
+modelsSuite({
+  name: 'scripted',
+  create: async () => ({
+    stage: async (scenario) => stageOf(scenario),
+    time: fakeTime(createFakeClock()),
+  }),
+});
+
+vectorsSuite({
+  name,
+  create: async () => ({ vectors: createMemoryVectors(), time: fakeTime(createFakeClock()) }),
+});
