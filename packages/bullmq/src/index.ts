@@ -1,0 +1,1 @@
+export { type BullQueue, type BullQueueOptions, createBullQueue } from './queue.ts';

@@ -1,0 +1,74 @@
+import type { CallOptions, RateLimiter, RateWindow, WindowState } from '@questline/core';
+import { createMemoryLimiter } from '@questline/core/memory';
+import { windowsScript } from './limiter/script.ts';
+import { createLink, type RedisLink, type RedisOptions } from './link.ts';
+
+export interface RedisLimiterOptions {
+  /**
+   * Decides while Redis is away. Default: the same windows, counted in this process alone. For a service that must rather
+   * refuse than let too much through: a limiter that rejects.
+   */
+  readonly fallback?: RateLimiter;
+}
+
+/** Windows that all processes on one Redis share, in its time, each take in one step. A key is forgotten when its windows have ended. */
+export function createRedisLimiter(options: RedisOptions & RedisLimiterOptions): RateLimiter {
+  return limiterOn(createLink(options), options);
+}
+
+export function limiterOn(
+  link: RedisLink,
+  { fallback = createMemoryLimiter() }: RedisLimiterOptions,
+): RateLimiter {
+  /** Where each window stands and which refuses, or undefined while Redis is away. */
+  const ask = async (
+    take: boolean,
+    key: string,
+    windows: readonly RateWindow[],
+    options: CallOptions | undefined,
+  ) => {
+    const name = link.keyOf('limiter', key);
+    const parts: (string | number)[] = [take ? 1 : 0];
+    for (const window of windows) parts.push(window.name, window.limit, window.lengthMs);
+    try {
+      const reply = await link.run(name, (client) => windowsScript.run(client, name, parts), options);
+      return standingOf(reply, windows);
+    } catch (error) {
+      if (options?.signal?.aborted === true) throw error;
+      return undefined;
+    }
+  };
+
+  return {
+    async take(key, windows, now, options) {
+      const standing = await ask(true, key, windows, options);
+      if (standing === undefined) return fallback.take(key, windows, now, options);
+      const { refusedBy, states } = standing;
+      return refusedBy === undefined
+        ? { allowed: true, windows: states }
+        : { allowed: false, refusedBy, windows: states };
+    },
+    async peek(key, windows, now, options) {
+      const standing = await ask(false, key, windows, options);
+      return standing?.states ?? fallback.peek(key, windows, now, options);
+    },
+  };
+}
+
+interface Standing {
+  readonly refusedBy: WindowState | undefined;
+  readonly states: readonly WindowState[];
+}
+
+/** Numbers may come as text: a client can be told to read all of them so. */
+function standingOf(reply: unknown, windows: readonly RateWindow[]): Standing {
+  const numbers = (reply as readonly unknown[]).map(Number);
+  const states = windows.map(({ name, limit }, at) => ({
+    name,
+    limit,
+    remaining: Math.max(0, limit - (numbers[1 + 2 * at] ?? 0)),
+    resetAt: numbers[2 + 2 * at] ?? 0,
+  }));
+  const refusing = numbers[0] ?? 0;
+  return { refusedBy: refusing === 0 ? undefined : states[refusing - 1], states };
+}

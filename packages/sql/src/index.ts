@@ -1,0 +1,11 @@
+export type { PostgresDatabase, SqlDatabase, SqliteDatabase } from './database.ts';
+export { createSqlLedger, type SqlLedgerOptions } from './ledger.ts';
+export { createSqlLimiter, type SqlLimiter, type SqlLimiterOptions } from './limiter.ts';
+export { type MigrateOptions, type MigrationReport, migrate } from './migrations/migrate.ts';
+export { createSqlPorts, type SqlPorts, type SqlPortsOptions } from './ports.ts';
+export type { PostgresConnection, PostgresPool } from './postgres/client.ts';
+export { createPostgresDatabase, type PostgresOptions } from './postgres/database.ts';
+export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
+export { createSqliteDatabase, type SqliteOptions } from './sqlite/database.ts';
+export { createSqlStore } from './store.ts';
+export { createSqlVectors, type SqlVectorsOptions } from './vectors.ts';

@@ -1,0 +1,194 @@
+import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids, Usage } from '@questline/core';
+import type { SqlDatabase } from './database.ts';
+import { createPostgresWrites } from './ledger/postgres.ts';
+import { entrySequence, toCharge, toEntry } from './ledger/rows.ts';
+import { createSqliteWrites } from './ledger/sqlite.ts';
+import { defineStatement, toNumber } from './statement.ts';
+import { isCheckViolation } from './violations.ts';
+
+export interface SqlLedgerOptions {
+  /** Says when a hold has lapsed. */
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** The money in tables. Sums are kept beside the history and are exact: a hold never sees credit that is not there. */
+export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedgerOptions): CreditLedger {
+  const { dialect, names, run } = database;
+  const writes =
+    database.dialect === 'sqlite' ? createSqliteWrites(database) : createPostgresWrites(database);
+  const accounts = names.table('ledgerAccounts');
+  const caps = names.table('ledgerCaps');
+  const holds = names.table('ledgerHolds');
+  const charges = names.table('ledgerCharges');
+  const entries = names.table('ledgerEntries');
+  const json = (parameter: string) => (dialect === 'sqlite' ? parameter : `cast(${parameter} as jsonb)`);
+
+  // A hold that has lapsed but was not yet taken out of a sum is taken out here.
+  const lapsedSum = (column: string, parameter: string) =>
+    `coalesce((select cast(sum(amount) as bigint) from ${holds}
+       where ${column} = ${parameter} and counted and expires_at <= @now), 0)`;
+  const balance = defineStatement<'account' | 'now'>(
+    dialect,
+    `select posted, held - ${lapsedSum('account', '@account')} as held from ${accounts} where account = @account`,
+  );
+  const capUsed = defineStatement<'capId' | 'now'>(
+    dialect,
+    `select charged + held - ${lapsedSum('cap_id', '@capId')} as used from ${caps} where id = @capId`,
+  );
+  const renew = defineStatement<'id' | 'expiresAt' | 'now'>(
+    dialect,
+    `update ${holds} set expires_at = @expiresAt
+     where id = @id and account = (select account from ${charges} where id = @id)
+       and counted and expires_at > @now
+     returning id`,
+  );
+  const readCharged = defineStatement<'id'>(
+    dialect,
+    `select charged from ${charges} where id = @id and kind = 'hold'`,
+  );
+  const record = defineStatement<
+    'id' | 'key' | 'account' | 'operation' | 'model' | 'keyId' | 'userId' | 'requestId' | 'usage' | 'now'
+  >(
+    dialect,
+    `insert into ${charges} (id, kind, key, account, reserved, expires_at, charged, settled_at,
+       operation, model, key_id, user_id, request_id, usage, created_at)
+     values (@id, 'record', @key, @account, 0, @now, 0, @now,
+       @operation, @model, @keyId, @userId, @requestId, ${json('@usage')}, @now)
+     on conflict do nothing`,
+  );
+  const listEntries = defineStatement<'account' | 'before' | 'limit'>(
+    dialect,
+    `select * from ${entries} where account = @account and sequence < @before order by sequence desc limit @limit`,
+  );
+  const retire = defineStatement(
+    dialect,
+    `delete from ${holds} where not counted and (account, id) in (
+       select account, id from ${holds} where not counted limit 1000
+     ) returning id`,
+  );
+
+  /** Conditions only for what was asked: each filter then finds its own index. */
+  const filterText = ({ account, keyId, userId }: ChargeFilter): string =>
+    [
+      account !== undefined && 'c.account = @account',
+      keyId !== undefined && 'c.key_id = @keyId',
+      userId !== undefined && 'c.user_id = @userId',
+    ]
+      .map((condition) => (condition === false ? '' : ` and ${condition}`))
+      .join('');
+
+  /** @throws Error when there is no such hold. */
+  const chargedFor = async ({ id }: Hold): Promise<number> => {
+    const [row] = await run(readCharged({ id }));
+    if (row === undefined) throw new Error('the hold is unknown');
+    return toNumber(row.charged);
+  };
+
+  const sweep = async (options: CallOptions | undefined): Promise<number> => {
+    while ((await writes.lapse({}, clock.now(), options)) > 0);
+    let swept = 0;
+    for (;;) {
+      const { length } = await run(retire({}), options);
+      swept += length;
+      if (length === 0) return swept;
+    }
+  };
+
+  return {
+    async balance(account, options) {
+      const [row] = await run(balance({ account, now: clock.now() }), options);
+      if (row === undefined) return { posted: 0, held: 0, available: 0 };
+      const posted = toNumber(row.posted);
+      const held = toNumber(row.held);
+      return { posted, held, available: posted - held };
+    },
+
+    async hold(request, options) {
+      assertAmount(request.amount, 0);
+      return inRange(writes.hold({ ...request, id: ids.next(), now: clock.now() }, options));
+    },
+
+    async renew(hold, expiresAt, options) {
+      const renewed = await run(renew({ id: hold.id, expiresAt, now: clock.now() }), options);
+      if (renewed.length === 0) await chargedFor(hold);
+      return renewed.length === 1;
+    },
+
+    async settle(hold, actual, usage) {
+      assertAmount(actual, 0);
+      const first = await inRange(writes.settle(hold, actual, toText(usage), clock.now()));
+      return { charged: first ? actual : await chargedFor(hold), first };
+    },
+
+    async release(hold) {
+      if (!(await writes.release(hold))) await chargedFor(hold);
+    },
+
+    async record({ account, key, details, usage }) {
+      const { operation, model, keyId, userId, requestId } = details;
+      const about = { operation, model, keyId, userId, requestId, usage: toText(usage) };
+      await run(record({ id: ids.next(), key, account, ...about, now: clock.now() }));
+    },
+
+    async grant(grant, options) {
+      assertAmount(grant.amount, Number.MIN_SAFE_INTEGER);
+      const { account, amount, key, reason } = grant;
+      return inRange(writes.grant({ account, amount, key, reason, now: clock.now() }, options));
+    },
+
+    async entries(account, { limit, before }, options) {
+      const place = before === undefined ? Number.MAX_SAFE_INTEGER : entrySequence(before);
+      const rows = await run(listEntries({ account, before: place, limit }), options);
+      return rows.map(toEntry);
+    },
+
+    async charges(filter, limit, options) {
+      const list = defineStatement<'account' | 'keyId' | 'userId' | 'limit'>(
+        dialect,
+        `select c.*, cast(c.usage as text) as usage_text,
+           (select h.expires_at from ${holds} h where h.account = c.account and h.id = c.id and h.counted) as open_until
+         from ${charges} c where 1 = 1${filterText(filter)} order by c.created_at desc, c.id desc limit @limit`,
+      );
+      const now = clock.now();
+      const rows = await run(list({ ...filter, limit }), options);
+      return rows.map((row) => toCharge(row, now));
+    },
+
+    async spent(filter, since, options) {
+      const sum = defineStatement<'account' | 'keyId' | 'userId' | 'since'>(
+        dialect,
+        `select coalesce(sum(c.charged), 0) as spent from ${charges} c where c.created_at >= @since${filterText(filter)}`,
+      );
+      const [row] = await run(sum({ ...filter, since }), options);
+      return toNumber(row?.spent);
+    },
+
+    async capUsed(capId, options) {
+      const [row] = await run(capUsed({ capId, now: clock.now() }), options);
+      return row === undefined ? 0 : toNumber(row.used);
+    },
+
+    sweep,
+  };
+}
+
+/** The tables refuse sums that could not be counted exactly any more. */
+async function inRange<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!isCheckViolation(error)) throw error;
+    throw new RangeError('the sum is beyond what is counted exactly', { cause: error });
+  }
+}
+
+function toText(usage: Usage | undefined): string | null {
+  return usage === undefined ? null : JSON.stringify(usage);
+}
+
+function assertAmount(amount: number, least: number): void {
+  if (!Number.isSafeInteger(amount) || amount < least) {
+    throw new RangeError(`${amount} is no amount of micro-credits`);
+  }
+}

@@ -1,0 +1,222 @@
+import type { CallOptions } from '@questline/core';
+import type { PostgresDatabase } from '../database.ts';
+import { defineStatement, toNumber } from '../statement.ts';
+import { isUniqueViolation } from '../violations.ts';
+import { toHold } from './rows.ts';
+import { holdValues, type LedgerWrites, type NewHold, refusalOf, type Standing } from './writes.ts';
+
+/**
+ * Each write is one statement: one round trip, and no lock outlives it. All take their locks in one order (charges,
+ * holds, accounts, caps), so they wait for each other but never in a circle.
+ *
+ * While a statement waits for a row, the row changes. An update then looks at its own row again, as it is now, but at
+ * everything else as it was when the statement began: so each sum is guarded by conditions on its own row alone, and what
+ * concerns other rows is left to unique indexes or to `for update`.
+ */
+export function createPostgresWrites({ dialect, names, run }: PostgresDatabase): LedgerWrites {
+  const accounts = names.table('ledgerAccounts');
+  const caps = names.table('ledgerCaps');
+  const holds = names.table('ledgerHolds');
+  const charges = names.table('ledgerCharges');
+  const entries = names.table('ledgerEntries');
+
+  /** Writes the hold down for each row of `from`: one or none. */
+  const insertHold = (from: string) =>
+    `charge as (
+       insert into ${charges} (id, kind, key, account, reserved, expires_at, charged, cap_id,
+         operation, model, key_id, user_id, request_id, created_at)
+       select @id, 'hold', @key, @account, cast(@amount as bigint), cast(@expiresAt as bigint), 0, @capId,
+         @operation, @model, @keyId, @userId, @requestId, cast(@now as bigint)
+       from ${from}
+       returning id
+     )
+     insert into ${holds} (account, id, amount, expires_at, cap_id, counted)
+     select @account, id, cast(@amount as bigint), cast(@expiresAt as bigint), @capId, true from charge
+     returning id`;
+
+  const isNew = `not exists (select 1 from ${charges} where key = @key and kind = 'hold')`;
+
+  const hold = defineStatement<keyof ReturnType<typeof holdValues>>(
+    dialect,
+    `with account as (
+       update ${accounts} set held = held + cast(@amount as bigint)
+       where account = @account and posted - held >= cast(@amount as bigint) and ${isNew}
+       returning account
+     ), ${insertHold('account')}`,
+  );
+
+  // Two sums move or none: both rows are locked before either is judged, and then read as they are.
+  const holdWithCap = defineStatement<keyof ReturnType<typeof holdValues>>(
+    dialect,
+    `with account as materialized (
+       select posted - held as available from ${accounts} where account = @account for update
+     ), cap as materialized (
+       select charged + held as used from ${caps} where id = @capId and exists (select 1 from account) for update
+     ), granted as materialized (
+       select 1 from account, cap
+       where available >= cast(@amount as bigint) and used + cast(@amount as bigint) <= cast(@capLimit as bigint)
+         and ${isNew}
+     ), held as (
+       update ${accounts} set held = held + cast(@amount as bigint) from granted where account = @account
+     ), cap_held as (
+       update ${caps} set held = held + cast(@amount as bigint) from granted where id = @capId
+     ), ${insertHold('granted')}`,
+  );
+
+  const known = defineStatement<'key'>(
+    dialect,
+    `select c.id, c.account, c.reserved, coalesce(h.expires_at, c.expires_at) as expires_at
+     from ${charges} c left join ${holds} h on h.account = c.account and h.id = c.id
+     where c.key = @key and c.kind = 'hold'`,
+  );
+
+  const look = defineStatement<'account' | 'capId' | 'now'>(
+    dialect,
+    `select
+       (select posted - held from ${accounts} where account = @account) as available,
+       (select charged + held from ${caps} where id = @capId) as used,
+       exists (
+         select 1 from ${holds} where counted and expires_at <= @now and (account = @account or cap_id = @capId)
+       ) as lapsed`,
+  );
+
+  const open = defineStatement<'account' | 'capId'>(
+    dialect,
+    `with account as (
+       insert into ${accounts} (account, posted, held) values (@account, 0, 0) on conflict do nothing
+     )
+     insert into ${caps} (id, charged, held)
+     select @capId, 0, 0 where cast(@capId as text) is not null on conflict do nothing`,
+  );
+
+  const settle = defineStatement<'id' | 'actual' | 'usage' | 'now'>(
+    dialect,
+    `with charge as (
+       update ${charges} set settled_at = @now, charged = cast(@actual as bigint), usage = cast(@usage as jsonb)
+       where id = @id and kind = 'hold' and settled_at is null
+       returning account, key, operation, cap_id
+     ), hold as (
+       delete from ${holds} h using charge where h.account = charge.account and h.id = @id
+       returning case when h.counted then h.amount else 0 end as freed
+     ), ended as materialized (
+       select account, cap_id, coalesce((select freed from hold), 0) as freed from charge
+     ), account as (
+       update ${accounts} a set posted = a.posted - cast(@actual as bigint), held = a.held - ended.freed
+       from ended where a.account = ended.account returning 1
+     ), cap as (
+       update ${caps} c set charged = c.charged + cast(@actual as bigint), held = c.held - ended.freed
+       from ended where c.id = ended.cap_id and exists (select 1 from account)
+     ), entry as (
+       insert into ${entries} (account, kind, amount, key, reason, created_at)
+       select account, 'charge', -cast(@actual as bigint), key, operation, cast(@now as bigint)
+       from charge where cast(@actual as bigint) > 0
+     )
+     select 1 from charge`,
+  );
+
+  const release = defineStatement<'id'>(
+    dialect,
+    `with hold as (
+       delete from ${holds} where id = @id and account = (select account from ${charges} where id = @id)
+       returning account, cap_id, case when counted then amount else 0 end as freed
+     ), account as (
+       update ${accounts} a set held = a.held - hold.freed from hold where a.account = hold.account returning 1
+     ), cap as (
+       update ${caps} c set held = c.held - hold.freed
+       from hold where c.id = hold.cap_id and exists (select 1 from account)
+     )
+     select 1 from hold`,
+  );
+
+  const lapse = defineStatement<'account' | 'capId' | 'now'>(
+    dialect,
+    `with due as materialized (
+       select account, id from ${holds}
+       where counted and expires_at <= @now
+         and (cast(@account as text) is null or account = @account or cap_id = @capId)
+       order by account, id limit 1000 for update
+     ), hold as (
+       update ${holds} h set counted = false from due where h.account = due.account and h.id = due.id
+       returning h.account, h.cap_id, h.amount
+     ), account as (
+       update ${accounts} a set held = a.held - freed.amount
+       from (select account, cast(sum(amount) as bigint) as amount from hold group by account) freed
+       where a.account = freed.account returning 1
+     ), cap as (
+       update ${caps} c set held = c.held - freed.amount
+       from (select cap_id, cast(sum(amount) as bigint) as amount from hold group by cap_id) freed
+       where c.id = freed.cap_id and exists (select 1 from account)
+     )
+     select count(*) as lapsed from hold`,
+  );
+
+  const grant = defineStatement<'account' | 'amount' | 'key' | 'reason' | 'now'>(
+    dialect,
+    `with entry as (
+       insert into ${entries} (account, kind, amount, key, reason, created_at)
+       values (@account, 'grant', cast(@amount as bigint), @key, @reason, @now)
+       on conflict (account, key) where kind = 'grant' do nothing
+       returning account, amount
+     ), account as (
+       insert into ${accounts} as a (account, posted, held) select account, amount, 0 from entry
+       on conflict (account) do update set posted = a.posted + excluded.posted
+     )
+     select 1 from entry`,
+  );
+
+  /** @returns false when the key is known, or there is not enough. */
+  const tryHold = async (request: NewHold, options: CallOptions | undefined): Promise<boolean> => {
+    const statement = request.cap === undefined ? hold : holdWithCap;
+    try {
+      return (await run(statement(holdValues(request)), options)).length === 1;
+    } catch (error) {
+      // The same key at the same moment: nothing of this one remains.
+      if (isUniqueViolation(error)) return false;
+      throw error;
+    }
+  };
+
+  const writes: LedgerWrites = {
+    async hold(request, options) {
+      const { account, amount, cap, expiresAt, id, key, now } = request;
+      for (;;) {
+        if (await tryHold(request, options)) {
+          return { outcome: 'held', hold: { id, account, amount, expiresAt } };
+        }
+        const [before] = await run(known({ key }), options);
+        if (before !== undefined) return { outcome: 'held', hold: toHold(before) };
+        const [row = {}] = await run(look({ account, capId: cap?.id, now }), options);
+        const standing = toStanding(row);
+        if (standing.available === undefined || (cap !== undefined && standing.used === undefined)) {
+          await run(open({ account, capId: cap?.id }), options);
+        } else if (row.lapsed === true) {
+          await writes.lapse({ account, capId: cap?.id }, now, options);
+        } else {
+          const refusal = refusalOf(request, standing);
+          if (refusal !== undefined) return refusal;
+        }
+      }
+    },
+    async settle({ id }, actual, usage, now) {
+      return (await run(settle({ id, actual, usage, now }))).length === 1;
+    },
+    async release({ id }) {
+      return (await run(release({ id }))).length === 1;
+    },
+    async grant(entry, options) {
+      return (await run(grant({ ...entry }), options)).length === 1;
+    },
+    async lapse(scope, now, options) {
+      const [row] = await run(lapse({ ...scope, now }), options);
+      return toNumber(row?.lapsed);
+    },
+  };
+  return writes;
+}
+
+function toStanding({ available, used }: Readonly<Record<string, unknown>>): Standing {
+  return {
+    available: available === null ? undefined : toNumber(available),
+    used: used === null ? undefined : toNumber(used),
+  };
+}

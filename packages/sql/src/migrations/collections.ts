@@ -1,0 +1,129 @@
+import type { CollectionShape } from '@questline/core';
+import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
+import { quote, type SqlNames } from '../names.ts';
+import { fingerprint } from '../statement.ts';
+import { type Column, createTable, type Table } from '../store/table.ts';
+import { describeTable, type ExistingTable } from './existing.ts';
+import type { MigrationStep } from './migrate.ts';
+
+/**
+ * A step per definition as it stands: it adds what the definition has and the database lacks, and takes nothing away. A
+ * definition that changes is another step; one that was there before is done already.
+ */
+export function collectionStep(database: SqlDatabase, definition: CollectionShape): MigrationStep {
+  const table = createTable(definition);
+  const { columns, unique, indexes } = definition;
+  const sorted = Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    name: `collection ${definition.name} ${fingerprint(JSON.stringify([sorted, unique, indexes]))}`,
+    async plan(connection: SqlConnection) {
+      const existing = await describeTable(database, connection, database.names.plain(table.collection));
+      return planTable(database.dialect, database.names, table, existing);
+    },
+  };
+}
+
+/** The statements that bring an existing table, or none, to a definition. */
+function planTable(
+  dialect: SqlDialect,
+  names: SqlNames,
+  table: Table,
+  existing: ExistingTable | undefined,
+): string[] {
+  const name = names.table(table.collection);
+  const columns = [...table.columns.values()].filter((column) => column.name !== 'id');
+  const statements: string[] = [];
+  if (existing === undefined) {
+    const fields = columns.map((column) => defineColumn(column, dialect, 'stored'));
+    const types = dialect === 'sqlite' ? ['text', 'text'] : ['text collate "C"', 'jsonb'];
+    const own = [`id ${types[0]} not null primary key`, `record ${types[1]} not null`];
+    statements.push(`create table ${name} (${[...own, ...fields].join(', ')})`);
+  } else {
+    for (const column of columns) {
+      const type = existing.columns.get(column.name);
+      const wanted = typeOf(column, dialect);
+      if (type === undefined) {
+        statements.push(`alter table ${name} add column ${defineColumn(column, dialect, 'added')}`);
+      } else if (type !== wanted) {
+        throw new Error(
+          `${names.plain(table.collection)}.${column.name} is ${type} in the database and ${wanted} in the definition of ` +
+            `${table.collection}: a column's type cannot change, give the field a new name`,
+        );
+      }
+    }
+  }
+  for (const index of indexesOf(table, dialect)) {
+    const indexName = names.index(table.collection, index.fields, index.kind);
+    if (existing?.indexes.has(indexName)) continue;
+    const how = index.kind === 'key' ? 'create unique index' : 'create index';
+    const method = index.isList ? ' using gin' : '';
+    statements.push(`${how} ${quote(indexName)} on ${name}${method} (${index.parts.join(', ')})`);
+  }
+  return statements;
+}
+
+interface Index {
+  readonly fields: readonly string[];
+  readonly kind: 'key' | 'idx';
+  readonly parts: readonly string[];
+  readonly isList?: boolean;
+}
+
+function indexesOf(table: Table, dialect: SqlDialect): Index[] {
+  const found = new Map<string, Index>();
+  const add = (index: Index) => found.set(`${index.fields.join()} ${index.kind}`, index);
+  for (const rule of table.unique) {
+    add({ kind: 'key', fields: rule.map(({ field }) => field), parts: rule.map(({ name }) => quote(name)) });
+  }
+  for (const asked of table.indexes) {
+    // A list is asked for its members, which a sorted index cannot answer.
+    const sorted = asked.filter(({ type }) => type !== 'list');
+    if (sorted.length === 0) continue;
+    const order = sorted.at(-1)?.name === 'id' ? sorted : [...sorted, ID];
+    const nulls = dialect === 'sqlite' ? '' : ' nulls first';
+    const parts = order.map(({ name }) => (name === 'id' ? 'id' : `${quote(name)}${nulls}`));
+    add({ kind: 'idx', fields: sorted.map(({ field }) => field), parts });
+  }
+  if (dialect === 'postgres') {
+    for (const { field, name, type } of table.columns.values()) {
+      if (type === 'list') {
+        add({ kind: 'idx', fields: [field], parts: [`${quote(name)} jsonb_path_ops`], isList: true });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+const ID = { name: 'id' };
+
+const TYPES = {
+  sqlite: { text: 'text', integer: 'integer', boolean: 'integer', list: 'text' },
+  postgres: { text: 'text', integer: 'bigint', boolean: 'boolean', list: 'jsonb' },
+} as const;
+
+function typeOf(column: Column, dialect: SqlDialect): string {
+  return TYPES[dialect][column.type];
+}
+
+/**
+ * A column is computed from the record by the engine itself: it cannot disagree with it, it is filled in when it is added,
+ * and a process of an older version that does not know it keeps it right all the same.
+ */
+function defineColumn(column: Column, dialect: SqlDialect, when: 'stored' | 'added'): string {
+  const { field, name, type } = column;
+  const sqlType = typeOf(column, dialect);
+  const key = field.replaceAll("'", "''");
+  if (dialect === 'sqlite') {
+    // SQLite adds no stored columns to a table that is there: later ones are computed when read, or kept by an index.
+    const keep = when === 'stored' ? 'stored' : 'virtual';
+    return `${quote(name)} ${sqlType} generated always as (json_extract(record, '$."${key}"')) ${keep}`;
+  }
+  const value =
+    type === 'list'
+      ? `record -> '${key}'`
+      : type === 'text'
+        ? `record ->> '${key}'`
+        : `(record ->> '${key}')::${sqlType}`;
+  const collation = type === 'text' ? ' collate "C"' : '';
+  return `${quote(name)} ${sqlType}${collation} generated always as (${value}) stored`;
+}

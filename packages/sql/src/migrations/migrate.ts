@@ -1,0 +1,113 @@
+import type { CollectionShape } from '@questline/core';
+import type { SqlConnection, SqlDatabase } from '../database.ts';
+import type { SqlNames } from '../names.ts';
+import { defineStatement } from '../statement.ts';
+import { collectionStep } from './collections.ts';
+import { describeTable } from './existing.ts';
+import { createMigrations, MIGRATIONS, OWN_TABLES, TABLE_STEPS } from './tables.ts';
+
+/** One recorded step forward: run once per database, whole or not at all, and never undone. */
+export interface MigrationStep {
+  /** What it is recorded under. */
+  readonly name: string;
+  /** False: not now; asked again at the next migration. Default: always. */
+  applies?(connection: SqlConnection): Promise<boolean>;
+  /** The statements that are missing, judged by what is there. */
+  plan(connection: SqlConnection): Promise<readonly string[]>;
+}
+
+export interface MigrateOptions {
+  /** Every collection that will be asked for: core's `COLLECTIONS`, and your own. */
+  readonly collections: readonly CollectionShape[];
+  /** Only tells what would be run. */
+  readonly dryRun?: boolean;
+  /** Milliseconds a step may take, waiting for another process's step included. Default 10 minutes. */
+  readonly timeoutMs?: number;
+}
+
+/** A step that was run, or would be. */
+export interface MigrationReport {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/**
+ * Brings the database forward to this version: creates what is missing, drops nothing. Any number of processes may do it
+ * at once, and a process killed in the middle leaves whole steps behind; the next start goes on from there.
+ * @throws TypeError when two collections would share a table; Error when a column's type changed or a unique rule does not
+ * hold for what is stored.
+ * @returns the steps that were missing, in order. Empty when the database is up to date.
+ */
+export async function migrate(
+  database: SqlDatabase,
+  { collections, dryRun = false, timeoutMs = 600_000 }: MigrateOptions,
+): Promise<readonly MigrationReport[]> {
+  const { dialect, names } = database;
+  const table = names.table(MIGRATIONS);
+  const readNames = defineStatement(dialect, `select name from ${table}`);
+  const record = defineStatement<'name' | 'statements'>(
+    dialect,
+    `insert into ${table} (name, statements) values (@name, @statements)`,
+  );
+
+  const readDone = async (connection: SqlConnection): Promise<ReadonlySet<string>> => {
+    const existing = await describeTable(database, connection, names.plain(MIGRATIONS));
+    if (existing === undefined) return new Set();
+    const rows = await connection.run(readNames({}));
+    return new Set(rows.map(({ name }) => String(name)));
+  };
+
+  const run = async (connection: SqlConnection, statements: readonly string[]): Promise<void> => {
+    for (const sql of statements) await connection.run({ sql, parameters: [] });
+  };
+
+  /** @returns undefined when somebody else has done it meanwhile. */
+  const apply = (step: MigrationStep): Promise<MigrationReport | undefined> =>
+    database.transaction(
+      async (connection) => {
+        if (dialect === 'postgres') await connection.run(lockStatement(database));
+        await run(connection, createMigrations(dialect, names));
+        if ((await readDone(connection)).has(step.name)) return undefined;
+        const statements = await step.plan(connection);
+        await run(connection, statements);
+        const report = { name: step.name, statements };
+        await connection.run(record({ name: step.name, statements: statements.join(';\n') }));
+        return report;
+      },
+      // The lock must be taken before anything is looked at, so each statement looks anew.
+      { isolation: 'read committed', timeoutMs },
+    );
+
+  assertNamesDiffer(names, collections);
+  const steps: readonly MigrationStep[] = [
+    ...TABLE_STEPS.map(({ name, statements, applies }) => ({
+      name,
+      applies: async (connection: SqlConnection) => applies?.(database, connection) ?? true,
+      plan: async () => statements(dialect, names),
+    })),
+    ...collections.map((definition) => collectionStep(database, definition)),
+  ];
+  const done = await readDone(database);
+  const reports: MigrationReport[] = [];
+  for (const step of steps.filter(({ name }) => !done.has(name))) {
+    if ((await step.applies?.(database)) === false) continue;
+    const report = dryRun ? { name: step.name, statements: await step.plan(database) } : await apply(step);
+    if (report !== undefined) reports.push(report);
+  }
+  return reports;
+}
+
+function assertNamesDiffer(names: SqlNames, collections: readonly CollectionShape[]): void {
+  const taken = new Set(OWN_TABLES.map(names.plain));
+  for (const { name } of collections) {
+    const table = names.plain(name);
+    if (taken.has(table)) throw new TypeError(`the table ${table} of the collection ${name} is taken`);
+    taken.add(table);
+  }
+}
+
+/** Held until the transaction ends, however it ends. SQLite's transactions exclude each other anyway. */
+function lockStatement({ dialect, names }: SqlDatabase) {
+  const lock = defineStatement<'name'>(dialect, 'select pg_advisory_xact_lock(hashtextextended(@name, 0))');
+  return lock({ name: `${names.schema ?? ''} ${names.prefix}migrations` });
+}

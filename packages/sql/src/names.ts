@@ -1,0 +1,58 @@
+import { fingerprint } from './statement.ts';
+
+/** What the tables of one handle are called. All names are made here, quoted, and harmless whatever they are made from. */
+export interface SqlNames {
+  readonly prefix: string;
+  /** PostgreSQL only. Undefined: whatever the connection's search path says. */
+  readonly schema: string | undefined;
+  /** Without schema and quotes, as the engine's own tables list it. */
+  plain(table: string): string;
+  /** Ready for SQL text: quoted, with the schema. */
+  table(table: string): string;
+  /** Without schema and quotes, short enough for PostgreSQL. */
+  index(table: string, fields: readonly string[], kind: 'key' | 'idx'): string;
+}
+
+/** PostgreSQL cuts longer names off in silence. */
+const LONGEST_NAME = 63;
+
+export function createNames({
+  prefix = 'questline_',
+  schema,
+}: {
+  prefix?: string;
+  schema?: string | undefined;
+}): SqlNames {
+  if (!/^[a-z_][a-z0-9_]{0,29}$/.test(prefix)) {
+    throw new TypeError('prefix: 1 to 30 lower-case letters, digits and underscores, not a digit first');
+  }
+  if (schema !== undefined && (schema === '' || schema.includes('\0'))) {
+    throw new TypeError('schema: a name');
+  }
+  const plain = (table: string) => shorten(prefix + snakeCase(table));
+  return {
+    prefix,
+    schema,
+    plain,
+    table: (table) => (schema === undefined ? '' : `${quote(schema)}.`) + quote(plain(table)),
+    index: (table, fields, kind) =>
+      shorten([prefix + snakeCase(table), ...fields.map(snakeCase), kind].join('_')),
+  };
+}
+
+/** `userId` is kept as `user_id`: unquoted names fold to lower case, and operators type them by hand. */
+export function snakeCase(name: string): string {
+  if (!/^[a-zA-Z][\w-]*$/.test(name)) throw new TypeError(`'${name}' cannot name a table or a column`);
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase();
+}
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function shorten(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 17)}_${fingerprint(name)}`;
+}

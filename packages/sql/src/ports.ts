@@ -1,0 +1,34 @@
+import type { Clock, CreditLedger, Ids, JobQueue, Store, VectorIndex } from '@questline/core';
+import type { SqlDatabase } from './database.ts';
+import { createSqlLedger } from './ledger.ts';
+import { createSqlLimiter, type SqlLimiter, type SqlLimiterOptions } from './limiter.ts';
+import { createSqlQueue, type SqlQueueOptions } from './queue.ts';
+import { createSqlStore } from './store.ts';
+import { createSqlVectors } from './vectors.ts';
+
+export interface SqlPortsOptions extends Pick<SqlQueueOptions, 'listen'>, SqlLimiterOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+export interface SqlPorts {
+  readonly store: Store;
+  readonly ledger: CreditLedger;
+  readonly queue: JobQueue;
+  readonly limiter: SqlLimiter;
+  readonly vectors: VectorIndex;
+}
+
+/** Everything this package keeps, on one handle. Run `migrate` first. */
+export function createSqlPorts(
+  database: SqlDatabase,
+  { clock, ids, listen = false, time = 'caller' }: SqlPortsOptions,
+): SqlPorts {
+  return {
+    store: createSqlStore(database),
+    ledger: createSqlLedger(database, { clock, ids }),
+    queue: createSqlQueue(database, { clock, ids, listen }),
+    limiter: createSqlLimiter(database, { time }),
+    vectors: createSqlVectors(database),
+  };
+}

@@ -1,0 +1,143 @@
+import {
+  type CallOptions,
+  type Collection,
+  type Filter,
+  type FindOptions,
+  type StoredRecord,
+  UniqueViolation,
+} from '@questline/core';
+import { type Compilable, type Expression, type SqlBool, sql } from 'kysely';
+import type { SqlDatabase } from '../database.ts';
+import { type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
+import { isUniqueViolation } from '../violations.ts';
+import { createCompiler } from './compiler.ts';
+import { compileFilter } from './filter.ts';
+import { fromJson } from './json.ts';
+import { assertFits, columnOf, type Table } from './table.ts';
+import { createWording } from './wording.ts';
+
+const MOST_RECORDS = 1000;
+const RECORD = sql<string>`cast(record as text)`.as('record');
+
+export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
+
+/** Makes the seven verbs of one table, over the database itself or over one transaction. */
+export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
+
+/** What a table's verbs need is made once per definition; each verb is one statement. */
+export function createCollectionMaker(database: SqlDatabase, table: Table): CollectionMaker {
+  const { dialect, names } = database;
+  const wording = createWording(dialect, names);
+  const compiler = createCompiler(dialect);
+  const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
+  const name = names.plain(table.collection);
+
+  const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
+    guard === undefined
+      ? sql`id = ${wording.text(id)}`
+      : sql`id = ${wording.text(id)} and ${compileFilter(table, wording, guard)}`;
+
+  return (run) => {
+    const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>
+      (await run(query.compile(), options)).map(({ record }) => fromJson<StoredRecord>(record));
+    const one = async (query: Compilable, options: CallOptions | undefined) => (await all(query, options))[0];
+
+    /** Writes the record as `next` has it. */
+    const change = async (
+      id: string,
+      next: Expression<unknown>,
+      guard: Filter<StoredRecord> | undefined,
+      options: CallOptions | undefined,
+    ): Promise<StoredRecord | undefined> => {
+      const query = db.updateTable(name).set({ record: next }).where(isThis(id, guard)).returning(RECORD);
+      try {
+        return await one(query, options);
+      } catch (error) {
+        throw isUniqueViolation(error) ? new UniqueViolation(table.collection, { cause: error }) : error;
+      }
+    };
+
+    return {
+      async get(id, guard, options) {
+        return one(db.selectFrom(name).select(RECORD).where(isThis(id, guard)), options);
+      },
+
+      async find(filter, options: FindOptions<StoredRecord> = {}) {
+        const {
+          order = { field: 'id', direction: 'asc' },
+          after,
+          offset = 0,
+          limit = MOST_RECORDS,
+        } = options;
+        if (!Number.isInteger(limit) || limit < 1 || limit > MOST_RECORDS) {
+          throw new RangeError(`a limit of ${limit} is not within 1..${MOST_RECORDS}`);
+        }
+        const column = columnOf(table, order.field);
+        const field = sql.ref(column.name);
+        const id = sql.ref('id');
+        const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
+        let query = db
+          .selectFrom(name)
+          .select(RECORD)
+          .where(compileFilter(table, wording, filter))
+          .limit(limit);
+        if (column.name === 'id') query = query.orderBy(sql`id ${sql.raw(order.direction)}`);
+        else {
+          const direction = wording.direction(order.direction);
+          query = query.orderBy(sql`${field} ${direction}, ${id} ${sql.raw(order.direction)}`);
+        }
+        if (offset > 0) query = query.offset(offset);
+        if (after === undefined) return all(query, options);
+        if (column.name === 'id')
+          return all(query.where(sql<SqlBool>`${id} ${isBeyond} ${wording.text(after.id)}`), options);
+        const place = typeof after.value === 'string' ? wording.text(after.value) : after.value;
+        return all(
+          query.where(sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${wording.text(after.id)})`),
+          options,
+        );
+      },
+
+      async count(filter, options) {
+        const query = db
+          .selectFrom(name)
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where(compileFilter(table, wording, filter));
+        const [row] = await run(query.compile(), options);
+        return toNumber(row?.count);
+      },
+
+      async insert(record, options) {
+        assertFits(table, record);
+        const query = db
+          .insertInto(name)
+          .values({ id: wording.text(record.id), record: wording.json(record) })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('id');
+        return (await run(query.compile(), options)).length === 1;
+      },
+
+      async update(id, patch, guard, options) {
+        assertFits(table, patch);
+        const fields = Object.entries(patch).filter(([field]) => field !== 'id');
+        const set = fields.filter(([, value]) => value !== undefined);
+        const removed = fields.filter(([, value]) => value === undefined).map(([field]) => field);
+        return change(id, wording.patched(set, removed), guard, options);
+      },
+
+      async add(id, deltas, guard, options) {
+        const moves = Object.entries(deltas).map(([field, delta = 0]) => {
+          const column = columnOf(table, field);
+          if (column.type !== 'integer' || !Number.isSafeInteger(delta)) {
+            throw new TypeError(`${table.collection}.${field} counts whole numbers`);
+          }
+          return [column, delta] as const;
+        });
+        return change(id, wording.moved(moves), guard, options);
+      },
+
+      async take(id, guard, options) {
+        return one(db.deleteFrom(name).where(isThis(id, guard)).returning(RECORD), options);
+      },
+    };
+  };
+}

@@ -1,0 +1,38 @@
+import type { SqlConnection } from './database.ts';
+import type { SqlRow, SqlStatement } from './statement.ts';
+
+/**
+ * Runs `work` with a connection that is good for this work only, one statement after the other. A failed statement dooms
+ * the work on every engine alike, even when `work` swallowed the error.
+ */
+export async function runWork<T>(
+  run: (statement: SqlStatement) => Promise<readonly SqlRow[]>,
+  work: (connection: SqlConnection) => Promise<T>,
+): Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let failure: { readonly error: unknown } | undefined;
+  let isOver = false;
+  const connection: SqlConnection = {
+    run(statement) {
+      if (isOver) return Promise.reject(new Error('the transaction has ended'));
+      const answer = last.then(() => {
+        if (failure !== undefined) throw failure.error;
+        return run(statement);
+      });
+      last = answer.catch((error: unknown) => {
+        failure ??= { error };
+      });
+      return answer;
+    },
+  };
+  try {
+    const value = await work(connection);
+    isOver = true;
+    await last;
+    if (failure !== undefined) throw failure.error;
+    return value;
+  } finally {
+    isOver = true;
+    await last;
+  }
+}

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isStorageUnavailable } from '@questline/core';
+import { createIds, createSystemClock } from '@questline/core/memory';
+import { createTcpProxy, storeSuiteCollections, type TcpProxy } from '@questline/testing';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createPostgresDatabase,
+  createSqlPorts,
+  migrate,
+  type SqlDatabase,
+  type SqlPorts,
+} from '../src/index.ts';
+import { type OpenEngine, POSTGRES, POSTGRES_URL } from './engines.ts';
+
+const [notes] = storeSuiteCollections;
+const note = (id: string) => ({ id, ownerId: 'alice', createdAt: 1 });
+
+/** What a caller may have to wait, for an error as for the first success after the return. */
+const BOUND_MS = 5000;
+/** Short where the length makes no difference, so that the tests are. */
+const SHORT_MS = 800;
+
+describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fails', () => {
+  let open: OpenEngine;
+  let proxy: TcpProxy;
+  let pool: pg.Pool;
+  let database: SqlDatabase;
+  let ports: SqlPorts;
+
+  const start = async (timeoutMs?: number) => {
+    const url = new URL(POSTGRES_URL ?? '');
+    proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) || 5432 });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    pool = new pg.Pool({ connectionString: url.href, max: 5, connectionTimeoutMillis: timeoutMs ?? 4000 });
+    const { schema } = open.address as { schema: string };
+    database = createPostgresDatabase({ pool, schema, ...(timeoutMs !== undefined && { timeoutMs }) });
+    const clock = createSystemClock();
+    ports = createSqlPorts(database, { clock, ids: createIds({ clock }) });
+    // As many connections as the pool can have, all idle and all good.
+    await Promise.all(
+      Array.from({ length: 5 }, () => database.run({ sql: 'select pg_sleep(0.02)', parameters: [] })),
+    );
+    expect(pool.totalCount).toBe(5);
+  };
+
+  beforeEach(async () => {
+    open = await POSTGRES.open();
+    await migrate(open.database, { collections: storeSuiteCollections });
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await database.close();
+    await pool.end();
+    await open.close();
+  });
+
+  /** One call of each port, all at once. */
+  const everyPort = (): Promise<unknown>[] => {
+    const { store, ledger, limiter, queue } = ports;
+    const hold = { account: 'user:a', amount: 0, key: 'k', expiresAt: Date.now() + 60_000 };
+    return [
+      store.collection(notes).get('a'),
+      store.transaction((inside) => inside.collection(notes).insert(note('b'))),
+      ledger.hold({ ...hold, details: { operation: 'test' } }),
+      limiter.take('key', [{ name: 'minute', limit: 5, lengthMs: 60_000 }], Date.now()),
+      queue.lease({ kinds: ['any'], limit: 1, leaseMs: 1000 }),
+    ];
+  };
+
+  const expectUnavailable = async (calls: readonly Promise<unknown>[]): Promise<void> => {
+    const began = performance.now();
+    for (const outcome of await Promise.allSettled(calls)) {
+      expect(outcome.status).toBe('rejected');
+      expect(
+        outcome.status === 'rejected' && isStorageUnavailable(outcome.reason),
+        JSON.stringify(outcome),
+      ).toBe(true);
+    }
+    const took = Math.round(performance.now() - began);
+    console.log(`${expect.getState().currentTestName}: every port told after ${took} ms`);
+    expect(took).toBeLessThan(BOUND_MS);
+  };
+
+  /** Asks again and again, as callers do, until it works. */
+  const expectReturn = async (): Promise<number> => {
+    const began = performance.now();
+    let failures = 0;
+    for (;;) {
+      const outcomes = await Promise.allSettled(everyPort());
+      if (outcomes.every(({ status }) => status === 'fulfilled')) break;
+      failures += 1;
+      await sleep(20);
+      if (performance.now() - began > BOUND_MS)
+        throw new Error(`${failures} tries, ${JSON.stringify(outcomes)}`);
+    }
+    const took = Math.round(performance.now() - began);
+    console.log(
+      `${expect.getState().currentTestName}: all well ${took} ms after the return, ${failures} failed tries`,
+    );
+    expect(took).toBeLessThan(BOUND_MS);
+    return failures;
+  };
+
+  it('refused: says so, and goes on when it is back', async () => {
+    await start();
+    await proxy.refuse();
+    await expectUnavailable(everyPort());
+    await proxy.accept();
+    await expectReturn();
+  });
+
+  it('reset in the middle of requests: says so, and goes on', async () => {
+    await start();
+    const slow = Array.from({ length: 5 }, () => database.run({ sql: 'select pg_sleep(2)', parameters: [] }));
+    const told = expectUnavailable(slow);
+    await sleep(200);
+    proxy.reset();
+    await told;
+    await expectReturn();
+  });
+
+  it('frozen, with the limits as they are by default: one call finds out within five seconds, for all connections', async () => {
+    await start();
+    proxy.freeze();
+    await expectUnavailable([ports.store.collection(notes).get('a')]);
+    // Four idle connections are as dead as the fifth was: nobody else has to wait to find that out.
+    proxy.unfreeze('lose');
+    expect(await expectReturn()).toBe(0);
+  });
+
+  it.each(['revive', 'lose'] as const)('frozen, then connections %s: goes on', async (old) => {
+    await start(SHORT_MS);
+    proxy.freeze();
+    await expectUnavailable(everyPort());
+    await expectUnavailable(everyPort());
+    proxy.unfreeze(old);
+    await expectReturn();
+  });
+
+  it('frozen in the middle of a transaction: nothing of it stays, neither a write nor a lock', async () => {
+    await start(SHORT_MS);
+    const collection = ports.store.collection(notes);
+    await collection.insert(note('a'));
+    const broken = ports.store.transaction(async (inside) => {
+      await inside.collection(notes).update('a', { rank: 1 });
+      await inside.collection(notes).insert(note('c'));
+      proxy.freeze();
+      await inside.collection(notes).update('a', { rank: 2 });
+    });
+    await expectUnavailable([broken]);
+    proxy.unfreeze('lose');
+    await expectReturn();
+    expect(await collection.get('a')).toEqual(note('a'));
+    expect(await collection.get('c')).toBeUndefined();
+    expect(await collection.update('a', { rank: 3 })).toMatchObject({ rank: 3 });
+  });
+
+  it('frozen while a hold is on its way: the same key asked again holds once', async () => {
+    await start(SHORT_MS);
+    const { ledger } = ports;
+    await ledger.grant({ account: 'user:a', amount: 10, key: 'credit', reason: 'test' });
+    const request = {
+      account: 'user:a',
+      amount: 7,
+      key: 'call',
+      expiresAt: Date.now() + 60_000,
+      details: { operation: 'test' },
+    };
+    proxy.freeze();
+    await expectUnavailable([ledger.hold(request)]);
+    // What had been sent arrives now, after its caller gave up.
+    proxy.unfreeze('revive');
+    await expectReturn();
+    expect((await ledger.hold(request)).outcome).toBe('held');
+    expect(await ledger.balance('user:a')).toEqual({ posted: 10, held: 7, available: 3 });
+  });
+
+  it('leaves the pool as big as it was, with good connections only', async () => {
+    await start(SHORT_MS);
+    proxy.freeze();
+    await expectUnavailable(everyPort());
+    proxy.unfreeze('lose');
+    await expectReturn();
+    const asked = Array.from({ length: 20 }, () => database.run({ sql: 'select 1 as one', parameters: [] }));
+    for (const rows of await Promise.all(asked)) expect(rows).toEqual([{ one: 1 }]);
+    expect(pool.totalCount).toBeLessThanOrEqual(5);
+    expect(pool.waitingCount).toBe(0);
+  });
+});

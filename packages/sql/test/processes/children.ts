@@ -1,0 +1,51 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EngineAddress } from '../engines.ts';
+import type { Answer, Task } from './protocol.ts';
+
+/** Processes that do the same thing at the same time. */
+export interface Children {
+  /** @returns how many calls went through in all of them together. */
+  run(task: Omit<Task, 'process' | 'calls'>, calls: number): Promise<number>;
+  end(): Promise<void>;
+}
+
+export function forkScript(script: string): ChildProcess {
+  return fork(join(import.meta.dirname, script), {
+    // Each process would compile the same sources anew.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
+    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
+  });
+}
+
+export async function startChildren(count: number, address: EngineAddress): Promise<Children> {
+  const children = Array.from({ length: count }, () => forkScript('worker.ts'));
+  await Promise.all(
+    children.map(async (child) => {
+      child.send({ address });
+      await once(child, 'message');
+    }),
+  );
+  return {
+    async run(task, calls) {
+      const passed = await Promise.all(
+        children.map(async (child, process) => {
+          child.send({ ...task, process, calls: calls / count } satisfies Task);
+          const [answer] = (await once(child, 'message')) as [Answer];
+          return answer.passed;
+        }),
+      );
+      return passed.reduce((sum, one) => sum + one, 0);
+    },
+    async end() {
+      await Promise.all(
+        children.map(async (child) => {
+          child.send('end');
+          if (child.exitCode === null) await once(child, 'exit');
+        }),
+      );
+    },
+  };
+}
