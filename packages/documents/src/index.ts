@@ -1,0 +1,1 @@
+export { createDocumentExtractor, type DocumentExtractorOptions } from './extractor.ts';

@@ -1,0 +1,1 @@
+export { createS3Objects, type S3Options } from './objects.ts';

@@ -1,0 +1,83 @@
+import { type ObjectsSubject, objectsSuite, realTime } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import { createS3Objects } from '../src/index.ts';
+import { findServer } from './server.ts';
+
+const server = await findServer();
+let run = 0;
+
+/** Forms are held against the published example instead: see forms.test.ts. */
+const NO_FORMS = 'the S3 API of the server these tests use has no POST of objects';
+
+const send: NonNullable<ObjectsSubject['send']> = async ({ method, url, headers, body }) => {
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | FormData }),
+  });
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: new Uint8Array(await response.arrayBuffer()),
+  };
+};
+
+if (server === undefined) {
+  describe('object store: S3', () => {
+    it.skip('(not run: no S3-compatible server on 127.0.0.1:58090, and QUESTLINE_TEST_S3_URL is not set)');
+  });
+} else {
+  objectsSuite({
+    name: 'S3',
+    create: async () => {
+      run += 1;
+      return {
+        objects: createS3Objects({ ...server, prefix: `run${run}/` }),
+        send,
+        // Links count whole seconds.
+        time: realTime({ unit: 1500 }),
+      };
+    },
+    skip: {
+      'a form to post accepts the bytes it was made for': NO_FORMS,
+      'a form to post refuses another size and another key': NO_FORMS,
+    },
+    runs: 3,
+    timeoutMs: 120_000,
+  });
+
+  describe('objects on S3', () => {
+    const objects = createS3Objects({ ...server, prefix: 'own/' });
+
+    it('may be larger than one part, and of a size that nobody knows before', async () => {
+      const piece = new Uint8Array(1_000_003).fill(7);
+      async function* body() {
+        for (let count = 0; count < 19; count += 1) yield piece.fill(count);
+      }
+      const info = await objects.put('large', body(), { contentType: 'video/mp4' });
+      expect(info).toMatchObject({ size: 19 * 1_000_003, contentType: 'video/mp4' });
+      const content = await objects.get('large', { start: 18 * 1_000_003 - 1, end: 18 * 1_000_003 });
+      const bytes: number[] = [];
+      for await (const part of content?.body ?? []) bytes.push(...part);
+      expect(bytes).toEqual([17, 18]);
+    }, 120_000);
+
+    it('that break off after their first part leave nothing', async () => {
+      async function* body() {
+        for (let count = 0; count < 18; count += 1) yield new Uint8Array(1_000_000);
+        throw new Error('the uploader left');
+      }
+      await expect(objects.put('broken', body(), { contentType: 'video/mp4' })).rejects.toThrow('left');
+      expect(await objects.head('broken')).toBeUndefined();
+    }, 120_000);
+
+    it('tell nothing of the credentials when they are refused', async () => {
+      const wrong = createS3Objects({ ...server, secretAccessKey: 'MARKED-SECRET' });
+      const failure = await wrong.put('a', new Uint8Array(1), { contentType: 'text/plain' }).then(
+        () => 'was accepted',
+        (error: unknown) => String(error),
+      );
+      expect(failure).toBe('S3Failure: the object store answered PUT with 403 (SignatureDoesNotMatch)');
+    }, 120_000);
+  });
+}
