@@ -1,0 +1,2 @@
+export type { McpServerOptions } from './options.ts';
+export { createMcpTools, type McpTools, type McpToolsOptions } from './tools.ts';

@@ -1,0 +1,83 @@
+import type { ToolOffer, ToolRegistry } from '@questline/core';
+import { fits, type McpTool } from './offers.ts';
+import { checkServers, type McpServerOptions } from './options.ts';
+import { createToolServer, type ToolServer } from './server.ts';
+
+export interface McpToolsOptions {
+  readonly servers: readonly McpServerOptions[];
+  /** Milliseconds a request waits at most for a server that is not connected yet. Default 5000. */
+  readonly connectTimeoutMs?: number;
+  /** Milliseconds one call of a tool may take. Default 60,000. */
+  readonly callTimeoutMs?: number;
+  /** Milliseconds a server is left alone that could not be reached. Default 30,000. */
+  readonly retryAfterMs?: number;
+  /** Told of servers that fail, for the host's own log. Default: nobody. */
+  readonly onError?: (error: unknown, serverId: string) => void;
+  /** Epoch milliseconds. Default: the system's clock. */
+  readonly now?: () => number;
+}
+
+/** The tools of all servers together. Hand it to `createServices` among the setting `tools`. */
+export interface McpTools extends ToolRegistry {
+  /** Ends every connection and child process. No tools are left then. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes tools of Model Context Protocol servers. Nothing is connected before a turn needs tools. A server that cannot be
+ * reached offers none; one that fails in the middle of a call makes that call an error the model can learn from.
+ * @throws RangeError, TypeError for wrong options.
+ */
+export function createMcpTools(options: McpToolsOptions): McpTools {
+  checkServers(options.servers);
+  const terms = {
+    connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+    callTimeoutMs: options.callTimeoutMs ?? 60_000,
+    retryAfterMs: options.retryAfterMs ?? 30_000,
+    now: options.now ?? Date.now,
+    onError: quietly(options.onError),
+  };
+  const servers = options.servers.map((server) => ({
+    id: server.id,
+    server: createToolServer(server, terms),
+  }));
+
+  const all = async (): Promise<readonly McpTool[]> =>
+    (await Promise.all(servers.map(({ server }) => server.tools()))).flat();
+
+  /** The server that a name begins with: the others need not be asked. */
+  const find = async (id: string): Promise<{ tool: McpTool; server: ToolServer } | undefined> => {
+    const owner = servers.find((candidate) => id.startsWith(`${candidate.id}__`));
+    const tool = (await owner?.server.tools())?.find(({ offer }) => offer.id === id);
+    return owner === undefined || tool === undefined ? undefined : { tool, server: owner.server };
+  };
+
+  return {
+    list: async () => offersIn(await all()),
+    find: async (id) => (await find(id))?.tool.offer,
+    select: async (message) => offersIn((await all()).filter((tool) => fits(tool, message))),
+    async run({ tool: id, input }, { signal }) {
+      const found = await find(id);
+      if (found === undefined) return { content: `The tool ${id} cannot be reached now.`, isError: true };
+      return found.server.call(found.tool.name, input, signal);
+    },
+    async close() {
+      await Promise.all(servers.map(({ server }) => server.close()));
+    },
+  };
+}
+
+function offersIn(tools: readonly McpTool[]): readonly ToolOffer[] {
+  return tools.map(({ offer }) => offer);
+}
+
+/** A host's broken reporter must not break a turn. */
+function quietly(report: McpToolsOptions['onError']): (error: unknown, serverId: string) => void {
+  return (error, serverId) => {
+    try {
+      report?.(error, serverId);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+}

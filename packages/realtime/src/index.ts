@@ -1,0 +1,1 @@
+export { createRealtime, type Realtime, type RealtimeOptions, type RealtimeServices } from './realtime.ts';
