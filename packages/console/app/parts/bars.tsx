@@ -1,0 +1,29 @@
+import { credits } from './basics.tsx';
+
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+}
+
+/** Amounts below each other, longest first to compare. Whoever does not see the bars reads the amounts. */
+export function Bars({ title, bars }: { title: string; bars: readonly Bar[] }) {
+  const most = Math.max(...bars.map(({ value }) => value), 0);
+  return (
+    <figure class="bars">
+      <figcaption>{title}</figcaption>
+      {most === 0 && <p class="quiet">Nothing spent yet.</p>}
+      <ul>
+        {most > 0 &&
+          bars.map(({ label, value }) => (
+            <li key={label}>
+              <span>{label}</span>
+              <svg aria-hidden="true">
+                <rect width={`${(value / most) * 100}%`} height="100%" rx="3" />
+              </svg>
+              <span>{credits(value)}</span>
+            </li>
+          ))}
+      </ul>
+    </figure>
+  );
+}

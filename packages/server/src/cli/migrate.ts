@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { createSqliteDatabase, type MigrationReport } from '@questline/sql';
+import { type Configuration, readConfiguration } from '../environment/configuration.ts';
+import { withEnvFile } from '../environment/env-file.ts';
+import { createLog, type Log } from '../log.ts';
+import { migrateDatabase, type OpenDatabase, openDatabase } from '../storage/database.ts';
+import { sqlitePath } from '../storage/sqlite.ts';
+import { HELP } from './arguments.ts';
+import type { Command } from './command.ts';
+
+export const migrate: Command = {
+  name: 'migrate',
+  summary: 'Bring the database forward to this version. `start` does the same by itself.',
+  options: [
+    { name: 'dry-run', meaning: 'print the SQL that would be run, and change nothing' },
+    { name: 'demo', meaning: "the demo's records in place of the workspace's" },
+    HELP,
+  ],
+  notes: 'DATABASE_URL and STORAGE_DIR say where the database is, as for `questline start`.\n',
+
+  async run(given, { environment, folder, print }) {
+    const configuration = readConfiguration(withEnvFile(environment, folder), folder);
+    const { databaseUrl } = configuration;
+    const log = createLog({
+      secrets: databaseUrl === undefined ? [] : [databaseUrl],
+      destination: { write: (line) => print(line) },
+    });
+    const dryRun = given.has('dry-run');
+    const opened = await open(configuration, given.has('demo'), dryRun, log);
+    try {
+      const steps = await migrateDatabase(opened.database, dryRun);
+      print(dryRun ? sqlOf(steps, opened.place) : summaryOf(steps, opened.place));
+    } finally {
+      await opened.close();
+    }
+  },
+};
+
+/** A look at a file that is not there must not make it. */
+async function open(
+  configuration: Configuration,
+  demo: boolean,
+  dryRun: boolean,
+  log: Log,
+): Promise<OpenDatabase> {
+  const path = sqlitePath(configuration.storageDir, demo);
+  if (!dryRun || configuration.databaseUrl !== undefined || existsSync(path)) {
+    return openDatabase(configuration, demo, log);
+  }
+  const database = createSqliteDatabase({ path: ':memory:' });
+  return { database, place: `${path}, which is not there yet`, close: () => database.close() };
+}
+
+/** SQL that can be read, kept and run as it stands. */
+function sqlOf(steps: readonly MigrationReport[], place: string): string {
+  if (steps.length === 0) return `-- ${place} is up to date\n`;
+  const blocks = steps.map(({ name, statements }) =>
+    [`-- ${name}`, ...statements.map((statement) => `${statement};`)].join('\n'),
+  );
+  return `-- ${steps.length} steps for ${place}\n${blocks.join('\n')}\n`;
+}
+
+function summaryOf(steps: readonly MigrationReport[], place: string): string {
+  if (steps.length === 0) return `${place} is up to date\n`;
+  return `${steps.map(({ name }) => `done  ${name}\n`).join('')}${steps.length} steps; ${place} is up to date\n`;
+}

@@ -1,0 +1,32 @@
+import type { Given, Option } from './arguments.ts';
+import type { Surroundings } from './command.ts';
+
+export const JSON_OUTPUT: Option = { name: 'json', meaning: 'print JSON, for machines' };
+
+/** Shows one result: as JSON when that was asked for, else in words. */
+export function show(
+  given: Given,
+  { print }: Pick<Surroundings, 'print'>,
+  result: unknown,
+  words: () => string,
+): void {
+  print(given.has(JSON_OUTPUT.name) ? `${JSON.stringify(result)}\n` : words());
+}
+
+/** Columns under their titles, each as wide as its widest cell. */
+export function columns(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = titles.map((title, at) =>
+    Math.max(...[titles, ...rows].map((row) => (row[at] ?? title).length)),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return `${[titles, ...rows].map(line).join('\n')}\n`;
+}
+
+/** Day and minute, UTC. */
+export function moment(at: number | null): string {
+  return at === null ? '-' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`;
+}

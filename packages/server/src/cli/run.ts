@@ -1,0 +1,86 @@
+import { Mistake } from '../mistake.ts';
+import { packageVersion } from '../version.ts';
+import { HELP, type Option, readOptions } from './arguments.ts';
+import type { Command, Surroundings } from './command.ts';
+import { balance, grant } from './credits.ts';
+import { doctor } from './doctor.ts';
+import { commandHelp, groupHelp, programHelp } from './help.ts';
+import { createInvites, deleteInvite, listInvites } from './invites.ts';
+import { createKey, listKeys, revokeKey } from './keys.ts';
+import { migrate } from './migrate.ts';
+import { start } from './start.ts';
+import { disable, enable, listUsers, promote } from './users.ts';
+
+const COMMANDS: readonly Command[] = [
+  start,
+  migrate,
+  doctor,
+  createKey,
+  listKeys,
+  revokeKey,
+  listUsers,
+  disable,
+  enable,
+  promote,
+  createInvites,
+  listInvites,
+  deleteInvite,
+  grant,
+  balance,
+];
+const OPTIONS: readonly Option[] = [{ name: 'version', meaning: 'show the version and exit' }, HELP];
+
+export interface Terminal extends Surroundings {
+  /** For what went wrong. */
+  readonly complain: (text: string) => void;
+}
+
+/** Runs a command line. @returns the exit code. Never rejects. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await dispatch(args, terminal);
+    return 0;
+  } catch (error) {
+    if (error instanceof Mistake) {
+      terminal.complain(listOf(error.faults));
+      return error.exitCode;
+    }
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.complain(`questline: something unexpected failed\n${detail}\n`);
+    return 1;
+  }
+}
+
+async function dispatch(args: readonly string[], terminal: Terminal): Promise<void> {
+  const [first = '', second = '', ...others] = args;
+  const two = COMMANDS.find(({ name }) => name === `${first} ${second}`);
+  const command = two ?? COMMANDS.find(({ name }) => name === first);
+  if (command !== undefined) {
+    const rest = two === undefined ? args.slice(1) : others;
+    const given = readOptions(`questline ${command.name}`, command.options, rest, command.arguments);
+    if (given.has(HELP.name)) terminal.print(commandHelp(command));
+    else await command.run(given, terminal);
+    return;
+  }
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0) {
+    if (second !== '' && !second.startsWith('-')) throw unknownCommand(`${first} ${second}`, group);
+    readOptions(`questline ${first}`, [HELP], args.slice(1));
+    terminal.print(groupHelp(first, group));
+    return;
+  }
+  if (first !== '' && !first.startsWith('-')) throw unknownCommand(first, COMMANDS);
+  const given = readOptions('questline', OPTIONS, args);
+  terminal.print(given.has('version') ? `${packageVersion()}\n` : programHelp(COMMANDS, OPTIONS));
+}
+
+function unknownCommand(name: string, commands: readonly Command[]): Mistake {
+  const names = commands.map((command) => command.name).join(', ');
+  return new Mistake([`there is no command '${name}'; there are: ${names}`], 2);
+}
+
+function listOf(faults: readonly string[]): string {
+  const [only] = faults;
+  if (faults.length === 1) return `questline: ${only}\n`;
+  return `questline: ${faults.length} things are wrong; nothing was changed\n${faults.map((fault) => `  ${fault}\n`).join('')}`;
+}

@@ -1,0 +1,14 @@
+/** Who a mail comes from. */
+export interface MailAddress {
+  readonly name: string | undefined;
+  readonly address: string;
+}
+
+const FORM = /^(?:"?([^"<>\p{Cc}]*?)"? *<([^\s<>@,;]+@[^\s<>@,;]+)>|([^\s<>@,;]+@[^\s<>@,;]+))$/u;
+
+/** Reads `sender@example.com` or `Name <sender@example.com>`. @returns undefined for anything else. */
+export function readAddress(text: string): MailAddress | undefined {
+  const [, name, named, bare] = FORM.exec(text) ?? [];
+  const address = named ?? bare;
+  return address === undefined ? undefined : { name: name || undefined, address };
+}

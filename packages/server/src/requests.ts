@@ -1,0 +1,60 @@
+import type { RequestListener } from 'node:http';
+import type { ApiResponse, Mountable } from '@questline/core';
+import { answer, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
+import { forwardedFor } from './forwarded.ts';
+import type { Log } from './log.ts';
+
+export interface RequestsOptions {
+  readonly log: Log;
+  /** Believe what a proxy in front says about the client's address. */
+  readonly trustProxy: boolean;
+}
+
+/** An api behind `node:http`, with one line in the log per answer. */
+export interface Requests {
+  readonly listener: RequestListener;
+  /** Resolves when the calls under way now have been answered or given up, money included. */
+  settled(): Promise<void>;
+}
+
+const NOT_FOUND: ApiResponse = {
+  status: 404,
+  headers: { 'Content-Type': 'application/json; charset=utf-8' },
+  body: '{"error":"Not found"}',
+};
+
+export function createRequests(api: Mountable, { log, trustProxy }: RequestsOptions): Requests {
+  const underWay = new Set<Promise<unknown>>();
+
+  return {
+    listener(incoming, outgoing) {
+      const started = performance.now();
+      const host = trustProxy ? { ip: forwardedFor(incoming) } : undefined;
+      const request = new NodeRequest(incoming, outgoing, host && { host });
+      let requestId: string | undefined;
+      outgoing.once('close', () => {
+        log.info(
+          {
+            method: request.method,
+            // Without the query, which may carry a token.
+            path: request.path,
+            status: outgoing.headersSent ? outgoing.statusCode : undefined,
+            ms: Math.round(performance.now() - started),
+            requestId,
+            ...(!outgoing.writableFinished && { left: true }),
+          },
+          'request',
+        );
+      });
+      const call = answer(api, request).then((response = NOT_FOUND) => {
+        underWay.delete(call);
+        requestId = response.headers['X-Request-ID'];
+        sendNodeResponse(response, incoming, outgoing);
+      });
+      underWay.add(call);
+    },
+    async settled() {
+      await Promise.allSettled(underWay);
+    },
+  };
+}

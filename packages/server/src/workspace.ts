@@ -1,0 +1,114 @@
+import {
+  type Api,
+  createApi,
+  createDemoProvider,
+  createServices,
+  type ModelProvider,
+  type Services,
+  type Settings,
+} from '@questline/core';
+import { createIds, createSystemClock } from '@questline/core/memory';
+import { createDocumentExtractor } from '@questline/documents';
+import { firstImageModel, firstModel, withEmbedding } from './demo.ts';
+import { loadDocsBundle } from './docs-bundle.ts';
+import type { Configuration } from './environment/configuration.ts';
+import type { Log } from './log.ts';
+import { openMailer } from './mail.ts';
+import { createProviders } from './providers.ts';
+import type { SecretsFile } from './secrets.ts';
+import { checkEncryptionKey, keepEncryptionKey } from './storage/deployment.ts';
+import { openObjects } from './storage/objects.ts';
+import { openStorage } from './storage/storage.ts';
+import { createLazyWebTools } from './web-tools.ts';
+
+/** The service of this process, ready to be served. */
+export interface Workspace {
+  readonly services: Services;
+  readonly api: Api;
+  /** Where everything is kept, in words. */
+  readonly place: string;
+  close(): Promise<void>;
+}
+
+export interface WorkspaceOptions {
+  readonly configuration: Configuration;
+  readonly secrets: SecretsFile;
+  readonly publicUrl: string;
+  readonly log: Log;
+  /** Shows something to the person at the terminal. */
+  readonly print: (text: string) => void;
+  /** With models that need no key, and credits that are really spent. */
+  readonly demo: boolean;
+}
+
+/** @throws Mistake when mails cannot be sent, or the data cannot be opened, or was begun with another encryption key. */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const { configuration, secrets, log, demo } = options;
+  // First, because it changes nothing.
+  const mailer = await openMailer({ ...configuration, ...options });
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const [providers, storage] = await Promise.all([
+    createProviders(configuration),
+    openStorage({ configuration, demo, clock, ids, log }),
+  ]);
+  try {
+    const { store } = storage.ports;
+    const key = secrets.values.SECRET_ENCRYPTION_KEY;
+    await checkEncryptionKey(store, key, secrets.made.includes('SECRET_ENCRYPTION_KEY'));
+    // The secrets first: a fingerprint of a key that was lost on the way would lock everybody out.
+    secrets.save();
+    await keepEncryptionKey(store, key);
+    const models = demo ? [...providers, createDemoProvider({ clock })] : withEmbedding(providers);
+    const services = createServices(
+      {
+        ...storage.ports,
+        objects: await openObjects(configuration, demo),
+        models,
+        mailer,
+        web: createLazyWebTools(),
+        extractors: [createDocumentExtractor()],
+        clock,
+        ids,
+      },
+      settingsOf(options, models),
+    );
+    const api = createApi(services);
+    return {
+      services,
+      api,
+      place: storage.place,
+      async close() {
+        await api.close();
+        await storage.close();
+      },
+    };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+function settingsOf(
+  { configuration, secrets, publicUrl, log, demo }: WorkspaceOptions,
+  models: readonly ModelProvider[],
+): Settings {
+  return {
+    jwtSecret: secrets.values.JWT_SECRET,
+    secretEncryptionKey: secrets.values.SECRET_ENCRYPTION_KEY,
+    publicUrl,
+    appName: configuration.appName,
+    docsBundle: loadDocsBundle,
+    unknownPaths: 'not-found',
+    admin: {
+      enforceCredits: demo || !configuration.selfHost,
+      ...(demo && {
+        DefaultAPIModel: firstModel(models),
+        DefaultImageModel: firstImageModel(models),
+        EnableDataLakes: true,
+      }),
+    },
+    ...(configuration.selfHost && { hideModel: (model) => model.managedRuntime === true }),
+    onError: ({ operation, requestId, error }) => log.error({ operation, requestId, error }, 'failed'),
+  };
+}

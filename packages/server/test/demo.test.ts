@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder, launch, questline, type Running, type StartLines, startLines } from './command.ts';
+
+const shell = promisify(execFile);
+
+/** A PNG of one pixel. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+describe('questline start --demo', () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'questline-'));
+  let running: Running;
+  let lines: StartLines;
+  beforeAll(async () => {
+    running = launch(['start', '--demo'], { cwd, env: { PORT: '0' } });
+    lines = await startLines(running);
+  });
+  afterAll(async () => {
+    await running.kill();
+    rmSync(cwd, { recursive: true });
+  });
+
+  it('begins with a thousand credits', () => {
+    expect(running.stdout()).toContain('one account with 1000 credits');
+  });
+
+  it('prints a curl line that streams an answer to its end', async () => {
+    const { stdout } = await shell('sh', ['-c', lines.curl]);
+    const received = stdout.trim().split('\n');
+    const events = received
+      .filter((line) => line.startsWith('data: {'))
+      .map((line) => JSON.parse(line.slice(6)));
+    expect(received.at(-1)).toBe('data: [DONE]');
+    expect(events.filter(({ type }) => type === 'content').length).toBeGreaterThan(2);
+    expect(events.at(-1)).toMatchObject({
+      usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number) },
+      credits: { used: expect.any(Number) },
+      stopReason: 'stop',
+    });
+  });
+
+  it('spends credits that one can see', async () => {
+    const before = await balance(lines);
+    const { stdout } = await shell('sh', ['-c', lines.curl]);
+    const used = Number(/"used":([\d.]+)/.exec(stdout)?.[1]);
+    expect(used).toBeGreaterThan(0);
+    expect(await balance(lines)).toBeCloseTo(before - used, 6);
+  });
+
+  it('answers a chat that names no model, and lets one look at the quest', async () => {
+    const { url, key } = lines;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ message: 'Hello', wait: true });
+    const answer = await fetch(`${url}/api/chat`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(200);
+    const reply = (await answer.json()) as { id: string; response: string };
+    expect(reply).toMatchObject({
+      type: 'message',
+      status: 'done',
+      response: expect.stringContaining('Hello'),
+    });
+    const quest = await fetch(`${url}/api/v1/quests/${reply.id}`, { headers });
+    expect(await quest.json()).toMatchObject({ status: 'done', reply: reply.response });
+  });
+
+  it('speaks and draws without any key, in bytes that players and browsers know', async () => {
+    const { url, key } = lines;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const speak = async (format?: string) => {
+      const body = JSON.stringify({ text: 'Good morning', format });
+      const answer = await fetch(`${url}/api/ai/tts`, { method: 'POST', headers, body });
+      expect(answer.status).toBe(200);
+      return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) };
+    };
+    const wave = await speak('wav');
+    expect([wave.type, wave.bytes.toString('latin1', 0, 4), wave.bytes.readUInt32LE(4)]).toEqual([
+      'audio/wav',
+      'RIFF',
+      wave.bytes.length - 8,
+    ]);
+    const mp3 = await speak();
+    expect([mp3.type, mp3.bytes.readUInt16BE(0)]).toEqual(['audio/mpeg', 0xfffb]);
+
+    const body = JSON.stringify({ prompt: 'A red panda', model: 'demo-image' });
+    const asked = await fetch(`${url}/api/v1/image-generations`, { method: 'POST', headers, body });
+    const { id } = (await asked.json()) as { id: string };
+    const poll = async () => {
+      const answer = await fetch(`${url}/api/v1/quests/${id}`, { headers });
+      return (await answer.json()) as { status: string; files: { url: string }[] };
+    };
+    await expect
+      .poll(poll, { timeout: 20_000, interval: 200 })
+      .toMatchObject({ status: 'done', type: 'message' });
+    const [file] = (await poll()).files;
+    const picture = await fetch(new URL(file?.url ?? '', url));
+    expect(picture.headers.get('content-type')).toBe('image/png');
+    expect(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
+  });
+
+  it('takes a picture and shows it to the model', async () => {
+    const { url, key } = lines;
+    const picture = join(cwd, 'picture.png');
+    const bytes = Buffer.from(PICTURE, 'base64');
+    writeFileSync(picture, bytes);
+    const curl = async (...args: string[]) =>
+      (await shell('curl', ['--silent', '--show-error', ...args])).stdout;
+    const json = ['-H', `Authorization: Bearer ${key}`, '-H', 'Content-Type: application/json'];
+    const announced = { file_name: 'picture.png', mime_type: 'image/png', file_size: bytes.length };
+    const { id, upload_url } = JSON.parse(
+      await curl(`${url}/api/v1/files`, ...json, '-d', JSON.stringify(announced)),
+    ) as { id: string; upload_url: string };
+    const type = ['-H', 'Content-Type: image/png'];
+    await curl('--fail', '-X', 'PUT', upload_url, ...type, '--data-binary', `@${picture}`);
+    let status = '';
+    while (status !== 'clean') {
+      await pause(500);
+      ({ moderation_status: status } = JSON.parse(await curl(`${url}/api/v1/files/${id}`, ...json)) as {
+        moderation_status: string;
+      });
+      expect(status).not.toBe('blocked');
+    }
+    const question = { message: 'What is this?', fileIds: [id], wait: true };
+    const answer = JSON.parse(await curl(`${url}/api/chat`, ...json, '-d', JSON.stringify(question)));
+    expect(answer.response).toContain(`You sent an image (image/png, ${bytes.length} bytes)`);
+  });
+
+  it('keeps its secrets in a file for the owner only, and uses them again', async () => {
+    const cwd = emptyFolder();
+    const first = questline(['start', '--demo', '--port', '0'], { cwd });
+    await startLines(first);
+    const path = join(cwd, 'data', 'secrets.env');
+    const text = readFileSync(path, 'utf8');
+    expect(text.match(/^(JWT_SECRET|SESSION_SECRET|SECRET_ENCRYPTION_KEY)=[0-9a-f]{64}$/gm)).toHaveLength(3);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    first.signal('SIGTERM');
+    await first.ended;
+    await startLines(questline(['start', '--demo', '--port', '0'], { cwd }));
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it('answers 404 for unknown paths of the api and for everything else', async () => {
+    const { url } = lines;
+    const unknown = await fetch(`${url}/api/nothing`);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ error: 'Not found' });
+    expect((await fetch(`${url}/nothing`)).status).toBe(404);
+  });
+
+  it('honours STORAGE_DIR and reads a .env file, which the environment beats', async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, '.env'), 'STORAGE_DIR=./from-file\nPORT=1\n');
+    await startLines(questline(['start', '--demo'], { cwd, env: { PORT: '0' } }));
+    expect(statSync(join(cwd, 'from-file', 'secrets.env')).isFile()).toBe(true);
+  });
+});
+
+async function balance({ url, key }: StartLines): Promise<number> {
+  const answer = await fetch(`${url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
+  const body = (await answer.json()) as { balance: number };
+  return body.balance;
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyFolder, outcome, questline, startLines } from './command.ts';
+
+const POSTGRES_URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
+const REDIS_URL = process.env.QUESTLINE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
+
+const hasServices = await reach();
+
+async function reach(): Promise<boolean> {
+  try {
+    const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2000 });
+    await client.connect();
+    await client.end();
+    const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
+    redis.on('error', () => undefined);
+    await redis.connect();
+    await redis.quit();
+    return true;
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    console.warn('PostgreSQL or Redis does not answer here: starting on them is not tested.');
+    return false;
+  }
+}
+
+describe.runIf(hasServices)('questline start on PostgreSQL and Redis', () => {
+  const schema = `server_${randomBytes(6).toString('hex')}`;
+  const url = `${POSTGRES_URL}?options=-csearch_path%3D${schema}`;
+  const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 1 });
+  beforeAll(async () => {
+    await pool.query(`create schema ${schema}`);
+  });
+  afterAll(async () => {
+    await pool.query(`drop schema ${schema} cascade`);
+    await pool.end();
+  });
+
+  it('keeps everything there, and nothing but its secrets in the folder', async () => {
+    const cwd = emptyFolder();
+    const env = { PORT: '0', DATABASE_URL: url, REDIS_URL };
+    const first = questline(['start', '--demo'], { cwd, env });
+    const { url: address, key } = await startLines(first);
+    expect(first.stdout()).toMatch(/kept in PostgreSQL at 127\.0\.0\.1:5432\/test$/m);
+    const before = await spend(address, key);
+    expect(before).toBeLessThan(1000);
+    first.signal('SIGKILL');
+    await first.ended;
+    expect(readdirSync(join(cwd, 'data'))).toEqual(['secrets.env']);
+
+    const second = await startLines(questline(['start', '--demo'], { cwd, env }));
+    expect(await balance(second.url, second.key)).toBe(before);
+  });
+
+  it('stops on an encryption key that this database was not begun with', async () => {
+    const env = { PORT: '0', DATABASE_URL: url, REDIS_URL };
+    const { code, stderr } = await outcome(['start', '--demo'], { env });
+    expect(stderr).toMatch(/^questline: SECRET_ENCRYPTION_KEY: is missing, and this data was begun with one/);
+    expect(code).toBe(1);
+  });
+
+  it('stops when the database user may not make tables', async () => {
+    const role = `${schema}_guest`;
+    await pool.query(`create role ${role} login; grant usage on schema ${schema} to ${role}`);
+    try {
+      const guest = new URL(url);
+      guest.username = role;
+      const { code, stderr } = await outcome(['start'], { env: { PORT: '0', DATABASE_URL: guest.href } });
+      expect(stderr).toBe('questline: DATABASE_URL: the user may not make tables there (42501)\n');
+      expect(code).toBe(1);
+    } finally {
+      await pool.query(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
+
+  it('stops when Redis is not there', async () => {
+    const env = { PORT: '0', DATABASE_URL: url, REDIS_URL: 'redis://:hush@127.0.0.1:1' };
+    const cwd = emptyFolder();
+    const { code, stderr } = await outcome(['start', '--demo'], { cwd, env });
+    expect(stderr).toBe('questline: REDIS_URL: nothing listens there (ECONNREFUSED)\n');
+    expect(code).toBe(1);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});
+
+async function spend(url: string, key: string): Promise<number> {
+  const answer = await fetch(`${url}/api/ai/v1/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo-echo', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  expect(await answer.text()).toMatch(/\[DONE\]/);
+  return balance(url, key);
+}
+
+async function balance(url: string, key: string): Promise<number> {
+  const answer = await fetch(`${url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
+  const body = (await answer.json()) as { balance: number };
+  return body.balance;
+}

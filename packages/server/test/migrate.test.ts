@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { emptyFolder, outcome } from './command.ts';
+
+it('tells the SQL without making anything, then runs it, then has nothing to do', async () => {
+  const cwd = emptyFolder();
+  const file = join(cwd, 'data', 'questline.db');
+
+  const dry = await outcome(['migrate', '--dry-run'], { cwd });
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toMatch(/^-- \d+ steps for .+questline\.db, which is not there yet\n/);
+  expect(dry.stdout).toMatch(/create table .*questline_users/i);
+  expect(existsSync(file)).toBe(false);
+
+  const run = await outcome(['migrate'], { cwd });
+  expect([run.code, run.stderr]).toEqual([0, '']);
+  expect(run.stdout).toMatch(/\d+ steps; .+questline\.db is up to date\n$/);
+  expect(existsSync(file)).toBe(true);
+
+  expect((await outcome(['migrate', '--dry-run'], { cwd })).stdout).toMatch(/^-- .+ is up to date\n$/);
+  expect((await outcome(['migrate'], { cwd })).stdout).toMatch(/^.+ is up to date\n$/);
+});
+
+it('names the variable of a database that cannot be reached', async () => {
+  const result = await outcome(['migrate'], {
+    env: { DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:9/none' },
+  });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toMatch(/^questline: DATABASE_URL: /);
+  expect(result.stderr).not.toContain('hidden');
+});
