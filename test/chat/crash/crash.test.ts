@@ -1,0 +1,163 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createUser, issueApiKey, MESSAGES, QUESTS, type QuestRecord } from '@questline/core';
+import { createRandom } from '@questline/testing';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createClient } from './clients.ts';
+import { type Address, openWorkspace } from './workspace.ts';
+
+/** Of each queue. */
+const KILLS = process.env.CI === 'true' ? 20 : 3;
+const QUESTS_PER_LIFE = 50;
+const TERMINAL_WITHIN_MS = 60_000;
+const KINDS = ['agent-execution', 'chat', 'image-edit', 'image-generation'];
+const GRANT = 9_000_000_000_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'questline-crash-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Life {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly errors: string[];
+}
+
+async function begin(address: Address): Promise<Life> {
+  const child = fork(join(import.meta.dirname, 'crash.child.ts'), {
+    // Each life would compile the same sources anew.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
+    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
+  });
+  const errors: string[] = [];
+  const listening = new Promise<number>((resolve) => {
+    child.on('message', (message: { port?: number; error?: string }) => {
+      if (message.port !== undefined) resolve(message.port);
+      if (message.error !== undefined) errors.push(message.error);
+    });
+  });
+  child.send(address);
+  return { child, url: `http://127.0.0.1:${await listening}`, errors };
+}
+
+function mostCharges({ request }: QuestRecord): number {
+  const { message = '', tools } = request as { message?: string; tools?: unknown };
+  return tools !== undefined || message.startsWith('roll') ? 2 : 1;
+}
+
+/** Whether something of it stands in the session beside the question. */
+function isAnswered({ kind, type, text = '', images = [] }: QuestRecord): boolean {
+  if (kind === 'chat') return text !== '';
+  return kind === 'agent-execution' ? type === 'message' : images.length > 0;
+}
+
+describe.each(['sql', 'store'] as const)(
+  'killed at any moment, on SQLite with the queue of the %s',
+  (queue) => {
+    it(`${KILLS} kills: every answered id ends, none is lost, none is charged twice`, {
+      timeout: 900_000,
+    }, async () => {
+      const address: Address = { path: join(folder, `${queue}.db`), queue };
+      const here = await openWorkspace(address, () => undefined);
+      const { services } = here;
+      const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
+      if (user === undefined) throw new Error('no user');
+      const account = `user:${user.id}`;
+      await services.ledger.grant({ account, amount: GRANT, key: 'start', reason: 'start' });
+      const { key } = await issueApiKey(services, {
+        userId: user.id,
+        name: 'crash',
+        scopes: ['ai:chat', 'ai:generate', 'notebooks:write'],
+        requestsPerMinute: 1_000_000,
+        requestsPerDay: 1_000_000,
+      });
+      const random = createRandom(11);
+      const client = createClient(key, random);
+      const ids = new Set<string>();
+
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const life = await begin(address);
+        const before = ids.size;
+        const killAfter = 10 + random.below(40);
+        let areDone = false;
+        const clients = Promise.all(
+          Array.from({ length: QUESTS_PER_LIFE }, () => client(life.url, ids).catch(() => undefined)),
+        ).finally(() => {
+          areDone = true;
+        });
+        while (ids.size - before < killAfter && !areDone) await sleep(5);
+        await sleep(random.below(300));
+        life.child.kill('SIGKILL');
+        await once(life.child, 'exit');
+        await clients;
+      }
+
+      const last = await begin(address);
+      const restarted = performance.now();
+      const quests = services.store.collection(QUESTS);
+      // A quest ends before its job does: the last life must be left to end both.
+      const live = async (): Promise<number> => {
+        const { ready, delayed, leased } = await services.queue.counts();
+        return ready + delayed + leased + (await quests.count({ status: { in: ['pending', 'running'] } }));
+      };
+      while ((await live()) > 0 && performance.now() - restarted < TERMINAL_WITHIN_MS) await sleep(50);
+      const seconds = (performance.now() - restarted) / 1000;
+      last.child.kill('SIGTERM');
+      await once(last.child, 'exit');
+
+      const ends: Record<string, number> = {};
+      const charges = new Map<string, string[]>();
+      for (let before: string | undefined; ; ) {
+        const page = await services.ledger.entries(account, {
+          limit: 500,
+          ...(before !== undefined && { before }),
+        });
+        for (const { kind, key: charged } of page) {
+          if (kind !== 'charge') continue;
+          const questId = charged.slice(0, 24);
+          charges.set(questId, [...(charges.get(questId) ?? []), charged]);
+        }
+        before = page.at(-1)?.id;
+        if (page.length < 500) break;
+      }
+      const messages = services.store.collection(MESSAGES);
+      for (const id of ids) {
+        const quest = await quests.get(id);
+        if (quest === undefined) throw new Error(`${id} was answered and is lost`);
+        const end = `${quest.kind}: ${quest.status === 'done' ? `done ${quest.type}` : quest.status}`;
+        ends[end] = (ends[end] ?? 0) + 1;
+        const charged = charges.get(id) ?? [];
+        // One charge for each answer of a model or picture: with tools there are two of them.
+        expect([id, charged.length <= mostCharges(quest), charged]).toEqual([id, true, charged]);
+        const said = (await messages.find({ sessionId: quest.sessionId }, { limit: 1000 }))
+          .filter(({ questId }) => questId === id)
+          .map(({ role }) => role);
+        // A stopped one may have said more than was written down when it was stopped.
+        if (quest.status === 'stopped')
+          expect([id, said.filter((role) => role === 'user')]).toEqual([id, ['user']]);
+        else expect([id, said.sort()]).toEqual([id, isAnswered(quest) ? ['assistant', 'user'] : ['user']]);
+        if (quest.status === 'done' && quest.type === 'message') {
+          expect([id, charged.length > 0]).toEqual([id, true]);
+        }
+      }
+      const counts = await services.queue.counts();
+      await here.close();
+
+      console.info(
+        `${queue}: ${KILLS} kills, ${ids.size} answered ids, all terminal ${seconds.toFixed(1)} s after the last restart:`,
+        ends,
+      );
+      expect(Object.keys(ends).filter((end) => /pending|running/.test(end))).toEqual([]);
+      expect(counts).toEqual({ ready: 0, delayed: 0, leased: 0 });
+      expect(ids.size).toBeGreaterThan(KILLS * 5);
+      // In a few lives on a busy machine some kind may not have got as far as its answer.
+      const kinds = new Set(Object.keys(ends).map((end) => end.split(':')[0]));
+      if (KILLS >= 20) expect([...kinds].sort()).toEqual(KINDS);
+      // Beside what the model that always fails says, any fault of the store or the engine would be told here.
+      expect(last.errors.filter((error) => error !== 'ProviderError: as always')).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createChatWorld } from '../support/chat.ts';
+
+describe('a chat turn', () => {
+  it('is acknowledged at once, and polled to its end', async () => {
+    const world = await createChatWorld({ started: false });
+    const { status, body } = await world.chat({ message: 'Hi there' });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      status: 'queued',
+      message_received: true,
+      timestamp: '2026-11-21T12:00:00.000Z',
+      model: 'scripted',
+      tracking_info: {
+        quest_id: body.id,
+        check_status_url: `/api/v1/quests/${body.id}`,
+        poll_url: `/api/v1/quests/${body.id}`,
+      },
+      sessionId: expect.stringMatching(/^[0-9a-f]{24}$/),
+    });
+    const pending = await world.poll(body.id);
+    expect(pending).toEqual({
+      id: body.id,
+      sessionId: body.sessionId,
+      status: 'pending',
+      type: 'message',
+      reply: null,
+      replies: [],
+      images: [],
+      videos: [],
+      files: [],
+      toolPayloads: [],
+      createdAt: '2026-11-21T12:00:00.000Z',
+      updatedAt: '2026-11-21T12:00:00.000Z',
+    });
+    await world.api.start();
+    await world.settle();
+    expect(await world.poll(body.id)).toEqual({
+      ...pending,
+      status: 'done',
+      reply: 'Hello.',
+      replies: ['Hello.'],
+      promptMeta: { model: 'scripted', usage: { inputTokens: 10, outputTokens: 1 }, credits: 0.11 },
+    });
+    expect(world.incidents).toEqual([]);
+    expect(await world.ledger.balance(world.account)).toMatchObject({
+      posted: 1000_000_000 - 110_000,
+      held: 0,
+    });
+  });
+
+  it('waits', async () => {
+    const world = await createChatWorld();
+    const { status, body } = await world.chat({ message: 'Hi there', wait: true });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      status: 'done',
+      message_received: true,
+      timestamp: '2026-11-21T12:00:00.000Z',
+      model: 'scripted',
+      tracking_info: expect.anything(),
+      sessionId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      type: 'message',
+      response: 'Hello.',
+      responses: ['Hello.'],
+      toolPayloads: [],
+      createdAt: '2026-11-21T12:00:00.000Z',
+      performance: { total_ms: 0, phases: { load: 0, prompt: 0, model: 0, tools: 0, store: 0 } },
+    });
+    expect(world.incidents).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { VARIABLES } from '../../packages/server/src/environment/variables.ts';
+import { rowsOf } from './program.ts';
+
+describe('docs/operating/self-host.md', () => {
+  it('lists the variables that the server reads, with their defaults and meanings', () => {
+    const rows = rowsOf('docs/operating/self-host.md').filter(([name = '']) =>
+      /^`[A-Z][A-Z0-9_]+`$/.test(name),
+    );
+    const plain = rows.map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    const expected = VARIABLES.map(({ name, fallback = '', meaning }) => [name, fallback, meaning]);
+    expect(plain).toEqual(expected);
+  });
+});
+
+describe('docs/guides/errors.md', () => {
+  it('explains every code, and no other', () => {
+    const explained = rowsOf('docs/guides/errors.md')
+      .filter(([codes = '']) => /^`[a-z]+_?[a-z_]*`/.test(codes))
+      .flatMap(([codes = '']) => codes.replaceAll('`', '').split(', '));
+    expect(explained.sort()).toEqual(errorCodes().sort());
+  });
+});
+
+/** The union exists for the compiler only, so it is read where it is written. */
+function errorCodes(): string[] {
+  const source = readFileSync(new URL('../../packages/core/src/errors.ts', import.meta.url), 'utf8');
+  const union = /export type ErrorCode =([^;]+);/.exec(source)?.[1] ?? '';
+  return [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
+}

@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { COLLECTIONS } from '@questline/core';
+import { createSqlStore, migrate } from '@questline/sql';
+import { describe, expect, it } from 'vitest';
+import {
+  type Engine,
+  type OpenEngine,
+  POSTGRES,
+  POSTGRES_URL,
+  SQLITE_FILE,
+} from '../../packages/sql/test/engines.ts';
+import { createScriptedProvider } from '../support/model.ts';
+import { codeFor, post } from '../support/sign-in.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+/*
+ * Whoever gets hold of a copy of the database has nobody's credentials. An invite to register is not among them: its
+ * code is shown to administrators again, and lets nobody into an account that exists.
+ */
+
+const JWT_SECRET = 'a1'.repeat(32);
+const ENCRYPTION_KEY = 'b2'.repeat(32);
+const PROVIDER_KEYS = ['sk-proj-marked-0123456789', 'AIza-marked-9876543210'];
+
+const ENGINES: readonly Engine[] = [SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])];
+
+/** Everything the database keeps, as its files or its tables have it. */
+async function dumpOf({ database, address }: OpenEngine): Promise<string> {
+  if (address.dialect === 'sqlite') {
+    return [address.path, `${address.path}-wal`]
+      .filter((path) => existsSync(path))
+      .map((path) => readFileSync(path).toString('latin1'))
+      .join('\n');
+  }
+  const tables = await database.run({
+    sql: `select tablename from pg_tables where schemaname = '${address.schema}'`,
+    parameters: [],
+  });
+  const parts: string[] = [];
+  for (const { tablename } of tables) {
+    const sql = `select row_to_json(t)::text as row from ${address.schema}."${String(tablename)}" t`;
+    const rows = await database.run({ sql, parameters: [] });
+    parts.push(...rows.map(({ row }) => String(row)));
+  }
+  return parts.join('\n');
+}
+
+interface Secret {
+  readonly what: string;
+  readonly value: string;
+}
+
+/** A day in the life of a workspace. @returns every secret that somebody was given or has given. */
+async function tour(world: World): Promise<readonly Secret[]> {
+  const secrets: Secret[] = [
+    { what: 'the secret of tokens', value: JWT_SECRET },
+    { what: 'the encryption key', value: ENCRYPTION_KEY },
+    { what: "the first user's API key", value: world.key },
+  ];
+  const keep = (what: string, value: string | undefined): string => {
+    if (value === undefined || value === '') throw new Error(`${what} was not given`);
+    secrets.push({ what, value });
+    return value;
+  };
+
+  const unused = await codeFor(world, 'late@example.com');
+  keep('a code that nobody used', unused.code);
+  keep('a pending token', unused.pendingToken);
+  const asked = await codeFor(world, 'grace@example.com', '203.0.113.7');
+  keep('a code', asked.code);
+  keep('a pending token', asked.pendingToken);
+  const { body } = await post(world, '/api/otc/verify', { ...asked, username: 'grace' });
+  const credential = keep('an access token', body.accessToken);
+  const refreshToken = keep('a refresh token', body.refreshToken);
+  const again = await post(world, '/api/auth/refreshToken', { refreshToken });
+  keep('a second access token', again.body.accessToken);
+  keep('a second refresh token', again.body.refreshToken);
+
+  const call = async (method: string, path: string, wish?: object): Promise<Record<string, string>> => {
+    const answer = await world.ask(method, path, { credential, ...(wish !== undefined && { body: wish }) });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}`);
+    return (await answer.json()) as Record<string, string>;
+  };
+  const made = await call('POST', '/api/user-api-keys', { name: 'CI', preset: 'full' });
+  keep('an API key', made.key);
+  const rotated = keep('a rotated API key', (await call('POST', `/api/user-api-keys/${made.id}/rotate`)).key);
+  for (const [at, service] of (['openai', 'gemini'] as const).entries()) {
+    const key = keep(`a key of ${service}`, PROVIDER_KEYS[at]);
+    const { _id } = await call('POST', '/api/api-keys/create', { name: 'Mine', service, key });
+    await call('POST', `/api/api-keys/${_id}/set-active`);
+  }
+  const session = await call('POST', '/api/v1/sessions', { name: 'Notes' });
+  await call('POST', `/api/session/${session.id}/invites`, { email: 'late@example.com' });
+  const spoken = await world.ask('POST', '/api/ai/v1/completions', {
+    credential: rotated,
+    body: { model: 'scripted', messages: [{ role: 'user', content: 'Hi' }] },
+    headers: { 'Idempotency-Key': 'one' },
+  });
+  expect(spoken.status).toBe(200);
+  await spoken.text();
+  const chat = { message: 'Hi', model: 'scripted', newConversation: true, wait: false };
+  await world.ask('POST', '/api/chat', { credential: rotated, body: chat });
+  await call('GET', '/api/identify').then(({ accessToken }) => keep('a third access token', accessToken));
+  await call('GET', '/api/logout');
+  return secrets;
+}
+
+describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy of %s', (_name, engine) => {
+  it('holds no key, code, token or provider key in clear', async () => {
+    const open = await engine.open();
+    try {
+      await migrate(open.database, { collections: COLLECTIONS });
+      const world = await createWorld({
+        store: () => createSqlStore(open.database),
+        models: [createScriptedProvider((call) => call.end())],
+        settings: {
+          jwtSecret: JWT_SECRET,
+          secretEncryptionKey: ENCRYPTION_KEY,
+          admin: { allowOpenRegistration: true, enforceCredits: false },
+        },
+      });
+      const secrets = await tour(world);
+      await world.settle();
+      const dump = await dumpOf(open);
+      await world.api.close();
+      // It is a dump of what was done: what may stand there does.
+      for (const known of ['grace@example.com', 'late@example.com', 'Notes', 'v1.', 'svc_live_']) {
+        expect(dump).toContain(known);
+      }
+      const found = secrets.filter(({ value }) =>
+        // Six digits may be part of any number; a code stands by itself.
+        /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(dump) : dump.includes(value),
+      );
+      expect(found).toEqual([]);
+      expect(secrets.length).toBeGreaterThan(15);
+    } finally {
+      await open.close();
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { ProviderError } from '@questline/core';
+import { describe, expect, it } from 'vitest';
+import { answerParts, createChatWorld } from '../support/chat.ts';
+import { createStudio, type Studio } from '../support/media.ts';
+import { createScriptedProvider, type ModelCall } from '../support/model.ts';
+
+/** A model that has a picture made, and then says what it was told of it. */
+async function ask(studio: Studio, admin: object = { DefaultImageModel: 'painter' }) {
+  const model = createScriptedProvider((call: ModelCall) => {
+    const last = call.request.messages.at(-1)?.content.at(-1);
+    if (last?.type === 'tool_result') call.say(...answerParts(last.content));
+    else if (call.request.tools?.some(({ name }) => name === 'generate_image') === true) {
+      const wish = JSON.stringify({ prompt: 'A red panda', shape: 'landscape' });
+      call.say({ type: 'tool_use', id: 'c', name: 'generate_image', arguments: wish });
+    } else call.say(...answerParts('I cannot draw.'));
+    call.end();
+  });
+  const world = await createChatWorld({
+    model,
+    models: [model, studio],
+    settings: { admin: { DefaultAPIModel: 'scripted', ...admin } },
+  });
+  const { body } = await world.chat({ message: 'Draw a red panda', enableTools: true });
+  await world.settle();
+  const quest = await world.poll(body.id);
+  const charges = await world.ledger.charges({ account: world.account }, 10);
+  return { world, quest, painted: charges.filter(({ model: painter }) => painter === 'painter') };
+}
+
+describe('generate_image', () => {
+  it('makes a picture, keeps it as a file, shows it, and pays for it', async () => {
+    const studio = createStudio();
+    const { world, quest, painted } = await ask(studio);
+    const [payload] = quest.toolPayloads as { type: string; payload: { fileId: string } }[];
+    expect(payload).toMatchObject({ type: 'image', payload: { prompt: 'A red panda' } });
+    const file = await world.services.library.get(world.user.id, payload?.payload.fileId ?? '');
+    expect(file).toMatchObject({ mimeType: 'image/png', status: 'clean' });
+    expect(quest.reply).toContain('The picture is shown to the user.');
+    expect(studio.images[0]?.request).toMatchObject({ prompt: 'A red panda', aspectRatio: '3:2' });
+    expect(painted).toMatchObject([{ status: 'settled', amount: 10_000_000, operation: 'generate_image' }]);
+  });
+
+  it('tells the model why there is none, which is free', async () => {
+    const studio = createStudio((call) => call.fail(new ProviderError('content_blocked', 'secret')));
+    const { quest, painted } = await ask(studio);
+    expect(quest).toMatchObject({ type: 'message', reply: expect.stringContaining('safety rules') });
+    expect(painted).toMatchObject([{ status: 'released' }]);
+  });
+
+  it('is not offered without a default image model', async () => {
+    const { quest } = await ask(createStudio(), {});
+    expect(quest.reply).toBe('I cannot draw.');
+  });
+});

@@ -1,0 +1,108 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createUser, LAKE_FILES, type LakeFileRecord, toFetchHandler } from '@questline/core';
+import { createRandom } from '@questline/testing';
+import { afterAll, expect, it } from 'vitest';
+import { documentId, openWorkspace, PICTURE_EVERY } from './workspace.ts';
+
+const DOCUMENTS = 1000;
+const KILLS = 3;
+const GRANT = 9_000_000_000_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'questline-ingestion-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function begin(path: string): ChildProcess {
+  const child = fork(join(import.meta.dirname, 'ingestion.child.ts'), {
+    // Each life would compile the same sources anew.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
+    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
+  });
+  child.send(path);
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+it(`${DOCUMENTS} documents, read in by processes that are killed in the middle: each ends, no piece is there twice, none is charged twice`, {
+  timeout: 900_000,
+}, async () => {
+  const path = join(folder, 'lakes.db');
+  const { services, api, close } = await openWorkspace(path, () => undefined);
+  const { store, ledger, vectors } = services;
+  const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
+  if (user === undefined) throw new Error('no user');
+  const account = `user:${user.id}`;
+  await ledger.grant({ account, amount: GRANT, key: 'start', reason: 'start' });
+  const token = await services.tokens.sign({ id: user.id, tokenVersion: user.tokenVersion, typ: 'access' });
+  const handle = toFetchHandler(api);
+  const post = async (way: string, body?: object): Promise<{ id: string }> => {
+    const answer = await handle(
+      new Request(`http://questline.test/api/v1/data-lakes${way}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    return (await answer?.json()) as { id: string };
+  };
+  const { id: lakeId } = await post('', { name: 'Papers' });
+  // The engine does not run here: all of it is done by those who are killed.
+  for (let number = 1; number <= DOCUMENTS; number += 1) await post(`/${lakeId}/files/${documentId(number)}`);
+
+  const files = store.collection(LAKE_FILES);
+  const done = async (): Promise<number> => DOCUMENTS - (await files.count({ lakeId, status: 'indexing' }));
+  const untilDone = async (wanted: number): Promise<void> => {
+    while ((await done()) < wanted) await sleep(20);
+  };
+  const random = createRandom(7);
+  const doneAtKills: number[] = [];
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const child = begin(path);
+    await untilDone(Math.floor((kill * DOCUMENTS) / (KILLS + 1)) + random.below(50));
+    await end(child);
+    doneAtKills.push(await done());
+  }
+  const last = begin(path);
+  await untilDone(DOCUMENTS);
+  await end(last);
+
+  const all: readonly LakeFileRecord[] = await files.find({ lakeId });
+  expect(all).toHaveLength(DOCUMENTS);
+  const ready = all.filter(({ status }) => status === 'ready');
+  const failed = all.filter(({ status }) => status === 'failed');
+  expect(failed).toHaveLength(DOCUMENTS / PICTURE_EVERY);
+  expect(new Set(failed.map(({ error }) => error))).toEqual(
+    new Set(['Files of the type image/png have no text that is read.']),
+  );
+  expect(ready).toHaveLength(DOCUMENTS - failed.length);
+
+  const pieces = ready.reduce((sum, { chunkCount }) => sum + chunkCount, 0);
+  expect(await vectors.count({ lakeId })).toBe(pieces);
+  for (const { id, chunkCount, vectorizedCount } of ready) {
+    expect(vectorizedCount).toBe(chunkCount);
+    expect(await vectors.count({ lakeId, fileId: id })).toBe(chunkCount);
+  }
+
+  const charges = await ledger.charges({ account }, 5000);
+  const settled = charges.filter(({ status }) => status === 'settled');
+  // Every document is one call: one charge each, and nothing is held any more.
+  expect(settled).toHaveLength(ready.length);
+  const { posted, held } = await ledger.balance(account);
+  expect(held).toBe(0);
+  expect(GRANT - posted).toBe(settled.reduce((sum, { amount }) => sum + amount, 0));
+  const entries = await ledger.entries(account, { limit: 5000 });
+  expect(new Set(entries.map(({ key }) => key)).size).toBe(entries.length);
+  console.info(
+    `ingestion: ${DOCUMENTS} documents, killed when ${doneAtKills.join(', ')} had ended: ${ready.length} ready, ${failed.length} failed, ${pieces} pieces, ${settled.length} charges`,
+  );
+  await close();
+});

@@ -1,0 +1,197 @@
+import { ProviderError } from '@questline/core';
+import { describe, expect, it } from 'vitest';
+import { createScriptedProvider, eventsOf, type ModelCall } from '../support/model.ts';
+import { createWorld, type World } from '../support/world.ts';
+
+const BODY = {
+  model: 'scripted',
+  messages: [{ role: 'user', content: '0123456789' }],
+  options: { maxTokens: 96 },
+};
+
+async function complete(
+  drive: (call: ModelCall) => void,
+): Promise<{ world: World; status: number; events: unknown[]; text: string }> {
+  const world = await createWorld({ models: [createScriptedProvider(drive)], credits: 10 });
+  const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+  const text = await response.text();
+  return { world, status: response.status, events: eventsOf(text), text };
+}
+
+async function spentOf({ ledger, account }: World): Promise<{ spent: number; held: number }> {
+  const { posted, held } = await ledger.balance(account);
+  return { spent: (10_000_000 - posted) / 1_000_000, held };
+}
+
+describe('settlement', () => {
+  it('charges what was used and gives the rest back, told on the last event', async () => {
+    const { world, events } = await complete((call) => {
+      call.say({ type: 'text', text: 'Hi' });
+      call.say({ type: 'usage', usage: { input: 4, output: 2 } }, { type: 'finish', reason: 'stop' });
+      call.end();
+    });
+    expect(events.at(-2)).toEqual({
+      type: 'content',
+      text: '',
+      usage: { inputTokens: 4, outputTokens: 2 },
+      credits: { used: 0.06, usdCost: 0.0006 },
+      stopReason: 'stop',
+    });
+    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+  });
+
+  it('charges a shortfall in full', async () => {
+    const { world } = await complete((call) => {
+      call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 500 } });
+      call.end();
+    });
+    expect(await spentOf(world)).toEqual({ spent: 5.04, held: 0 });
+  });
+
+  it('charges cached, written and reasoning tokens in classes of their own', async () => {
+    const model = {
+      id: 'classes',
+      name: 'Classes',
+      type: 'text',
+      provider: 'scripted',
+      contextWindow: 100_000,
+      maxOutputTokens: 10_000,
+      prices: { input: 100, output: 200, cachedInput: 10, cacheWrite: 125, reasoning: 400 },
+    } as const;
+    const usage = { input: 10, output: 10, cachedInput: 10, cacheWrite: 10, reasoning: 10 };
+    const provider = createScriptedProvider(
+      (call) => {
+        call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage });
+        call.end();
+      },
+      [model],
+    );
+    const world = await createWorld({ models: [provider], credits: 10 });
+    const response = await world.ask('POST', '/api/ai/v1/completions', {
+      body: { ...BODY, model: 'classes' },
+    });
+    const last = eventsOf(await response.text()).at(-2);
+    // 10 tokens of each class at 100 + 200 + 10 + 125 + 400 USD a million.
+    expect(last).toMatchObject({
+      usage: { inputTokens: 10, outputTokens: 20, cacheReadInputTokens: 10, cacheCreationInputTokens: 10 },
+      credits: { used: 0.835 },
+    });
+  });
+
+  it('estimates when usage is missing or absurd, and never beyond the reservation', async () => {
+    const missing = await complete((call) => {
+      call.say({ type: 'text', text: 'x'.repeat(25) });
+      call.end();
+    });
+    expect(await spentOf(missing.world)).toEqual({ spent: 0.14, held: 0 });
+
+    const absurd = await complete((call) => {
+      call.say(
+        { type: 'text', text: 'x'.repeat(1000) },
+        { type: 'usage', usage: { input: -4, output: 1e12 } },
+      );
+      call.end();
+    });
+    expect(await spentOf(absurd.world)).toEqual({ spent: 1, held: 0 });
+  });
+
+  it('keeps the price of the moment of admission', async () => {
+    let price = 100;
+    const provider = createScriptedProvider((call) => {
+      price = 100_000;
+      call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 2 } });
+      call.end();
+    });
+    const changing = {
+      ...provider,
+      models: () => provider.models().map((model) => ({ ...model, prices: { input: price, output: price } })),
+    };
+    const world = await createWorld({ models: [changing], credits: 10 });
+    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    await response.text();
+    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+  });
+
+  it('is free when nothing came out, with the status of what happened', async () => {
+    const table = [
+      ['rejected_key', 401, 'provider_rejected'],
+      ['not_configured', 503, 'provider_not_configured'],
+      ['overloaded', 503, 'provider_overloaded'],
+      ['timeout', 500, 'provider_timeout'],
+      ['context_length', 422, 'context_length_exceeded'],
+      ['invalid_request', 422, 'invalid_request'],
+      ['content_blocked', 422, 'invalid_request'],
+      ['failed', 500, 'provider_error'],
+    ] as const;
+    for (const [kind, status, errorCode] of table) {
+      const {
+        world,
+        status: got,
+        text,
+      } = await complete((call) => {
+        call.fail(new ProviderError(kind, 'SECRET provider text', { retryAfterMs: 7000 }));
+      });
+      expect([kind, got, JSON.parse(text).errorCode]).toEqual([kind, status, errorCode]);
+      expect(text).not.toContain('SECRET');
+      expect(await spentOf(world)).toEqual({ spent: 0, held: 0 });
+    }
+  });
+
+  it('charges what came out before a failure, told by one error event and [DONE]', async () => {
+    const { world, status, events, text } = await complete((call) => {
+      call.say({ type: 'text', text: 'x'.repeat(25) });
+      call.fail(new ProviderError('overloaded', 'SECRET provider text'));
+    });
+    expect(status).toBe(200);
+    expect(events.slice(-2)).toEqual([
+      {
+        type: 'error',
+        message: 'The model provider is overloaded. Try again shortly.',
+        requestId: expect.any(String),
+      },
+      '[DONE]',
+    ]);
+    expect(text).not.toContain('SECRET');
+    expect(await spentOf(world)).toEqual({ spent: 0.14, held: 0 });
+    expect(world.incidents).toHaveLength(1);
+  });
+
+  it('settles later when the ledger is away at the end of a stream, and ends the stream in time', async () => {
+    let away = true;
+    const world = await createWorld({
+      credits: 10,
+      models: [
+        createScriptedProvider((call) => {
+          call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 2 } });
+          call.end();
+        }),
+      ],
+      ledger: (ledger) => ({
+        ...ledger,
+        settle: (...settlement) => (away ? Promise.reject(new Error('away')) : ledger.settle(...settlement)),
+      }),
+    });
+    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    expect(await response.text()).toMatch(/data: \[DONE\]\n\n$/);
+    expect((await spentOf(world)).held).toBe(1_000_000);
+    await world.clock.advance(2000);
+    away = false;
+    await world.clock.advance(10_000);
+    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+  });
+
+  it('keeps holding credit for a stream that outlives the lease of its hold', async () => {
+    const provider = createScriptedProvider((call) => call.say({ type: 'text', text: 'Hi' }));
+    const world = await createWorld({ models: [provider], credits: 10 });
+    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    await world.clock.advance(40 * 60_000);
+    await world.ledger.sweep();
+    expect((await spentOf(world)).held).toBe(1_000_000);
+    const [call] = provider.calls;
+    call?.say({ type: 'usage', usage: { input: 4, output: 2 } });
+    call?.end();
+    await response.text();
+    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+    expect(world.clock.pending).toBe(0);
+  });
+});

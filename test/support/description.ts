@@ -1,0 +1,101 @@
+import type { Description } from '@questline/core';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'vitest';
+import type { Answer } from './wire.ts';
+
+/** Headers that an answer may carry without being described: those of HTTP itself. */
+const OF_HTTP =
+  /^(?:access-control-.*|cache-control|connection|content-.*|date|keep-alive|referrer-policy|transfer-encoding|vary|x-accel-buffering)$/;
+
+interface Described {
+  readonly headers?: Readonly<Record<string, { readonly $ref?: string }>>;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+/** Compares answers with the published description. */
+export interface DescriptionCheck {
+  /** Fails when a described operation answers what its description does not allow. Others are let through. */
+  check(method: string, path: string, answer: Answer): void;
+  /** Which `operationId status` have been seen. */
+  readonly seen: ReadonlySet<string>;
+}
+
+export function createDescriptionCheck(description: Description): DescriptionCheck {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'description', ...description });
+  const seen = new Set<string>();
+  const places = Object.entries(description.paths).map(([template, place]) => ({
+    matches: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+    literal: !template.includes('{'),
+    place,
+  }));
+
+  function resolve<T>(value: T & { readonly $ref?: string }): T {
+    if (value.$ref === undefined) return value;
+    let found: unknown = description;
+    for (const step of value.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[step];
+    return found as T;
+  }
+
+  const validators = new Map<object | string, ValidateFunction>();
+
+  /** Compiling costs far more than validating, and the same few schemas come again and again. */
+  function validatorOf(schema: { readonly $ref?: string }): ValidateFunction {
+    const name = schema.$ref ?? schema;
+    const known =
+      validators.get(name) ?? ajv.compile(typeof name === 'string' ? { $ref: `description${name}` } : name);
+    validators.set(name, known);
+    return known;
+  }
+
+  function isValid(schema: object, value: unknown, what: string): void {
+    const validate = validatorOf(schema);
+    expect(validate(value) ? [] : validate.errors, what).toEqual([]);
+  }
+
+  function checkHeaders(described: Described, answer: Answer, what: string): void {
+    const stated = new Map(
+      Object.entries(described.headers ?? {}).map(([name, header]) => [name.toLowerCase(), header]),
+    );
+    for (const [name, value] of Object.entries(answer.headers)) {
+      if (OF_HTTP.test(name)) continue;
+      const header = stated.get(name);
+      expect(header, `${what}: ${name} is described`).toBeDefined();
+      const { schema } = resolve(header as { schema: { type?: string } });
+      isValid(schema, schema.type === 'integer' ? Number(value) : value, `${what}: ${name}`);
+    }
+    for (const [name, header] of stated) {
+      const { required } = resolve(header as { required?: boolean });
+      if (required === true) expect(answer.headers, `${what}: ${name} is there`).toHaveProperty([name]);
+    }
+  }
+
+  return {
+    seen,
+    check(method, path, answer) {
+      const bare = path.split('?', 1)[0] ?? '';
+      const found = places.filter(({ matches }) => matches.test(bare));
+      const { place } = found.find(({ literal }) => literal) ?? found[0] ?? {};
+      if (place === undefined) return;
+      const own = place[method === 'HEAD' ? 'get' : method.toLowerCase()];
+      // A method that is not declared answers as any operation of the path says.
+      const operation = own ?? Object.values(place)[0];
+      if (operation === undefined) return;
+      const what = `${operation.operationId} ${answer.status}`;
+      seen.add(what);
+      const stated = operation.responses[answer.status];
+      expect(stated, `${what} is described`).toBeDefined();
+      const described = resolve(stated as Described);
+      checkHeaders(described, answer, what);
+      if (method === 'HEAD') return;
+      const type = answer.headers['content-type']?.split(';', 1)[0];
+      const types = Object.keys(described.content ?? {});
+      if (type === undefined) return expect(types, `${what}: content type`).toEqual([]);
+      const known = types.find((one) => one === type || one === `${type.split('/', 1)[0]}/*`);
+      expect(known, `${what}: ${type} is one of ${types}`).toBeDefined();
+      isValid(described.content?.[known ?? '']?.schema ?? {}, answer.body, what);
+    },
+  };
+}

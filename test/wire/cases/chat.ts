@@ -1,0 +1,244 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { sayAtOnce, silent } from '../../support/chat.ts';
+import { createScriptedProvider } from '../../support/model.ts';
+import type { World, WorldOptions } from '../../support/world.ts';
+import { refused, type WireCase } from './case.ts';
+
+export const AN_ID = expect.stringMatching(/^[0-9a-f]{24}$/);
+export const AT_NOON = '2026-11-21T12:00:00.000Z';
+
+/** A world with a model to chat with. Its engine stands still until a case starts it. */
+export function chatting(onCall = sayAtOnce('Hello.'), more: WorldOptions = {}): () => WorldOptions {
+  return () => ({
+    ...more,
+    models: [createScriptedProvider(onCall)],
+    settings: { admin: { DefaultAPIModel: 'scripted' }, ...more.settings },
+  });
+}
+
+const POLL_URL = expect.stringMatching(/^\/api\/v1\/quests\/[0-9a-f]{24}$/);
+
+const acknowledged = {
+  id: AN_ID,
+  status: 'queued',
+  message_received: true,
+  timestamp: AT_NOON,
+  model: 'scripted',
+  tracking_info: { quest_id: AN_ID, check_status_url: POLL_URL, poll_url: POLL_URL },
+  sessionId: AN_ID,
+};
+
+const started =
+  (body: object) =>
+  async (world: World): Promise<{ body: object }> => {
+    await world.api.start();
+    return { body };
+  };
+
+/** Lets a minute pass while the caller waits. */
+async function waitTooLong(world: World): Promise<void> {
+  for (let count = 0; count < 50; count += 1) await turn();
+  await world.clock.advance(60_000);
+}
+
+/** Bodies against their schema, and things the caller cannot use. */
+const refusals: readonly [more: object, status: number, message: string][] = [
+  [{ message: null }, 422, 'message: Invalid input: expected string, received null, got null'],
+  [{ temperature: 2.1 }, 422, 'temperature: Too big: expected number to be <=2, got 2.1'],
+  [{ max_tokens: 0 }, 422, 'max_tokens: Too small: expected number to be >0, got 0'],
+  [{ maxTokens: -1 }, 422, 'maxTokens: Too small: expected number to be >0, got -1'],
+  [{ historyCount: 0 }, 422, 'historyCount: Too small: expected number to be >0, got 0'],
+  [
+    { fileIds: 'x' },
+    422,
+    'fileIds: Invalid input: expected array, received string, got 1 characters of text',
+  ],
+  [
+    { toolMode: 'slow' },
+    422,
+    'toolMode: Invalid option: expected one of "fast"|"smart", got 4 characters of text',
+  ],
+  [
+    { systemPrompt: '\u{1F600}'.repeat(16_001) },
+    422,
+    'systemPrompt: expected at most 16000 characters, got 16001 characters of text',
+  ],
+  [{ model: 'nobody' }, 400, "Model info not found for 'nobody'"],
+  [{ sessionId: 'mine' }, 404, 'Session not found'],
+  [{ organizationId: 'f'.repeat(24) }, 404, 'Organization not found'],
+  [{ fileIds: ['f'.repeat(24)] }, 404, 'File not found'],
+];
+
+export const sendChatMessage: readonly WireCase[] = [
+  ...refusals.map(
+    ([more, status, message]): WireCase => ({
+      title: `refuses: ${message}`,
+      world: chatting(),
+      ask: { body: { message: 'Hi', ...more } },
+      ...refused('public', { status, message }),
+    }),
+  ),
+  {
+    title:
+      'takes a system text of 16,000 characters beyond the first plane, and ignores what it does not know',
+    world: chatting(),
+    ask: { body: { message: 'Hi', systemPrompt: '\u{1F600}'.repeat(16_000), sessionId: null, unknown: 1 } },
+    status: 200,
+    body: acknowledged,
+  },
+  {
+    title: 'a signed-in user who has no session yet',
+    world: chatting(),
+    caller: 'token',
+    ask: { body: { message: 'Hi' } },
+    ...refused('public', { status: 404, message: 'Session not found' }),
+  },
+  {
+    title: 'acknowledges',
+    world: chatting(),
+    ask: { body: { message: 'Hi' } },
+    status: 200,
+    body: acknowledged,
+    everywhere: true,
+  },
+  {
+    title: 'acknowledges to a signed-in user, and echoes tools that were asked for',
+    world: chatting(),
+    caller: 'token',
+    ask: { body: { message: 'Hi', newConversation: true, toolMode: 'smart', tools: ['odd', 'odd'] } },
+    status: 200,
+    body: {
+      ...acknowledged,
+      tools: {
+        toolMode: 'smart',
+        autoSelectedTools: [],
+        effectiveTools: [],
+        unrecognizedTools: ['odd'],
+      },
+    },
+  },
+  {
+    title: 'answers whole to those who wait',
+    world: chatting(),
+    ask: started({
+      message: 'Hi',
+      wait: true,
+      includePromptDetails: true,
+      includeSystemPrompt: true,
+      promptMode: 'raw',
+    }),
+    status: 200,
+    body: {
+      ...acknowledged,
+      status: 'done',
+      type: 'message',
+      response: 'Hello.',
+      responses: ['Hello.'],
+      toolPayloads: [],
+      createdAt: AT_NOON,
+      performance: { total_ms: 0, phases: { load: 0, prompt: 0, model: 0, tools: 0, store: 0 } },
+      promptDetails: [
+        {
+          source: 'hardcoded',
+          name: 'base',
+          tokenCount: expect.any(Number),
+          wasIncluded: false,
+          exclusionReason: 'disabled',
+        },
+      ],
+      promptText: '',
+    },
+    everywhere: true,
+  },
+  {
+    title: 'tells a failed turn with 200',
+    world: chatting(undefined, { credits: 0.5 }),
+    ask: started({ message: 'Hi', wait: true }),
+    status: 200,
+    body: {
+      ...acknowledged,
+      status: 'done',
+      type: 'error',
+      errorCode: 'insufficient_credits',
+      response: expect.stringMatching(/^Insufficient credits\. You have 0\.5 credits/),
+      responses: [expect.any(String)],
+      toolPayloads: [],
+      createdAt: AT_NOON,
+      performance: { total_ms: 0, phases: { load: 0, prompt: 0, model: 0, tools: 0, store: 0 } },
+    },
+  },
+  {
+    title: 'no usable model',
+    world: () => ({ ...chatting()(), settings: {} }),
+    ask: { body: { message: 'Hi' } },
+    ...refused('public', { status: 400, message: 'model: name one; there is no default model' }),
+    everywhere: true,
+  },
+  {
+    title: 'a session that is not there',
+    world: chatting(),
+    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24) } },
+    ...refused('public', { status: 404, message: 'Session not found' }),
+  },
+  {
+    title: 'a session and a new one at once',
+    world: chatting(),
+    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24), newConversation: true } },
+    ...refused('public', { status: 422, message: 'newConversation: does not go together with sessionId' }),
+  },
+  {
+    title: 'no message',
+    world: chatting(),
+    ask: { body: {} },
+    ...refused('public', {
+      status: 422,
+      message: 'message: Invalid input: expected string, received undefined',
+    }),
+    everywhere: true,
+  },
+  {
+    title: 'a system text that is too long',
+    world: chatting(),
+    ask: { body: { message: 'Hi', systemPrompt: 'x'.repeat(16_001) } },
+    ...refused('public', {
+      status: 422,
+      message: 'systemPrompt: expected at most 16000 characters, got 16001 characters of text',
+    }),
+  },
+  {
+    title: 'a key for repetitions that cannot be one',
+    world: chatting(),
+    ask: { body: { message: 'Hi' }, headers: { 'Idempotency-Key': '' } },
+    ...refused('public', {
+      status: 422,
+      message: 'Idempotency-Key: expected 1 to 255 printable ASCII characters',
+      errorCode: 'invalid_idempotency_key',
+    }),
+  },
+  {
+    title: 'a server that is about to stop',
+    world: chatting(),
+    ask: async (world) => {
+      await world.api.drain(0);
+      return { body: { message: 'Hi' } };
+    },
+    headers: { 'retry-after': '5' },
+    ...refused('public', { status: 503, message: 'The service is about to restart. Try again shortly.' }),
+    everywhere: true,
+  },
+  {
+    title: 'a reply that takes too long',
+    world: chatting(silent),
+    ask: async (world) => {
+      void waitTooLong(world);
+      return started({ message: 'Hi', wait: true })(world);
+    },
+    ...refused('public', {
+      status: 504,
+      message: 'The reply was not ready in time. Poll the quest for it.',
+      errorCode: 'request_timeout',
+      extra: { quest_id: AN_ID, sessionId: AN_ID },
+    }),
+  },
+];

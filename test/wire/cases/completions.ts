@@ -1,0 +1,396 @@
+import { type ModelPart, ProviderError, type ProviderErrorKind } from '@questline/core';
+import type { Refusal } from '../../support/expected.ts';
+import { createScriptedProvider, SCRIPTED_MODEL } from '../../support/model.ts';
+import type { WorldOptions } from '../../support/world.ts';
+import { ID, refused, type WireCase } from './case.ts';
+
+const USAGE: ModelPart = { type: 'usage', usage: { input: 4, output: 2 } };
+const FINISH: ModelPart = { type: 'finish', reason: 'stop' };
+
+const ASKED = {
+  model: 'scripted',
+  messages: [{ role: 'user', content: '0123456789' }],
+  options: { maxTokens: 96 },
+};
+
+/** A model that says this and ends, or fails with this. */
+function saying(parts: readonly ModelPart[], failure?: unknown): () => WorldOptions {
+  return () => ({
+    models: [
+      createScriptedProvider((call) => {
+        for (const part of parts) call.say(part);
+        if (failure === undefined) call.end();
+        else call.fail(failure);
+      }),
+    ],
+  });
+}
+
+const silent = saying([USAGE, FINISH]);
+
+function frames(...events: readonly unknown[]): string {
+  const lines = events.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  return `: keep-alive\n\n${lines.join('')}data: [DONE]\n\n`;
+}
+
+const meta = { type: 'meta', requestId: ID };
+const last = {
+  usage: { inputTokens: 4, outputTokens: 2 },
+  credits: { used: 0.06, usdCost: 0.0006 },
+  stopReason: 'stop',
+};
+
+const STREAM = {
+  status: 200,
+  headers: {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  },
+} as const;
+
+function asking(changes: Readonly<Record<string, unknown>>): NonNullable<WireCase['ask']> {
+  return { body: { ...ASKED, ...changes } };
+}
+
+function saidBy(role: string, content: unknown): NonNullable<WireCase['ask']> {
+  return asking({ messages: [{ role, content }] });
+}
+
+function fault(message: string): Pick<WireCase, 'status' | 'body'> {
+  return refused('completions', { status: 422, message });
+}
+
+/** What a provider's failure before the first event looks like. */
+function providerCase(kind: ProviderErrorKind, refusal: Refusal, retryAfter?: string): WireCase {
+  return {
+    title: `a provider that fails: ${kind}`,
+    world: saying(
+      [],
+      new ProviderError(kind, 'the words of the provider', {
+        ...(retryAfter !== undefined && { retryAfterMs: Number(retryAfter) * 1000 }),
+      }),
+    ),
+    ask: { body: ASKED },
+    ...(retryAfter !== undefined && { headers: { 'retry-after': retryAfter } }),
+    ...refused('completions', refusal),
+    everywhere: kind === 'rejected_key' || kind === 'overloaded',
+  };
+}
+
+const PNG = 'iVBORw0KGgo=';
+
+const streams: readonly WireCase[] = [
+  {
+    title: 'streams text, and says at the end what it cost',
+    world: saying([{ type: 'text', text: 'Hi \u{1F600}' }, { type: 'text', text: ' there' }, USAGE, FINISH]),
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames(
+      meta,
+      { type: 'content', text: 'Hi \u{1F600}' },
+      { type: 'content', text: ' there' },
+      { type: 'content', text: '', ...last },
+    ),
+    everywhere: true,
+  },
+  {
+    title: 'streams to a signed-in user',
+    world: saying([{ type: 'text', text: 'Hi' }, USAGE, FINISH]),
+    caller: 'token',
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames(meta, { type: 'content', text: 'Hi' }, { type: 'content', text: '', ...last }),
+  },
+  {
+    title: 'joins all tool calls of a turn in one event',
+    world: saying([
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}' },
+      { type: 'tool_use', id: 'call_2', name: 'weather', arguments: '{}' },
+      USAGE,
+      { type: 'finish', reason: 'tool_use' },
+    ]),
+    ask: asking({
+      tools: [{ toolSchema: { name: 'weather', description: 'The weather.', parameters: {} } }],
+    }),
+    ...STREAM,
+    body: frames(
+      meta,
+      { type: 'content', text: 'I look.' },
+      {
+        type: 'tool_use',
+        text: '',
+        tools: [
+          { name: 'weather', arguments: '{"city":"Rome"}', id: 'call_1' },
+          { name: 'weather', arguments: '{}', id: 'call_2' },
+        ],
+        ...last,
+        stopReason: 'tool_use',
+      },
+    ),
+  },
+  {
+    title: 'hands thinking blocks on verbatim',
+    world: saying([
+      { type: 'thinking_delta', text: 'hm' },
+      { type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's' } },
+      { type: 'text', text: 'Hi' },
+      USAGE,
+      FINISH,
+    ]),
+    ask: asking({ thinking: { enabled: true } }),
+    ...STREAM,
+    body: frames(
+      meta,
+      { type: 'content', text: 'Hi', thinking: [{ type: 'thinking', thinking: 'hm', signature: 's' }] },
+      { type: 'content', text: '', ...last },
+    ),
+  },
+  {
+    title: 'ends a stream that fails with one error event, in words of our own',
+    world: saying([{ type: 'text', text: 'Hi' }], new ProviderError('failed', 'the words of the provider')),
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames(
+      meta,
+      { type: 'content', text: 'Hi' },
+      { type: 'error', message: 'Model response error: the provider failed', requestId: ID },
+    ),
+    everywhere: true,
+  },
+  {
+    title: 'leaves the meta event out where the host wants only the three types',
+    world: () => ({ ...silent(), settings: { completions: { metaEvent: false } } }),
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames({ type: 'content', text: '', ...last }),
+  },
+  {
+    title: 'names no credits while metering is off',
+    world: () => ({ ...silent(), settings: { admin: { enforceCredits: false } } }),
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames(meta, { type: 'content', text: '', usage: last.usage, stopReason: 'stop' }),
+  },
+  {
+    title: 'takes every kind of part, and ignores fields it does not know',
+    world: silent,
+    ask: asking({
+      unknown: 1,
+      messages: [
+        { role: 'system', content: 'Be brief.', unknown: 1 },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+            { type: 'input_image', image_url: `data:image/webp;base64,${PNG}` },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 's' },
+            { type: 'redacted_thinking', data: 'x' },
+            { type: 'tool_use', id: 'call_1', name: 'weather', input: {} },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'sun' }] },
+            { type: 'tool_result', tool_use_id: 'call_1', content: 'sun', is_error: false },
+          ],
+        },
+      ],
+    }),
+    ...STREAM,
+    body: frames(meta, { type: 'content', text: '', ...last }),
+  },
+];
+
+const refusals: readonly WireCase[] = [
+  {
+    title: 'an unknown model',
+    world: silent,
+    ask: asking({ model: 'nobody' }),
+    ...refused('completions', { status: 400, message: "Model info not found for 'nobody'" }),
+    everywhere: true,
+  },
+  {
+    title: 'no model',
+    world: silent,
+    ask: asking({ model: undefined }),
+    ...fault('model: Invalid input: expected string, received undefined'),
+  },
+  {
+    title: 'nothing at all',
+    world: silent,
+    ask: { body: '' },
+    ...fault('model: Invalid input: expected string, received undefined (and 1 more)'),
+    everywhere: true,
+  },
+  {
+    title: 'no message',
+    world: silent,
+    ask: asking({ messages: [] }),
+    ...fault('messages: Too small: expected array to have >=1 items, got a list of 0'),
+  },
+  {
+    title: 'more tokens than the model has',
+    world: silent,
+    ask: asking({ options: { maxTokens: 10_001 } }),
+    ...fault("options.maxTokens: 'scripted' gives at most 10000 tokens, got 10001"),
+  },
+  {
+    title: 'half a token',
+    world: silent,
+    ask: asking({ max_tokens: 1.5 }),
+    ...fault('max_tokens: Invalid input: expected int, received number, got 1.5'),
+  },
+  {
+    title: 'a temperature out of range',
+    world: silent,
+    ask: asking({ options: { temperature: 1.1 } }),
+    ...fault('options.temperature: Too big: expected number to be <=1, got 1.1'),
+  },
+  {
+    title: 'null where no null belongs',
+    world: silent,
+    ask: asking({ options: null }),
+    ...fault('options: Invalid input: expected object, received null, got null'),
+  },
+  {
+    title: 'a tool result without its call',
+    world: silent,
+    ask: saidBy('user', [{ type: 'tool_result', tool_use_id: 'call_9', content: 'sun' }]),
+    ...fault('messages.0.content.0.tool_use_id: no earlier tool_use part has this id'),
+  },
+  {
+    title: 'no credit',
+    world: () => ({ ...silent(), credits: 0.5 }),
+    ask: { body: ASKED },
+    ...refused('completions', {
+      status: 422,
+      message:
+        'Insufficient credits. You have 0.5 credits, but this request requires approximately 1 credits.',
+      errorCode: 'insufficient_credits',
+    }),
+    everywhere: true,
+  },
+  {
+    title: 'no credit, told with 403 where the host wants that',
+    world: () => ({
+      ...silent(),
+      credits: 0.5,
+      settings: { completions: { insufficientCreditsStatus: 403 } },
+    }),
+    ask: { body: ASKED },
+    ...refused('completions', {
+      status: 403,
+      message:
+        'Insufficient credits. You have 0.5 credits, but this request requires approximately 1 credits.',
+      errorCode: 'insufficient_credits',
+    }),
+  },
+  {
+    title: 'a key that has spent what it may',
+    world: () => ({ ...silent(), key: { spendCap: { amount: 500_000, period: 'day' } } }),
+    ask: { body: ASKED },
+    ...refused('completions', {
+      status: 422,
+      message:
+        'Spend cap reached. This key may spend 0.5 credits in its period and has used or reserved 0; this request requires approximately 1 credits.',
+      errorCode: 'spend_cap_exceeded',
+    }),
+  },
+  {
+    title: 'a model without a price while metering is on',
+    world: () => {
+      const { prices: _, ...unpriced } = SCRIPTED_MODEL;
+      return { models: [createScriptedProvider(undefined, [unpriced])] };
+    },
+    ask: { body: ASKED },
+    ...refused('completions', {
+      status: 422,
+      message: "model: 'scripted' has no price, so it cannot be used while credits are metered",
+      errorCode: 'model_unavailable',
+    }),
+  },
+  providerCase('rejected_key', {
+    status: 401,
+    message: 'The model provider refused the provider key in use.',
+    errorCode: 'provider_rejected',
+  }),
+  providerCase('not_configured', {
+    status: 503,
+    message: 'No key is configured for this model provider.',
+    errorCode: 'provider_not_configured',
+  }),
+  providerCase(
+    'overloaded',
+    {
+      status: 503,
+      message: 'The model provider is overloaded. Try again shortly.',
+      errorCode: 'provider_overloaded',
+    },
+    '7',
+  ),
+  providerCase('timeout', {
+    status: 500,
+    message: 'Model response error: the provider did not answer in time',
+    errorCode: 'provider_timeout',
+  }),
+  providerCase('context_length', {
+    status: 422,
+    message: 'The conversation is longer than the model can read.',
+    errorCode: 'context_length_exceeded',
+  }),
+  providerCase('invalid_request', {
+    status: 422,
+    message: 'The model provider refused this request as invalid for the model.',
+    errorCode: 'invalid_request',
+  }),
+  providerCase('content_blocked', {
+    status: 422,
+    message: "The model provider's safety rules blocked this request.",
+    errorCode: 'invalid_request',
+  }),
+  providerCase('failed', {
+    status: 500,
+    message: 'Model response error: the provider failed',
+    errorCode: 'provider_error',
+  }),
+];
+
+const WANTED_IMAGE =
+  'expected a data URL of a png, jpeg, webp or gif image in base64; addresses are not fetched';
+
+/** Content that no message may have. */
+const contents: readonly [title: string, content: unknown, message: string][] = [
+  [
+    'an image by address',
+    [{ type: 'image_url', image_url: { url: 'http://example.com/a.png' } }],
+    `messages.0.content.0.image_url.url: ${WANTED_IMAGE}, got 24 characters of text`,
+  ],
+  [
+    'an image by safe address',
+    [{ type: 'input_image', image_url: 'https://example.com/a.png' }],
+    `messages.0.content.0.image_url: ${WANTED_IMAGE}, got 25 characters of text`,
+  ],
+];
+
+export const createCompletion: readonly WireCase[] = [
+  ...streams,
+  ...refusals,
+  ...contents.map(
+    ([title, content, message]): WireCase => ({
+      title,
+      world: silent,
+      ask: saidBy('user', content),
+      ...fault(message),
+    }),
+  ),
+];

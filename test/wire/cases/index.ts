@@ -1,0 +1,73 @@
+import * as account from './account.ts';
+import * as agents from './agents.ts';
+import * as analytics from './analytics.ts';
+import * as apiKeys from './api-keys.ts';
+import * as applicationAgents from './application-agents.ts';
+import * as artifacts from './artifacts.ts';
+import * as audio from './audio.ts';
+import type { WireCase } from './case.ts';
+import * as chat from './chat.ts';
+import * as completions from './completions.ts';
+import * as dataLakes from './data-lakes.ts';
+import * as embeddings from './embeddings.ts';
+import * as executions from './executions.ts';
+import * as files from './files.ts';
+import * as health from './health.ts';
+import * as images from './images.ts';
+import * as infer from './infer.ts';
+import * as mementos from './mementos.ts';
+import * as messages from './messages.ts';
+import * as models from './models.ts';
+import * as objects from './objects.ts';
+import * as openapi from './openapi.ts';
+import * as organizations from './organizations.ts';
+import * as projects from './projects.ts';
+import * as providerKeys from './provider-keys.ts';
+import * as quests from './quests.ts';
+import * as sessionAgents from './session-agents.ts';
+import * as sessions from './sessions.ts';
+import * as settings from './settings.ts';
+import { SHARING } from './sharing.ts';
+import * as signIn from './sign-in.ts';
+import * as subscriptions from './subscriptions.ts';
+import * as tools from './tools.ts';
+import * as transcriptions from './transcriptions.ts';
+import * as users from './users.ts';
+
+/** What every operation answers, by `operationId`. An operation without a row here fails the suite. */
+export const CASES: Readonly<Record<string, readonly WireCase[]>> = {
+  ...account,
+  ...analytics,
+  ...agents,
+  ...apiKeys,
+  ...applicationAgents,
+  ...artifacts,
+  sendChatMessage: chat.sendChatMessage,
+  ...completions,
+  ...dataLakes,
+  ...embeddings,
+  ...executions,
+  ...files,
+  ...health,
+  ...images,
+  ...audio,
+  ...transcriptions,
+  ...messages,
+  ...mementos,
+  ...infer,
+  ...models,
+  ...objects,
+  ...openapi,
+  ...projects,
+  ...organizations,
+  ...providerKeys,
+  ...quests,
+  ...sessionAgents,
+  ...sessions,
+  ...settings,
+  ...SHARING,
+  ...signIn,
+  ...subscriptions,
+  ...tools,
+  ...users,
+};

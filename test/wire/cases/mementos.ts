@@ -1,0 +1,100 @@
+import { addMemento } from '../../support/mementos.ts';
+import type { Asked } from '../../support/wire.ts';
+import { NOW, type World } from '../../support/world.ts';
+import { refused, type WireCase } from './case.ts';
+
+const FIRST = '1'.repeat(24);
+const SECOND = '2'.repeat(24);
+const FOREIGN = '3'.repeat(24);
+
+async function remember(world: World): Promise<void> {
+  const other = await world.addUser('bob@example.com');
+  await addMemento(world, { id: FIRST, text: 'The user keeps bees.' });
+  await addMemento(world, { id: SECOND, text: 'The user wants short answers.', isStanding: true });
+  await addMemento(world, { id: FOREIGN, text: 'The user hides treasure.', ownerId: other.id });
+}
+
+const at = new Date(NOW).toISOString();
+const shown = (id: string, text: string, standing: boolean) => ({
+  id,
+  text,
+  standing,
+  sessionId: '5'.repeat(24),
+  createdAt: at,
+  updatedAt: at,
+});
+const BEES = shown(FIRST, 'The user keeps bees.', false);
+const SHORT = shown(SECOND, 'The user wants short answers.', true);
+
+const page = (total: number, more: object = {}) => ({
+  page: 1,
+  limit: 20,
+  total,
+  pages: 1,
+  totalPages: 1,
+  hasNext: false,
+  hasPrev: false,
+  ...more,
+});
+
+const asked =
+  (path: string) =>
+  async (world: World): Promise<Partial<Asked>> => {
+    await remember(world);
+    return { path };
+  };
+
+export const listMementos: readonly WireCase[] = [
+  {
+    title: "shows the caller's, newest first",
+    ask: asked('/api/mementos'),
+    status: 200,
+    body: { mementos: [SHORT, BEES], pagination: page(2) },
+    everywhere: true,
+  },
+  {
+    title: 'by what they say, in another order',
+    ask: asked('/api/mementos?search=USER&sort=updatedAt&order=asc&limit=1&page=2'),
+    status: 200,
+    body: {
+      mementos: [SHORT],
+      pagination: page(2, { page: 2, limit: 1, pages: 2, totalPages: 2, hasPrev: true }),
+    },
+  },
+  {
+    title: 'finds nothing of others',
+    ask: asked('/api/mementos?search=treasure'),
+    status: 200,
+    body: { mementos: [], pagination: page(0, { pages: 0, totalPages: 0 }) },
+  },
+  {
+    title: 'a limit beyond 100',
+    ask: { path: '/api/mementos?limit=101' },
+    ...refused('application', {
+      status: 422,
+      message: 'limit: expected at most 100, got 3 characters of text',
+      details: [{ path: 'limit', message: 'expected at most 100, got 3 characters of text' }],
+    }),
+  },
+];
+
+export const deleteMemento: readonly WireCase[] = [
+  {
+    title: 'forgets it',
+    ask: asked(`/api/mementos/${FIRST}`),
+    status: 200,
+    body: { success: true, message: 'The memento is deleted' },
+    everywhere: true,
+  },
+  ...[
+    ["another user's", FOREIGN],
+    ['an unknown one', '9'.repeat(24)],
+    ['a malformed id', 'bees'],
+  ].map(
+    ([title = '', id = '']): WireCase => ({
+      title,
+      ask: asked(`/api/mementos/${id}`),
+      ...refused('application', { status: 404, message: 'Memento not found' }),
+    }),
+  ),
+];

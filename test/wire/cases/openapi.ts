@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import type { Json, WireCase } from './case.ts';
+
+function describedAt(url: string): Json {
+  return expect.objectContaining({
+    openapi: '3.1.0',
+    info: expect.objectContaining({ version: '16.1.0' }),
+    servers: [{ url }],
+  });
+}
+
+const VARIES = { vary: 'Host, X-Forwarded-Proto' };
+
+function servedAt(headers: Readonly<Record<string, string>>, url: string, title: string): WireCase {
+  return { title, ask: { headers }, status: 200, headers: VARIES, body: describedAt(url) };
+}
+
+export const getDescription: readonly WireCase[] = [
+  servedAt({ Host: 'ai.example.com' }, 'http://ai.example.com', 'names the origin it was asked at'),
+  servedAt({ Host: '[::1]:3000' }, 'http://[::1]:3000', 'names an address with a port'),
+  servedAt(
+    { Host: 'AI.example.com', 'X-Forwarded-Proto': 'https, http' },
+    'https://ai.example.com',
+    'believes the protocol that a proxy in front saw',
+  ),
+  servedAt(
+    { Host: 'ai.example.com', 'X-Forwarded-Proto': 'javascript' },
+    'http://ai.example.com',
+    'takes no other protocol',
+  ),
+  ...['evil.com/path', 'a b', 'user@host', '', 'host:123456', '<script>', '-host'].map((host) =>
+    servedAt({ Host: host }, '/', `takes no nonsense for a host: ${JSON.stringify(host)}`),
+  ),
+  {
+    title: 'names the public address, whatever the request says',
+    world: () => ({ settings: { publicUrl: 'https://ai.example.com/' } }),
+    ask: { headers: { Host: 'other.example.com' } },
+    status: 200,
+    body: describedAt('https://ai.example.com'),
+  },
+  { title: 'answers HEAD', ask: { method: 'HEAD' }, status: 200, headers: VARIES, body: '' },
+  {
+    title: 'lets every origin ask',
+    ask: {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' },
+    },
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-headers': '*',
+      'access-control-max-age': '86400',
+    },
+    body: '',
+    everywhere: true,
+  },
+];
+
+const HARDENED = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': expect.stringMatching(/^default-src 'none'; .*style-src 'sha256-[^']+'$/),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+export const getReference: readonly WireCase[] = [
+  {
+    title: 'shows every described operation without any script',
+    status: 200,
+    headers: HARDENED,
+    body: expect.stringMatching(
+      /^<!doctype html>(?![\s\S]*(?:<script|src=|https?:))[\s\S]*\/api\/ai\/v1\/completions[\s\S]*createCompletionRequest[\s\S]*<\/html>\n$/,
+    ),
+    everywhere: true,
+  },
+];

@@ -1,0 +1,56 @@
+import { WebToolError, type WebTools } from '@questline/core';
+import { ID, type WireCase } from './case.ts';
+
+const web: WebTools = {
+  search: async (query, count) => [{ title: query, url: 'https://found.example', snippet: String(count) }],
+  fetchPage: async (url) => {
+    if (url.includes('inside'))
+      throw new WebToolError('INVALID_INPUT', 'url: this address is not on the open internet.');
+    throw new Error('a secret of the remote');
+  },
+};
+
+const failure = (errorType: string, error: string) => ({
+  success: false,
+  error,
+  errorType,
+  executionTimeMs: 0,
+  request_id: ID,
+});
+
+export const executeTool: readonly WireCase[] = [
+  {
+    title: 'tells what a tool found, as a value and as text',
+    world: () => ({ web }),
+    ask: { body: { toolName: 'web_search', input: { query: 'lighthouse', num_results: 2 } } },
+    status: 200,
+    body: {
+      success: true,
+      result: [{ title: 'lighthouse', url: 'https://found.example', snippet: '2' }],
+      content: '[{"title":"lighthouse","url":"https://found.example","snippet":"2"}]',
+      executionTimeMs: 0,
+      request_id: ID,
+    },
+    everywhere: true,
+  },
+  {
+    title: 'says of a failed tool why it failed',
+    world: () => ({ web }),
+    ask: { body: { toolName: 'web_fetch', input: { url: 'http://inside.example' } } },
+    status: 500,
+    body: failure('INVALID_INPUT', 'url: this address is not on the open internet.'),
+  },
+  {
+    title: 'keeps an unknown failure to itself',
+    world: () => ({ web }),
+    ask: { body: { toolName: 'web_fetch', input: { url: 'http://broken.example' } } },
+    status: 500,
+    body: failure('UNKNOWN', 'The tool failed.'),
+  },
+  {
+    title: 'says that a tool is not configured',
+    ask: { body: { toolName: 'weather_info', input: { lat: 59.9, lon: 10.7 } } },
+    status: 500,
+    body: failure('API_KEY_MISSING', 'Weather is not configured on this server.'),
+  },
+];

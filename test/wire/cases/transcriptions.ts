@@ -1,0 +1,174 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { ProviderError } from '@questline/core';
+import { expect } from 'vitest';
+import { refusalBody } from '../../support/expected.ts';
+import { createSoundStudio } from '../../support/media.ts';
+import type { Asked } from '../../support/wire.ts';
+import { NOW, type World, type WorldOptions } from '../../support/world.ts';
+import { ID, refused, type WireCase } from './case.ts';
+import { AN_ID } from './chat.ts';
+
+const world = (): WorldOptions => ({ models: [createSoundStudio()] });
+
+const failing = (): WorldOptions => ({
+  models: [createSoundStudio({ onRecording: (call) => call.fail(new ProviderError('failed', 'secret')) })],
+});
+
+const silent = (): WorldOptions => ({ models: [createSoundStudio({ onRecording: () => undefined })] });
+
+const FAILED = {
+  status: 502,
+  message: 'The model gave no answer: the provider failed.',
+  errorCode: 'provider_error',
+};
+const MISSING = {
+  status: 503,
+  message: 'No provider for transcriptions is configured on this server.',
+  errorCode: 'provider_not_configured',
+};
+const LATE = {
+  status: 504,
+  message: 'The recording took longer than a request may take.',
+  errorCode: 'request_timeout',
+};
+
+const announced = { mime_type: 'audio/wav', file_size: 4 };
+
+export const createTranscriptionUpload: readonly WireCase[] = [
+  {
+    title: 'says where to send it',
+    world,
+    ask: { body: announced },
+    status: 201,
+    body: {
+      upload_url: expect.stringMatching(/^\/api\/v1\/objects/),
+      upload_fields: expect.any(Object),
+      file_key: AN_ID,
+      expires_at: '2026-11-21T12:05:00.000Z',
+    },
+    everywhere: true,
+  },
+  {
+    title: 'a type that is no recording',
+    world,
+    ask: { body: { ...announced, mime_type: 'video/mp4' } },
+    ...refused('public', {
+      status: 422,
+      message: expect.stringMatching(/^mime_type: Invalid option: expected one of "audio\/mpeg"/),
+    }),
+  },
+  {
+    title: 'more than may be sent',
+    world,
+    ask: { body: { ...announced, file_size: 26_214_401 } },
+    ...refused('public', {
+      status: 422,
+      message: 'file_size: Too big: expected number to be <=26214400, got 26214401',
+    }),
+  },
+  {
+    title: 'a field that is not known',
+    world,
+    ask: { body: { ...announced, language: 'en' } },
+    ...refused('public', { status: 422, message: 'Unrecognized key: "language"' }),
+  },
+];
+
+/** An upload that has arrived. */
+async function sent(one: World): Promise<{ body: { file_key: string } }> {
+  const { key } = await one.issue({ scopes: ['ai:generate'] });
+  const answer = await one.ask('POST', '/api/v1/transcriptions/uploads', {
+    body: announced,
+    credential: key,
+  });
+  const { file_key } = (await answer.json()) as { file_key: string };
+  const content = Buffer.from('wave');
+  await one.services.objects.put(`transcriptions/${file_key}`, content, { contentType: 'audio/wav' });
+  return { body: { file_key } };
+}
+
+/** Lets a minute pass while the caller waits. */
+async function waitTooLong(one: World): Promise<void> {
+  for (let count = 0; count < 50; count += 1) await turn();
+  await one.clock.advance(60_000);
+}
+
+export const createTranscription: readonly WireCase[] = [
+  { title: 'writes down what is said', world, ask: sent, status: 200, body: { text: 'Hello.' } },
+  {
+    title: 'an unknown one',
+    world,
+    ask: { body: { file_key: '0'.repeat(24) } },
+    ...refused('public', { status: 404, message: 'Upload not found' }),
+    everywhere: true,
+  },
+  { title: 'a provider that fails', world: failing, ask: sent, ...refused('public', FAILED) },
+  { title: 'no provider', world: () => ({ models: [] }), ask: sent, ...refused('public', MISSING) },
+  {
+    title: 'a recording that takes too long',
+    world: silent,
+    ask: async (one) => {
+      const asked = await sent(one);
+      void waitTooLong(one);
+      return asked;
+    },
+    ...refused('public', LATE),
+  },
+];
+
+const form = (name = 'file', type = 'audio/wav'): Partial<Asked> => ({
+  headers: { 'Content-Type': 'multipart/form-data; boundary=xyz' },
+  body: `--xyz\r\nContent-Disposition: form-data; name="${name}"; filename="a.wav"\r\nContent-Type: ${type}\r\n\r\nwave\r\n--xyz--\r\n`,
+});
+
+export const transcribeAtOnce: readonly WireCase[] = [
+  {
+    title: 'writes down what is said',
+    world,
+    ask: form(),
+    status: 200,
+    body: { text: 'Hello.' },
+    everywhere: true,
+  },
+  {
+    title: 'a form without a file',
+    world,
+    ask: form('sound'),
+    ...refused('application', { status: 400, message: 'the form has no part named file' }),
+  },
+  {
+    title: 'a file that is no recording',
+    world,
+    ask: form('file', 'image/png'),
+    ...refused('application', {
+      status: 422,
+      message: expect.stringMatching(/^file: expected a recording, one of audio\/mpeg/),
+    }),
+  },
+  {
+    title: 'a provider that fails',
+    world: failing,
+    ask: form(),
+    ...refused('application', { status: 502, message: FAILED.message, code: 'PROVIDER_ERROR' }),
+  },
+  {
+    title: 'no provider',
+    world: () => ({ models: [] }),
+    ask: form(),
+    ...refused('application', { status: 503, message: MISSING.message, code: 'PROVIDER_ERROR' }),
+  },
+  {
+    title: 'a recording that takes too long',
+    world: silent,
+    ask: async (one) => {
+      void waitTooLong(one);
+      return form();
+    },
+    status: 504,
+    body: refusalBody(
+      { family: 'application' },
+      { status: 504, message: LATE.message, code: 'PROVIDER_ERROR' },
+      { requestId: ID, now: NOW + 60_000 },
+    ),
+  },
+];

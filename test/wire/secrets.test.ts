@@ -1,0 +1,151 @@
+import { inspect } from 'node:util';
+import { type Operation, StorageUnavailable } from '@questline/core';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { arbitraryOf } from '../support/arbitrary.ts';
+import { createScriptedProvider, type ModelCall } from '../support/model.ts';
+import { createBreakableStore } from '../support/store.ts';
+import { type Asked, createWire, type Wire } from '../support/wire.ts';
+import { createWorld } from '../support/world.ts';
+import { pathOf } from './samples.ts';
+
+const PROMPT = 'MARKED-PROMPT-7f3a';
+const DATABASE = 'MARKED-DATABASE-91cc';
+const PROVIDER = 'MARKED-PROVIDER-22de';
+const JWT_SECRET = 'MARKED-SECRET-of-tokens-0123456789abcdef';
+
+const { api } = await createWorld();
+const OPERATIONS = api.routes.map(({ operation }) => [operation.id, operation] as const);
+
+/** What is wrong behind the answers: nothing, a store that fails after so many calls, or a provider. */
+interface Trouble {
+  readonly failure?: Error;
+  readonly patience?: number;
+  readonly onCall?: (call: ModelCall) => void | Promise<void>;
+}
+
+const away = new StorageUnavailable(`postgres://root:${DATABASE}@db:5432 is away`);
+const broken = new Error(`duplicate key in ${DATABASE}`);
+
+const TROUBLES: readonly Trouble[] = [
+  {},
+  ...[0, 1, 2, 3, 4, 6, 8].flatMap((patience) => [
+    { failure: away, patience },
+    { failure: broken, patience },
+  ]),
+  { onCall: () => Promise.reject(new Error(`${PROVIDER} refused`)) },
+  { onCall: (call) => call.fail(new Error(`${PROVIDER} broke off`)) },
+  {
+    onCall(call) {
+      call.say({ type: 'text', text: 'Hi' });
+      call.fail(new Error(`${PROVIDER} broke off`));
+    },
+  },
+];
+
+async function createTarget(trouble: Trouble): Promise<{ wire: Wire; secrets: readonly string[] }> {
+  const store = createBreakableStore();
+  const wire = await createWire({
+    store: store.wrap,
+    models: [createScriptedProvider(trouble.onCall ?? ((call) => call.end()))],
+    key: { scopes: ['ai:chat', 'me:read', 'notebooks:write', 'notebooks:read'] },
+    settings: { jwtSecret: JWT_SECRET, admin: { DefaultAPIModel: 'scripted' } },
+  });
+  await wire.world.api.start();
+  const secrets = [wire.world.key, await wire.world.token(), JWT_SECRET];
+  store.failure = trouble.failure;
+  store.patience = trouble.patience ?? 0;
+  return { wire, secrets };
+}
+
+/** Bodies whose every text is the marked prompt: right ones, and ones refused at some step. */
+function bodiesOf({ input }: Operation): unknown[] {
+  if (input.body === undefined) return [undefined];
+  const schema = z.toJSONSchema(input.body, { io: 'input', unrepresentable: 'any' }) as Record<
+    string,
+    unknown
+  >;
+  const usual = {
+    model: fc.constant('scripted'),
+    message: fc.constant(PROMPT),
+    content: fc.constant(PROMPT),
+    sessionId: fc.constant(undefined),
+    organizationId: fc.constant(undefined),
+    fileIds: fc.constant([]),
+    wait: fc.constant(false),
+  };
+  return [0, 6].flatMap((wrongOneIn) =>
+    fc
+      .sample(arbitraryOf(schema, { known: [PROMPT], usual, wrongOneIn }), { numRuns: 6, seed: 7 })
+      .map(withKnownModel),
+  );
+}
+
+/** Requests with these bodies, and some that are refused for their credentials. */
+function requestsOf(
+  operation: Operation,
+  bodies: readonly unknown[],
+  credentials: readonly string[],
+): Asked[] {
+  const [key = '', token = ''] = credentials;
+  const { method } = operation;
+  const path = pathOf(operation);
+  const right: Record<string, string> =
+    operation.auth === 'none'
+      ? {}
+      : operation.auth === 'token'
+        ? { Authorization: `Bearer ${token}` }
+        : { 'x-api-key': key };
+  const wrong = [
+    { Authorization: `Bearer ${token}x` },
+    { Authorization: `Bearer ${key}x` },
+    { Authorization: `Bearer ${token}`, 'x-api-key': `${key}x` },
+    { 'x-api-key': token },
+  ];
+  const marked = method === 'GET' ? undefined : `{"message":"${PROMPT}", "prompt": "${PROMPT}`;
+  return [
+    ...bodies.map((body) => ({ method, path, headers: right, ...(body !== undefined && { body }) })),
+    ...wrong.map((headers) => ({ method, path, headers, ...(marked !== undefined && { body: marked }) })),
+    { method, path: `${path}?token=${token}&key=${key}&search=${PROMPT}`, headers: right, body: marked },
+  ].map(({ body, ...asked }) => (body === undefined ? asked : { ...asked, body }));
+}
+
+/** An unknown model is named in the refusal, as the specification wants it: no prompt stands there. */
+function withKnownModel(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'model' in body ? { ...body, model: 'scripted' } : body;
+}
+
+/** `identify` hands a signed-in user the token back that it was asked with: the one answer that may hold one. */
+function withoutOwnToken(operation: Operation, text: string): string {
+  return operation.id === 'identify' ? text.replace(/"accessToken":"[^"]+"/, '') : text;
+}
+
+describe('secrets', () => {
+  it.each(OPERATIONS)(
+    '%s tells none, in no answer and no incident, whatever goes wrong',
+    async (_, operation) => {
+      const bodies = bodiesOf(operation);
+      let incidents = 0;
+      for (const trouble of TROUBLES) {
+        const { wire, secrets } = await createTarget(trouble);
+        for (const asked of requestsOf(operation, bodies, secrets)) {
+          const answer = await wire.sendAndWait(asked);
+          const told = `${withoutOwnToken(operation, answer.text)}${JSON.stringify(answer.headers)}`;
+          for (const secret of [...secrets, DATABASE, PROVIDER]) expect(told).not.toContain(secret);
+          if (answer.status >= 400) expect(told).not.toContain(PROMPT);
+        }
+        await wire.world.api.close();
+        incidents += wire.world.incidents.length;
+        const reported = inspect(wire.world.incidents, {
+          depth: 20,
+          showHidden: true,
+          maxStringLength: null,
+        });
+        for (const secret of [...secrets, PROMPT]) expect(reported).not.toContain(secret);
+      }
+      // A test that saw nothing go wrong would show nothing.
+      if (operation.auth !== 'none') expect(incidents).toBeGreaterThan(0);
+    },
+  );
+});
