@@ -1,0 +1,82 @@
+import { Pool } from 'undici';
+
+const BODY = JSON.stringify({
+  model: 'gpt-bench',
+  messages: [{ role: 'user', content: 'Tell me a short story about a lighthouse keeper and a storm.' }],
+  options: { maxTokens: 256 },
+});
+
+export interface Load {
+  readonly requests: number;
+  readonly concurrency: number;
+}
+
+export interface LoadResult {
+  readonly seconds: number;
+  /** Milliseconds to the first byte of each body, sorted. */
+  readonly firstByte: readonly number[];
+}
+
+/** Streams completions until `requests` are done; every answer must end with `[DONE]`. */
+export async function complete(url: string, { requests, concurrency }: Load): Promise<LoadResult> {
+  const pool = new Pool(url, {
+    connections: concurrency,
+    pipelining: 1,
+    headersTimeout: 60_000,
+    bodyTimeout: 0,
+  });
+  const firstByte: number[] = [];
+  let left = requests;
+  const started = performance.now();
+  const worker = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      firstByte.push(await completeOnce(pool));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const seconds = (performance.now() - started) / 1000;
+  await pool.close();
+  return { seconds, firstByte: firstByte.sort((a, b) => a - b) };
+}
+
+async function completeOnce(pool: Pool): Promise<number> {
+  const sent = performance.now();
+  const { statusCode, body } = await pool.request(REQUEST);
+  let first = 0;
+  let tail = '';
+  for await (const chunk of body) {
+    const text = String(chunk);
+    if (first === 0 && text.includes('word')) first = performance.now() - sent;
+    tail = (tail + text).slice(-16);
+  }
+  if (statusCode !== 200 || !tail.endsWith('[DONE]\n\n'))
+    throw new Error(`status ${statusCode}, ended with ${tail}`);
+  return first;
+}
+
+const REQUEST = {
+  path: '/api/ai/v1/completions',
+  method: 'POST',
+  headers: {
+    'content-type': 'application/json',
+    authorization: `Bearer svc_live_${'k'.repeat(43)}`,
+  },
+  body: BODY,
+} as const;
+
+/** Opens streams and leaves them open; reads what they send, and forgets it. */
+export async function openStreams(url: string, count: number): Promise<() => Promise<void>> {
+  const pool = new Pool(url, { connections: count, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 0 });
+  const batch = 100;
+  for (let opened = 0; opened < count; opened += batch) {
+    await Promise.all(
+      Array.from({ length: Math.min(batch, count - opened) }, async () => {
+        const { body } = await pool.request(REQUEST);
+        body.on('error', () => undefined);
+        body.resume();
+      }),
+    );
+  }
+  return () => pool.destroy();
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createParser } from 'eventsource-parser';
+import { Pool } from 'undici';
+
+const upstream = new URL(process.env.UPSTREAM ?? '');
+const pool = new Pool(upstream.origin, { connections: 10_000 });
+
+interface Chunk {
+  readonly choices: readonly { readonly delta: { readonly content?: string } }[];
+}
+
+/** The least that re-encodes a stream: every upstream event is parsed and written again. No keys, no limits, no money. */
+export async function relay(body: string, response: ServerResponse): Promise<void> {
+  const { model, messages, options } = JSON.parse(body);
+  const answer = await pool.request({
+    path: `${upstream.pathname}/chat/completions`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer upstream' },
+    body: JSON.stringify({ model, messages, max_tokens: options.maxTokens, stream: true }),
+  });
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache, no-transform' });
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data === '[DONE]') {
+        response.end('data: [DONE]\n\n');
+        return;
+      }
+      const text = (JSON.parse(data) as Chunk).choices[0]?.delta.content;
+      if (text) response.write(`data: ${JSON.stringify({ type: 'content', text })}\n\n`);
+    },
+  });
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body) parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
+}
+
+export async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) text += chunk;
+  return text;
+}

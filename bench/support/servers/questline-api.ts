@@ -1,0 +1,66 @@
+import {
+  API_KEYS,
+  type Api,
+  createApi,
+  createServices,
+  createUser,
+  hashSecret,
+  issueApiKey,
+} from '@questline/core';
+import {
+  createIds,
+  createMemoryLedger,
+  createMemoryLimiter,
+  createMemoryStore,
+  createSystemClock,
+} from '@questline/core/memory';
+import { createOpenAIProvider } from '@questline/providers/openai';
+
+/** The whole hot path on memory ports: key, scope, two windows, hold, provider, settle. */
+export async function createBenchApi(): Promise<Api> {
+  const clock = createSystemClock();
+  const ids = createIds();
+  const ledger = createMemoryLedger({ clock });
+  const store = createMemoryStore();
+  const services = createServices(
+    {
+      store,
+      ledger,
+      limiter: createMemoryLimiter(),
+      clock,
+      ids,
+      models: [
+        createOpenAIProvider({
+          apiKey: 'upstream',
+          baseUrl: process.env.UPSTREAM ?? '',
+          connections: 10_000,
+          models: [
+            {
+              id: 'gpt-bench',
+              name: 'Bench',
+              type: 'text',
+              provider: 'openai',
+              contextWindow: 128_000,
+              maxOutputTokens: 16_384,
+              supportsStreaming: true,
+              prices: { input: 1, output: 2 },
+            },
+          ],
+        }),
+      ],
+    },
+    { jwtSecret: 'b'.repeat(64) },
+  );
+  const user = await createUser(services, { email: 'bench@example.com', username: 'bench' });
+  if (user === undefined) throw new Error('no user');
+  await ledger.grant({ account: `user:${user.id}`, amount: 9e15, key: 'bench', reason: 'bench' });
+  const { record } = await issueApiKey(services, {
+    userId: user.id,
+    name: 'bench',
+    scopes: ['ai:chat'],
+    requestsPerMinute: 1e9,
+    requestsPerDay: 1e9,
+  });
+  await store.collection(API_KEYS).update(record.id, { hash: hashSecret(`svc_live_${'k'.repeat(43)}`) });
+  return createApi(services);
+}

@@ -1,0 +1,6 @@
+import express from 'express';
+import { answerOnce } from './first-request.mjs';
+
+const app = express();
+app.get('/api/v1/me', (_request, response) => response.json({ id: 'somebody' }));
+answerOnce(app, '/api/v1/me');
