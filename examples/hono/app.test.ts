@@ -1,0 +1,5 @@
+import { getRequestListener } from '@hono/node-server';
+import { exampleSuite } from '@questline/example-notes/suite';
+import { build } from './app.ts';
+
+exampleSuite('Hono', async (jwtSecret) => getRequestListener(build(jwtSecret).fetch));

@@ -1,0 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { build } from './app.ts';
+
+// An application of your own keeps one secret, or every restart ends all tokens.
+const secret = process.env.JWT_SECRET ?? randomBytes(32).toString('hex');
+const port = Number(process.env.PORT ?? 3000);
+createServer(build(secret).callback()).listen(port, () => console.log(`http://localhost:${port}`));
