@@ -3,6 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { anything, arbitraryOf, nastyText } from '../support/arbitrary.ts';
+import { createSoundStudio, createStudio } from '../support/media.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { type Asked, createWire, type Wire } from '../support/wire.ts';
 import { createWorld } from '../support/world.ts';
@@ -22,7 +23,7 @@ async function createTarget(): Promise<{ wire: Wire; ids: readonly string[] }> {
     call.end();
   });
   const wire = await createWire({
-    models: [provider],
+    models: [provider, createStudio(), createSoundStudio({}, 'sounds')],
     web: {
       search: async (query) => [{ title: query, url: 'https://found.example', snippet: query }],
       fetchPage: async (url, offset) => ({ url, title: null, text: url, offset, nextOffset: null }),
@@ -85,7 +86,7 @@ const headerText = fc.string({
 /** A whole request to an operation, from its contract: half of them right, none to be trusted. */
 function requestTo(operation: Operation, ids: readonly string[], credential: string): Arbitrary<Asked> {
   const { method, path, input } = operation;
-  const known = ['scripted', ...ids];
+  const known = ['scripted', 'painter', 'reader-sounds', 'sounds', ...ids];
   const oneId = fc.constantFrom(...ids);
   const words = fc.oneof(nastyText, fc.constantFrom(...known));
   const usual: Readonly<Record<string, Arbitrary<unknown>>> = {
@@ -94,7 +95,9 @@ function requestTo(operation: Operation, ids: readonly string[], credential: str
       words,
       fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 3 }),
     ),
-    model: fc.constant('scripted'),
+    model: fc.constantFrom('scripted', 'painter', 'reader-sounds'),
+    modelId: fc.constant('band-sounds'),
+    provider: fc.constant('sounds'),
     sessionId: oneId,
     session_id: oneId,
     fileIds: fc.constant([]),

@@ -16,7 +16,7 @@ export interface AudioWish {
   readonly options: readonly NonNullable<AudioAbilities['options']>[number][];
   readonly seconds?: number;
   readonly instrumental?: boolean;
-  /** The status when no such provider is configured. */
+  /** The status when nobody is configured who could. */
   readonly notConfigured: 401 | 503;
   /** The text is longer than this provider takes. */
   tooLong(entry: CatalogueEntry, limit: number): ApiError;
@@ -33,12 +33,7 @@ export function audioCandidates(
 ): readonly [CatalogueEntry, ...CatalogueEntry[]] {
   const all = catalogue.list().filter(({ info, provider }) => info.type === wish.type && provider[wish.verb]);
   const named = all.filter(({ provider }) => wish.provider === undefined || provider.id === wish.provider);
-  if (named.length === 0) {
-    const what = wish.provider === undefined ? 'No provider for this' : `The provider '${wish.provider}'`;
-    throw new ApiError(wish.notConfigured, `${what} is not configured on this server.`, {
-      code: 'provider_not_configured',
-    });
-  }
+  if (named.length === 0) throw notConfigured(all, wish);
   const wanted = named.filter(({ info }) => wish.model === undefined || info.id === wish.model);
   if (wanted.length === 0) {
     throw invalid('model', `there is no such model '${wish.model}'`, 'model_unavailable');
@@ -60,6 +55,24 @@ export function audioCandidates(
   const [first, ...others] = fit;
   if (first === undefined) throw refusals[0] ?? new Error('nobody refused, and nobody fits');
   return [first, ...others];
+}
+
+/** A name that is nobody's is the caller's mistake, unless the operation has a status of its own for it. */
+function notConfigured(all: readonly CatalogueEntry[], wish: AudioWish): ApiError {
+  const code = 'provider_not_configured';
+  if (wish.provider === undefined) {
+    return new ApiError(wish.notConfigured, 'No provider for this is configured on this server.', { code });
+  }
+  if (all.length === 0 || wish.notConfigured === 401) {
+    const message = `The provider '${wish.provider}' is not configured on this server.`;
+    return new ApiError(wish.notConfigured, message, { code });
+  }
+  const there = [...new Set(all.map(({ provider }) => provider.id))].join(', ');
+  return invalid(
+    'provider',
+    `'${wish.provider}' is not configured on this server, expected one of: ${there}`,
+    code,
+  );
 }
 
 function refusalOf(entry: CatalogueEntry, wish: AudioWish): ApiError | undefined {
