@@ -29,6 +29,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@questline/source'] } },
   test: {
     pool: 'forks',
+    setupFiles: ['test/support/seed.ts'],
     // Only to end what hangs: a busy machine may take its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -25,7 +25,11 @@ describe('a text is cut', () => {
     for (const chunk of words) expect(chunk).toMatch(/^word( word)*$/);
     const letters = splitText('x'.repeat(1000), small);
     expect(letters.join('').length).toBeGreaterThanOrEqual(1000);
-    for (const chunk of letters) expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens);
+    const signs = splitText('𐀀'.repeat(100), small);
+    expect(signs.join('').length).toBeGreaterThanOrEqual(200);
+    for (const chunk of [...letters, ...signs]) {
+      expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens);
+    }
   });
 
   test('so that no piece is too long and no word is lost, in the same places every time', () => {

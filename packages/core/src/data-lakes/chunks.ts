@@ -66,7 +66,7 @@ function* sentencesOf(text: string, tokens: number): Generator<string> {
       continue;
     }
     let part = '';
-    for (const [word] of sentence.matchAll(/\S{1,40}\s*|\s+/gu)) {
+    for (const word of wordsOf(sentence, tokens)) {
       if (part !== '' && countTokens(part + word) > tokens) {
         yield part;
         part = '';
@@ -74,5 +74,15 @@ function* sentencesOf(text: string, tokens: number): Generator<string> {
       part += word;
     }
     if (part !== '') yield part;
+  }
+}
+
+/** Each with the white space behind it, and cut where no reader would call it a word any more. */
+function* wordsOf(sentence: string, tokens: number): Generator<string> {
+  // A sign takes two tokens at most, so a piece of so many always fits.
+  const piece = new RegExp(`.{1,${Math.max(1, Math.floor(tokens / 2))}}\\s*`, 'gsu');
+  for (const [word] of sentence.matchAll(/\S{1,40}\s*|\s+/gu)) {
+    if (countTokens(word.trimEnd()) <= tokens) yield word;
+    else for (const [part] of word.matchAll(piece)) yield part;
   }
 }
