@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Usage } from '../ports/ledger.ts';
 import { fromCredits, toCredits, toUsd } from './amounts.ts';
 import { reservation } from './estimates.ts';
-import { charge, type Prices, priceModel } from './pricing.ts';
+import { charge, type Prices, priceModel, pricesAt } from './pricing.ts';
 
 const runs = { numRuns: 2000, seed: 20261121 };
 
@@ -97,6 +97,26 @@ describe('prices', () => {
     ['text', { input: 0, output: 0 }],
   ] as const)('%s with %j can be sold', (type, usd) => {
     expect(priceModel(type, usd)).toBeDefined();
+  });
+});
+
+describe('a second of film', () => {
+  const film = priceModel('video', { second: 0.14, secondAt: { '480p': 0.08, '1080p': 0.25 } }) as Prices;
+
+  test.each([
+    ['480p', 8_000_000],
+    ['720p', 14_000_000],
+    ['1080p', 25_000_000],
+  ] as const)('at %s costs %i micro-credits', (resolution, second) => {
+    const prices = pricesAt(film, resolution);
+    expect(prices).toMatchObject({ second });
+    expect(charge(prices, { seconds: 8 })).toBe(8 * second);
+    expect(Object.isFrozen(prices)).toBe(true);
+  });
+
+  test('without a usable price cannot be sold', () => {
+    expect(priceModel('video', { second: 0.1, secondAt: { '4k': -1 } })).toBeUndefined();
+    expect(priceModel('video', { secondAt: { '4k': 1 } })).toBeUndefined();
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Usage } from '../ports/ledger.ts';
+import type { VideoResolution } from '../ports/media.ts';
 import type { ModelInfo, ModelPrices } from '../ports/models.ts';
 import { defaultCreditsPerUsd, microCreditsPerCredit } from './amounts.ts';
 
@@ -14,6 +15,8 @@ export interface Prices {
   readonly reasoning: number;
   readonly image: number;
   readonly second: number;
+  /** A second of film where it costs something else than `second`. */
+  readonly secondAt?: Readonly<Partial<Record<VideoResolution, number>>>;
   readonly thousandCharacters: number;
   /** Per 2^20 bytes. */
   readonly megabyte: number;
@@ -46,7 +49,7 @@ export function priceModel(
   if (!required[type].every((any) => any.some((name) => usd[name] !== undefined))) return undefined;
   const micro = (price: number | undefined): number =>
     price === undefined ? 0 : Math.round(price * (creditsPerUsd * microCreditsPerCredit));
-  const prices: Prices = {
+  const prices = {
     input: micro(usd.input),
     output: micro(usd.output),
     cachedInput: micro(usd.cachedInput ?? usd.input),
@@ -57,8 +60,20 @@ export function priceModel(
     thousandCharacters: micro(usd.thousandCharacters),
     megabyte: micro(usd.megabyte),
   };
-  const usable = Object.values(prices).every((price) => Number.isSafeInteger(price) && price >= 0);
-  return usable ? Object.freeze(prices) : undefined;
+  const secondAt = usd.secondAt === undefined ? [] : Object.entries(usd.secondAt);
+  const byResolution = secondAt.map(([resolution, price]) => [resolution, micro(price)] as const);
+  const all = [...Object.values(prices), ...byResolution.map(([, price]) => price)];
+  if (!all.every((price) => Number.isSafeInteger(price) && price >= 0)) return undefined;
+  return Object.freeze({
+    ...prices,
+    ...(byResolution.length > 0 && { secondAt: Object.freeze(Object.fromEntries(byResolution)) }),
+  });
+}
+
+/** The prices of a film of this resolution, for `charge`. */
+export function pricesAt(prices: Prices, resolution: VideoResolution): Prices {
+  const { secondAt, ...others } = prices;
+  return Object.freeze({ ...others, second: secondAt?.[resolution] ?? prices.second });
 }
 
 /**

@@ -133,7 +133,15 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
 function altered(info: ModelInfo, override: ModelOverride | undefined): ModelInfo {
   if (override === undefined) return info;
   const { disabled: _, provider: __, prices, ...fields } = override;
-  return { ...info, ...fields, ...(prices && { prices: { ...info.prices, ...prices } }) };
+  return { ...info, ...fields, ...(prices && { prices: repriced(info.prices, prices) }) };
+}
+
+/** One price of a second for all films replaces those by resolution. */
+function repriced(own: ModelPrices = {}, named: ModelPrices): ModelPrices {
+  const { secondAt, ...flat } = own;
+  return named.second === undefined && secondAt !== undefined
+    ? { ...flat, secondAt, ...named }
+    : { ...flat, ...named };
 }
 
 /** The host's own model, or nothing when the override only means to alter one that is not offered now. */

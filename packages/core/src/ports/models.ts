@@ -1,5 +1,5 @@
 import type { Usage } from './ledger.ts';
-import type { AudioAbilities, MediaProvider, VideoAbilities } from './media.ts';
+import type { AudioAbilities, MediaProvider, VideoAbilities, VideoResolution } from './media.ts';
 import type { CallOptions } from './options.ts';
 
 /** One piece of a message. Media are base64 without a data-URL prefix. */
@@ -83,6 +83,8 @@ export interface ModelPrices {
   readonly reasoning?: number;
   readonly image?: number;
   readonly second?: number;
+  /** Of films: a second, where its price depends on the resolution. Others cost `second`. */
+  readonly secondAt?: Readonly<Partial<Record<VideoResolution, number>>>;
   readonly thousandCharacters?: number;
   readonly megabyte?: number;
 }
