@@ -126,7 +126,10 @@ const modelOverride = z.looseObject({
   provider: z.string().optional(),
   contextWindow: z.number().int().min(1).optional(),
   maxOutputTokens: z.number().int().min(0).optional(),
-  prices: z.record(z.string(), price.optional()).optional(),
+  prices: z
+    .object({ secondByResolution: z.record(z.string(), price).optional() })
+    .catchall(price.optional())
+    .optional(),
 });
 
 const rate = z.object({ limit: z.number().int().min(1), per: z.enum(['minute', 'hour']) });

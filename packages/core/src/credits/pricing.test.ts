@@ -101,7 +101,10 @@ describe('prices', () => {
 });
 
 describe('a second of film', () => {
-  const film = priceModel('video', { second: 0.14, secondAt: { '480p': 0.08, '1080p': 0.25 } }) as Prices;
+  const film = priceModel('video', {
+    second: 0.14,
+    secondByResolution: { '480p': 0.08, '1080p': 0.25 },
+  }) as Prices;
 
   test.each([
     ['480p', 8_000_000],
@@ -115,8 +118,8 @@ describe('a second of film', () => {
   });
 
   test('without a usable price cannot be sold', () => {
-    expect(priceModel('video', { second: 0.1, secondAt: { '4k': -1 } })).toBeUndefined();
-    expect(priceModel('video', { secondAt: { '4k': 1 } })).toBeUndefined();
+    expect(priceModel('video', { second: 0.1, secondByResolution: { '4k': -1 } })).toBeUndefined();
+    expect(priceModel('video', { secondByResolution: { '4k': 1 } })).toBeUndefined();
   });
 });
 

@@ -16,7 +16,7 @@ export interface Prices {
   readonly image: number;
   readonly second: number;
   /** A second of film where it costs something else than `second`. */
-  readonly secondAt?: Readonly<Partial<Record<VideoResolution, number>>>;
+  readonly secondByResolution?: Readonly<Partial<Record<VideoResolution, number>>>;
   readonly thousandCharacters: number;
   /** Per 2^20 bytes. */
   readonly megabyte: number;
@@ -60,20 +60,21 @@ export function priceModel(
     thousandCharacters: micro(usd.thousandCharacters),
     megabyte: micro(usd.megabyte),
   };
-  const secondAt = usd.secondAt === undefined ? [] : Object.entries(usd.secondAt);
-  const byResolution = secondAt.map(([resolution, price]) => [resolution, micro(price)] as const);
+  const secondByResolution =
+    usd.secondByResolution === undefined ? [] : Object.entries(usd.secondByResolution);
+  const byResolution = secondByResolution.map(([resolution, price]) => [resolution, micro(price)] as const);
   const all = [...Object.values(prices), ...byResolution.map(([, price]) => price)];
   if (!all.every((price) => Number.isSafeInteger(price) && price >= 0)) return undefined;
   return Object.freeze({
     ...prices,
-    ...(byResolution.length > 0 && { secondAt: Object.freeze(Object.fromEntries(byResolution)) }),
+    ...(byResolution.length > 0 && { secondByResolution: Object.freeze(Object.fromEntries(byResolution)) }),
   });
 }
 
 /** The prices of a film of this resolution, for `charge`. */
 export function pricesAt(prices: Prices, resolution: VideoResolution): Prices {
-  const { secondAt, ...others } = prices;
-  return Object.freeze({ ...others, second: secondAt?.[resolution] ?? prices.second });
+  const { secondByResolution, ...others } = prices;
+  return Object.freeze({ ...others, second: secondByResolution?.[resolution] ?? prices.second });
 }
 
 /**

@@ -103,13 +103,13 @@ describe('the host', () => {
   const { state, provider } = offering('one', [model('a'), model('b')]);
 
   test('has one price for a second of film where the host names one', () => {
-    const film = model('a', { type: 'video', prices: { second: 0.1, secondAt: { '4k': 0.4 } } });
+    const film = model('a', { type: 'video', prices: { second: 0.1, secondByResolution: { '4k': 0.4 } } });
     const films = offering('one', [film]).provider;
     const priceOf = (prices: NonNullable<ModelInfo['prices']>) =>
       createCatalogue({ providers: [films], overrides: { a: { prices } } }).find('a')?.prices;
-    expect(priceOf({ megabyte: 1 })).toMatchObject({ second: 1e7, secondAt: { '4k': 4e7 } });
+    expect(priceOf({ megabyte: 1 })).toMatchObject({ second: 1e7, secondByResolution: { '4k': 4e7 } });
     expect(priceOf({ second: 0.2 })).toMatchObject({ second: 2e7 });
-    expect(priceOf({ second: 0.2 })).not.toHaveProperty('secondAt');
+    expect(priceOf({ second: 0.2 })).not.toHaveProperty('secondByResolution');
   });
 
   test('alters fields, and prices one by one', () => {

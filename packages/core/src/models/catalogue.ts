@@ -138,9 +138,9 @@ function altered(info: ModelInfo, override: ModelOverride | undefined): ModelInf
 
 /** One price of a second for all films replaces those by resolution. */
 function repriced(own: ModelPrices = {}, named: ModelPrices): ModelPrices {
-  const { secondAt, ...flat } = own;
-  return named.second === undefined && secondAt !== undefined
-    ? { ...flat, secondAt, ...named }
+  const { secondByResolution, ...flat } = own;
+  return named.second === undefined && secondByResolution !== undefined
+    ? { ...flat, secondByResolution, ...named }
     : { ...flat, ...named };
 }
 

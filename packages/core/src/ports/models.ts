@@ -84,7 +84,7 @@ export interface ModelPrices {
   readonly image?: number;
   readonly second?: number;
   /** Of films: a second, where its price depends on the resolution. Others cost `second`. */
-  readonly secondAt?: Readonly<Partial<Record<VideoResolution, number>>>;
+  readonly secondByResolution?: Readonly<Partial<Record<VideoResolution, number>>>;
   readonly thousandCharacters?: number;
   readonly megabyte?: number;
 }
