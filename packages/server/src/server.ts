@@ -77,7 +77,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 /** Where the addresses lead that the console's files go to and come from. */
 function elsewhere({ s3 }: Configuration, publicUrl: string): string[] {
-  return [publicUrl, ...(s3 === undefined ? [] : [s3.endpoint])].map((url) => new URL(url).origin);
+  return [publicUrl, ...(s3?.publicEndpoint === undefined ? [] : [s3.publicEndpoint])].map(
+    (url) => new URL(url).origin,
+  );
 }
 
 /** The first one whose own a request is answers it. */

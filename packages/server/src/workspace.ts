@@ -41,11 +41,12 @@ export interface WorkspaceOptions {
   readonly demo: boolean;
 }
 
-/** @throws Mistake when mails cannot be sent, or the data cannot be opened, or was begun with another encryption key. */
+/** @throws Mistake when mails cannot be sent, the bucket cannot be used, or the data cannot be opened, or was begun with another encryption key. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { configuration, secrets, log, demo } = options;
-  // First, because it changes nothing.
+  // First, because these change nothing.
   const mailer = await openMailer({ ...configuration, ...options });
+  const objects = await openObjects(configuration, demo);
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const [providers, storage] = await Promise.all([
@@ -63,7 +64,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const services = createServices(
       {
         ...storage.ports,
-        objects: await openObjects(configuration, demo),
+        objects,
         models,
         mailer,
         web: createLazyWebTools(),

@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     await page.getByLabel('E-mail address').fill(EMAIL);
     await page.getByRole('button', { name: 'Send the code' }).click();
     const [, code = ''] = await running.until(/Mail for ada@example\.com: \D*(\d{6})/);
-    await page.getByLabel('Code').fill(code);
+    await page.getByLabel('Code', { exact: true }).fill(code);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page
       .getByLabel('Your name')
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
 
       await page.getByRole('link', { name: 'API keys' }).click();
       await page.getByRole('button', { name: 'New key' }).click();
-      await page.getByLabel('Name').fill('laptop');
+      await page.getByLabel('Name', { exact: true }).fill('laptop');
       await page.getByLabel('What it may do').selectOption('full');
       await page.getByRole('button', { name: 'Make the key' }).click();
       const key = (await page.locator('.secret').textContent()) ?? '';

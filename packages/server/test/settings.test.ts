@@ -53,6 +53,7 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     ['a port that is no number', { PORT: 'http' }, /^questline: PORT: .*0 to 65535, got "http"\n$/],
     ['a port beyond the last', { PORT: '70000' }, /^questline: PORT: .*got "70000"\n$/],
     ['a public URL without a scheme', { PUBLIC_URL: 'example.com' }, /PUBLIC_URL: .*got "example.com"\n$/],
+    ['an address of a bucket that is none', { S3_ENDPOINT: 'bucket:9' }, /S3_ENDPOINT: .*got "bucket:9"/],
     ['a database of another kind', { DATABASE_URL: 'mysql://u:hush@h/d' }, /^questline: DATABASE_URL: .*\n$/],
     ['a Redis URL that is none', { REDIS_URL: 'localhost:hush' }, /^questline: REDIS_URL: .*\n$/],
     [
@@ -149,6 +150,18 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     expect({ code, complaint }).toEqual({
       code: 1,
       complaint: 'questline: DATABASE_URL: nothing listens there (ECONNREFUSED)\n',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('a service that is away stops the start and changes nothing', () => {
+  it('Redis, without its password', async () => {
+    const env = { PORT: '0', REDIS_URL: 'redis://:hush@127.0.0.1:1' };
+    const { code, complaint, folder } = await refused(env);
+    expect({ code, complaint }).toEqual({
+      code: 1,
+      complaint: 'questline: REDIS_URL: nothing listens there (ECONNREFUSED)\n',
     });
     expect(readdirSync(folder)).toEqual([]);
   });

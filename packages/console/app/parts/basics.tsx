@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { type ComponentChildren, cloneElement, type VNode } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Loaded } from '../hooks.ts';
 
 /** What went wrong, said once it did. */
@@ -63,17 +63,21 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 interface FieldProps {
   readonly label: string;
   readonly hint?: string;
-  readonly children: ComponentChildren;
+  readonly children: VNode<{ 'aria-describedby'?: string }>;
 }
 
+/** A control under its name. The hint is read after it, and is no part of the name: it must not be found by that. */
 export function Field({ label, hint, children }: FieldProps) {
+  const id = useId();
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child.
-    <label class="field">
-      <span>{label}</span>
-      {children}
-      {hint !== undefined && <small>{hint}</small>}
-    </label>
+    <div class="field">
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the control is the child. */}
+      <label>
+        <span>{label}</span>
+        {hint === undefined ? children : cloneElement(children, { 'aria-describedby': id })}
+      </label>
+      {hint !== undefined && <small id={id}>{hint}</small>}
+    </div>
   );
 }
 

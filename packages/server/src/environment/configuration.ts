@@ -38,6 +38,8 @@ export interface S3Configuration {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Where browsers reach the service. Undefined: they do not, and bytes go through this server. */
+  readonly publicEndpoint?: string;
 }
 
 export interface MailConfiguration {
@@ -116,7 +118,9 @@ export function readConfiguration(environment: Environment, folder: string = pro
 
 /** All of it, or nothing: half a bucket is a mistake. */
 function s3Of(read: Reader): S3Configuration | undefined {
-  const endpoint = read.url('S3_ENDPOINT', { protocols: ['http:', 'https:'], secret: false });
+  const web = { protocols: ['http:', 'https:'], secret: false };
+  const endpoint = read.url('S3_ENDPOINT', web);
+  const publicEndpoint = read.url('S3_PUBLIC_ENDPOINT', web);
   const given = {
     S3_ENDPOINT: endpoint ?? read.text('S3_ENDPOINT'),
     S3_BUCKET: read.text('S3_BUCKET'),
@@ -133,6 +137,7 @@ function s3Of(read: Reader): S3Configuration | undefined {
     region: read.text('S3_REGION') ?? 'us-east-1',
     accessKeyId: given.S3_ACCESS_KEY_ID ?? '',
     secretAccessKey: given.S3_SECRET_ACCESS_KEY ?? '',
+    ...(publicEndpoint !== undefined && { publicEndpoint }),
   };
 }
 

@@ -58,6 +58,11 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'S3_REGION', fallback: 'us-east-1', meaning: 'its region' },
   { name: 'S3_ACCESS_KEY_ID', meaning: 'who reads and writes in it' },
   { name: 'S3_SECRET_ACCESS_KEY', meaning: 'with what' },
+  {
+    name: 'S3_PUBLIC_ENDPOINT',
+    fallback: 'bytes go through this server',
+    meaning: 'where browsers reach the service, when they may exchange files with it directly',
+  },
   { name: 'REDIS_URL', meaning: 'a Redis server shared between several processes' },
   { name: 'TRUST_PROXY', fallback: 'false', meaning: 'believe the X-Forwarded-For of a proxy in front' },
 ];
