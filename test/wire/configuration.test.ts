@@ -21,6 +21,10 @@ function faultsOf(ports: unknown, settings: unknown): readonly string[] {
 
 /** One wrong value, or several, for every option there is: what is said of each. */
 const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unknown, fault: string])[]>> = {
+  observers: [
+    [{}, 'settings.observers: expected array, got another object'],
+    [['all'], 'settings.observers.0: expected an observer, got "all"'],
+  ],
   jwtSecret: [
     [
       undefined,

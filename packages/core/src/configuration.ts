@@ -218,6 +218,9 @@ const schema = z.strictObject({
     .refine(isPublicUrl, 'expected an http or https URL without credentials, query or fragment')
     .optional(),
   docsBundle: aFunction.optional(),
+  observers: z
+    .array(z.custom((value) => typeof value === 'object' && value !== null, 'expected an observer'))
+    .optional(),
   onError: aFunction.optional(),
 });
 

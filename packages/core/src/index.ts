@@ -63,7 +63,7 @@ export { LAKE_FILES, LAKES, type LakeFileRecord, type LakeRecord } from './data-
 export { createEmbeddingsHandler, type EmbeddingsServices } from './embeddings/handlers.ts';
 export { type Alarm, createAlarm } from './engine/alarm.ts';
 export { createStoreQueue, JOBS, type JobRecord } from './engine/store-queue.ts';
-export { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from './engine/worker.ts';
+export { DEFAULT_WORKER_SETTINGS, type RunAgain, type WorkerSettings } from './engine/worker.ts';
 export { ApiError, type ErrorCode, type FaultDetail, isApiError, type RefusalOptions } from './errors.ts';
 export {
   createCancelExecutionHandler,
@@ -154,6 +154,15 @@ export { type ObjectServices, objectRoutes } from './objects/handlers.ts';
 export type { ObjectLinks } from './objects/links.ts';
 export { createUrlSigner, type SignedGrant, type UrlSigner } from './objects/signed-urls.ts';
 export type { UploadWatch } from './objects/uploads.ts';
+export type {
+  CreditMovement,
+  ModelCall,
+  ModelCallEnd,
+  ModelCallWatch,
+  ObservedJob,
+  ObservedRequest,
+  Observer,
+} from './observing/observer.ts';
 export { type DescribedOperation, type Description, describeOperations } from './openapi/document.ts';
 export { createDescriptionRoutes, type DescriptionServices, type DocsBundle } from './openapi/handlers.ts';
 export type { JsonSchema } from './openapi/schemas.ts';

@@ -18,6 +18,7 @@ import {
   writeUserHeaders,
 } from './identity/rates.ts';
 import type { Incident } from './incident.ts';
+import type { Observer } from './observing/observer.ts';
 import type { ErrorFamily, InputOf, Operation } from './operation.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Ids } from './ports/ids.ts';
@@ -32,6 +33,7 @@ export interface PipelineServices {
   readonly authenticator: Authenticator;
   readonly limiter: RateLimiter;
   readonly limits: RateLimits;
+  readonly observer?: Observer;
   readonly onError: (incident: Incident) => void;
 }
 

@@ -23,7 +23,12 @@ export function defineRoute<
   const untyped = handler as unknown as Handler<Operation>;
   const [usual = '200'] = Object.keys(operation.output);
   const steps: Steps = { operation, services, handler: untyped, status: Number(usual) };
-  const run: Route['run'] = (request, params) => runRoute(steps, request, params);
+  const observe = services.observer?.request;
+  const run: Route['run'] =
+    observe === undefined
+      ? (request, params) => runRoute(steps, request, params)
+      : (request, params) =>
+          observe({ operation: steps.operation, request }, () => runRoute(steps, request, params));
   return {
     operation,
     run,

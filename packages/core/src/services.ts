@@ -44,6 +44,11 @@ import {
 } from './models/catalogue.ts';
 import { createObjectLinks, type ObjectLinks } from './objects/links.ts';
 import type { UploadWatch } from './objects/uploads.ts';
+import { joinObservers } from './observing/joined.ts';
+import { observedLedger } from './observing/ledger.ts';
+import { observedProvider } from './observing/models.ts';
+import type { Observer } from './observing/observer.ts';
+import { carryingQueue } from './observing/queue.ts';
 import type { DocsBundle } from './openapi/handlers.ts';
 import {
   type AdministrationCheck,
@@ -188,6 +193,8 @@ export interface Settings {
   readonly docsBundle?: DocsBundle;
   /** Told of everything that ended in a 5xx or failed behind an answer, for the host's own log. Default: nobody. */
   readonly onError?: (incident: Incident) => void;
+  /** Told of requests, jobs, model calls and credit as they happen, for metrics and traces; the first is outermost. Default: nobody. */
+  readonly observers?: readonly Observer[];
 }
 
 /** Everything handlers stand on. The whole satisfies every factory; a test passes the members a factory asks for. */
@@ -249,6 +256,7 @@ export interface Services {
   readonly rootAliases: boolean;
   readonly publicUrl: string | undefined;
   readonly docsBundle: DocsBundle | undefined;
+  readonly observer?: Observer;
   readonly onError: (incident: Incident) => void;
 }
 
@@ -263,7 +271,9 @@ const INLINE_AUDIO_BYTES = 4 * 2 ** 20;
 export function createServices(ports: Ports, settings: Settings): Services {
   checkPorts(ports);
   checkSettings(settings);
-  const { store, ledger, limiter } = ports;
+  const { store, limiter } = ports;
+  const observer = joinObservers(settings.observers ?? []);
+  const { ledger, models } = observedPorts(ports, observer);
   const clock = ports.clock ?? createSystemClock();
   const ids = ports.ids ?? createIds();
   const onError = quietly(settings.onError);
@@ -275,7 +285,8 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const isMember = createMembershipCheck(store);
   const secret = secretBytes(settings.jwtSecret);
   const tokens = createAccessTokens(secret, clock);
-  const queue = ports.queue ?? createStoreQueue({ store, clock, ids });
+  const given = ports.queue ?? createStoreQueue({ store, clock, ids });
+  const queue = observer?.carry === undefined ? given : carryingQueue(given, observer.carry);
   const objects = ports.objects ?? createMemoryObjects();
   const objectLinks = createObjectLinks({ objects, secret, publicUrl: settings.publicUrl });
   const fileSettings = fileSettingsOf(settings.files);
@@ -290,7 +301,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     onError,
   });
   const catalogueOptions: CatalogueOptions = {
-    providers: ports.models,
+    providers: models,
     ...(settings.models !== undefined && { overrides: settings.models }),
     ...(settings.hideModel !== undefined && { hidden: settings.hideModel }),
     ...(settings.creditsPerUsd !== undefined && { creditsPerUsd: settings.creditsPerUsd }),
@@ -403,7 +414,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     catalogue,
     catalogueOf,
     ...own,
-    providers: ports.models,
+    providers: models,
     switches,
     limits: { ...DEFAULT_RATE_LIMITS, ...settings.rateLimits },
     signInLimits: { ...DEFAULT_SIGN_IN_LIMITS, ...settings.signInLimits },
@@ -413,7 +424,20 @@ export function createServices(ports: Ports, settings: Settings): Services {
     rootAliases: settings.rootAliases ?? true,
     publicUrl: settings.publicUrl,
     docsBundle: settings.docsBundle,
+    ...(observer !== undefined && { observer }),
     onError,
+  };
+}
+
+/** The host's ports as they are, or with somebody who looks on. */
+function observedPorts(
+  { ledger, models }: Ports,
+  observer: Observer | undefined,
+): Pick<Ports, 'ledger' | 'models'> {
+  const { credit, modelCall } = observer ?? {};
+  return {
+    ledger: credit === undefined ? ledger : observedLedger(ledger, credit),
+    models: modelCall === undefined ? models : models.map((one) => observedProvider(one, modelCall)),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Incident } from '../incident.ts';
+import type { Observer } from '../observing/observer.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Intake } from './intake.ts';
@@ -26,6 +27,7 @@ export interface EngineServices {
   readonly clock: Clock;
   readonly intake: Intake;
   readonly worker: WorkerSettings;
+  readonly observer?: Observer;
   readonly onError: (incident: Incident) => void;
 }
 
@@ -43,6 +45,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
     clock,
     handlers: parts.handlers,
     settings: services.worker,
+    observer: services.observer,
     onError,
   });
   let endings: (() => void | Promise<void>)[] = [];

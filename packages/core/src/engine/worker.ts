@@ -1,4 +1,6 @@
 import type { Incident } from '../incident.ts';
+import type { Observer } from '../observing/observer.ts';
+import { carriedBy } from '../observing/queue.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, LeasedJob } from '../ports/queue.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
@@ -77,9 +79,11 @@ export function createWorker(services: {
   readonly clock: Clock;
   readonly handlers: readonly JobHandler[];
   readonly settings: WorkerSettings;
+  readonly observer?: Observer | undefined;
   readonly onError: (incident: Incident) => void;
 }): Worker {
   const { queue, clock, settings } = services;
+  const observe = services.observer?.job;
   const lanes = new Map(
     services.handlers.map((handler) => {
       const most = settings.concurrency[handler.kind] ?? handler.concurrency;
@@ -161,7 +165,9 @@ export function createWorker(services: {
     signal: AbortSignal,
   ): Promise<RunAgain | undefined> => {
     try {
-      return await handler.run(job, signal);
+      if (observe === undefined) return await handler.run(job, signal);
+      const { kind, attempt } = job;
+      return await observe({ kind, attempt, carried: carriedBy(job) }, () => handler.run(job, signal));
     } catch (error) {
       if (signal.aborted && isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
         return { afterMs: 0, countAttempt: false };

@@ -1,0 +1,151 @@
+import type { Usage } from '../ports/ledger.ts';
+import type { MediaJobs } from '../ports/media.ts';
+import type { FinishReason, GenerateOptions, ModelChunk, ModelPart, ModelProvider } from '../ports/models.ts';
+import { finalizing } from '../streams.ts';
+import type { ModelCall, ModelCallWatch, Observer } from './observer.ts';
+
+type Watch = NonNullable<Observer['modelCall']>;
+type Verb<R, T> = (request: R, options: GenerateOptions) => Promise<T>;
+
+/** A provider that does what the given one does, while somebody watches each call. */
+export function observedProvider(provider: ModelProvider, watch: Watch): ModelProvider {
+  const begin = (
+    kind: ModelCall['kind'],
+    request: Partial<Pick<ModelCall, 'model' | 'maxTokens' | 'temperature'>>,
+    options: GenerateOptions,
+  ): ModelCallWatch | undefined =>
+    watch({
+      provider: provider.id,
+      model: request.model,
+      kind,
+      ownKey: options.apiKey !== undefined,
+      ...(request.maxTokens !== undefined && { maxTokens: request.maxTokens }),
+      ...(request.temperature !== undefined && { temperature: request.temperature }),
+    });
+
+  const whole =
+    <R extends { readonly model: string }, T>(kind: ModelCall['kind'], verb: Verb<R, T>): Verb<R, T> =>
+    async (request, options) => {
+      const { model } = request;
+      return watched(begin(kind, { model }, options), options, () => verb.call(provider, request, options));
+    };
+
+  const jobs = <R extends { readonly model: string }>(
+    kind: ModelCall['kind'],
+    of: MediaJobs<R>,
+  ): MediaJobs<R> => ({
+    submit: async (request, options) => {
+      const { model } = request;
+      return watched(begin(kind, { model }, options), options, () => of.submit(request, options));
+    },
+    poll: (jobId, options) => of.poll(jobId, options),
+    fetch: (output, options) => of.fetch(output, options),
+    ...(of.cancel !== undefined && {
+      cancel: async (jobId: string, options: GenerateOptions) => of.cancel?.(jobId, options),
+    }),
+  });
+
+  const { embed, image, speech, soundEffect, music, transcribe, video, musicJobs } = provider;
+  return {
+    id: provider.id,
+    models: () => provider.models(),
+    ...(provider.modelsForOwnKey !== undefined && {
+      modelsForOwnKey: () => provider.modelsForOwnKey?.() ?? provider.models(),
+    }),
+    async generate(request, options) {
+      const told = begin('chat', request, options);
+      if (told === undefined) return provider.generate(request, options);
+      try {
+        return watchedStream(await provider.generate(request, options), told, options);
+      } catch (error) {
+        told.ended({ outcome: options.signal?.aborted === true ? 'left' : 'failed', error });
+        throw error;
+      }
+    },
+    ...(embed !== undefined && {
+      embed: async (request, options) =>
+        watched(
+          begin('embeddings', { model: request.model }, options),
+          options,
+          () => embed.call(provider, request, options),
+          ({ tokens }) => ({ input: tokens }),
+        ),
+    }),
+    ...(image !== undefined && { image: whole('image', image) }),
+    ...(speech !== undefined && { speech: whole('speech', speech) }),
+    ...(soundEffect !== undefined && { soundEffect: whole('sound_effect', soundEffect) }),
+    ...(music !== undefined && { music: whole('music', music) }),
+    ...(transcribe !== undefined && { transcribe: whole('transcription', transcribe) }),
+    ...(video !== undefined && { video: jobs('video', video) }),
+    ...(musicJobs !== undefined && { musicJobs: jobs('music', musicJobs) }),
+    ...(provider.close !== undefined && { close: async () => provider.close?.() }),
+  };
+}
+
+/** A call that answers as a whole. */
+async function watched<T>(
+  watch: ModelCallWatch | undefined,
+  { signal }: GenerateOptions,
+  work: () => Promise<T>,
+  usageOf: (answer: T) => Usage | undefined = reportedUsage,
+): Promise<T> {
+  try {
+    const answer = await work();
+    const usage = usageOf(answer);
+    watch?.ended({ outcome: 'done', ...(usage !== undefined && { usage }) });
+    return answer;
+  } catch (error) {
+    watch?.ended({ outcome: signal?.aborted === true ? 'left' : 'failed', error });
+    throw error;
+  }
+}
+
+function reportedUsage(answer: unknown): Usage | undefined {
+  return typeof answer === 'object' && answer !== null && 'usage' in answer
+    ? (answer.usage as Usage | undefined)
+    : undefined;
+}
+
+/** An answer that comes bit by bit. Its end is told however it ends, before the first step too. */
+function watchedStream(
+  chunks: AsyncIterable<ModelChunk>,
+  watch: ModelCallWatch,
+  { signal }: GenerateOptions,
+): AsyncIterable<ModelChunk> {
+  const source = chunks[Symbol.asyncIterator]();
+  let hasBegun = false;
+  let usage: Usage | undefined;
+  let finishReason: FinishReason | undefined;
+  const see = (part: ModelPart): void => {
+    if (part.type === 'usage') usage = part.usage;
+    else if (part.type === 'finish') finishReason = part.reason;
+  };
+  const seen: AsyncIterator<ModelChunk> = {
+    async next() {
+      const step = await source.next();
+      if (step.done === true) return step;
+      if (!hasBegun) {
+        hasBegun = true;
+        watch.began?.();
+      }
+      if (Array.isArray(step.value)) (step.value as readonly ModelPart[]).forEach(see);
+      else see(step.value as ModelPart);
+      return step;
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return finalizing(seen, (end) => {
+    // A reader may leave after the last word, without waiting for the end of the stream.
+    const isOver = end.reason === 'done' || finishReason !== undefined;
+    const error = end.reason === 'failed' ? end.error : undefined;
+    watch.ended({
+      outcome: isOver ? 'done' : end.reason === 'abandoned' || signal?.aborted === true ? 'left' : 'failed',
+      ...(error !== undefined && { error }),
+      ...(usage !== undefined && { usage }),
+      ...(finishReason !== undefined && { finishReason }),
+    });
+  });
+}

@@ -1,0 +1,13 @@
+import { type Span, SpanStatusCode } from '@opentelemetry/api';
+import { isProviderError } from '@questline/core';
+
+/** Marks a span as failed by the kind of failure alone: its message may quote a prompt. */
+export function fail(span: Span, error: unknown): void {
+  span.setAttribute('error.type', typeOf(error));
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function typeOf(error: unknown): string {
+  if (isProviderError(error)) return error.kind;
+  return error instanceof Error ? error.name : '_OTHER';
+}
