@@ -23,6 +23,11 @@ export function readGeminiError(body: unknown): ErrorReading {
   if (notes.some((note) => note.reason === 'API_KEY_INVALID')) kind = 'rejected_key';
   else if (kind === 'invalid_request' && /token count.*exceeds|context (length|window)/i.test(words ?? '')) {
     kind = 'context_length';
+  } else if (
+    kind === 'invalid_request' &&
+    /usage guidelines|responsible ai|safety (?:filter|polic)/i.test(words ?? '')
+  ) {
+    kind = 'content_blocked';
   }
   return { message: words, kind, retryAfterMs: retryDelay(notes) };
 }

@@ -7,6 +7,7 @@ import { readGeminiError } from './errors.ts';
 import { ContentDecoder } from './events.ts';
 import { pictureBody, pictureOf } from './images.ts';
 import { contentBody } from './request.ts';
+import { createVideos } from './videos.ts';
 
 export type GeminiProviderOptions = ProviderOptions;
 
@@ -65,6 +66,11 @@ export function createGeminiProvider(options: GeminiProviderOptions = {}): Model
         ...(isCounted && { usage: { input: sum('input'), output: sum('output') } }),
       };
     },
+
+    video: createVideos(upstream, (call) => {
+      const key = keyOf(id, apiKey, call);
+      return { key, headers: headers(key) };
+    }),
 
     close: () => upstream.close(),
   };

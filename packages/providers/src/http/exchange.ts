@@ -18,6 +18,8 @@ export interface ExchangeTerms {
   readonly firstByteTimeoutMs: number;
   /** Whether a body of this content type is the one asked for. */
   accepts(contentType: string): boolean;
+  /** Whether every 2xx will do: work that takes its time is answered with 201 or 202. Default: 200 alone. */
+  readonly anySuccess?: boolean;
   refusal(refusal: Refusal): ProviderError;
   /** Puts a class on whatever went wrong. Its text never holds a key. */
   fault(error: unknown): ProviderError;
@@ -111,7 +113,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (this.#state !== 'waiting' || status < 200) return;
     const type = headers['content-type'];
-    if (status === 200 && this.#terms.accepts(typeof type === 'string' ? type : '')) {
+    const isSuccess = status === 200 || (this.#terms.anySuccess === true && status < 300);
+    if (isSuccess && this.#terms.accepts(typeof type === 'string' ? type : '')) {
       this.#state = 'open';
       this.#pausable = outlivesItsEnd(headers);
       this.#accept();

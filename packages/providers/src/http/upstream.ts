@@ -1,5 +1,7 @@
-import { ProviderError } from '@questline/core';
+import { type MediaStream, ProviderError } from '@questline/core';
 import { Pool } from 'undici';
+import { isPublicAddress } from '../web/addresses.ts';
+import { type DownloadTerms, download } from './download.ts';
 import { type EventDecoder, EventStream } from './event-stream.ts';
 import { Exchange, type ExchangeTerms } from './exchange.ts';
 import { type ErrorReader, Faults } from './faults.ts';
@@ -16,6 +18,11 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs?: number;
   /** How long an unused connection is kept. Default 30,000. */
   readonly keepAliveMs?: number;
+  /**
+   * Which addresses a film may be fetched from that a provider keeps on another host than its own. Default: those of
+   * the open internet.
+   */
+  readonly isAllowedAddress?: (address: string) => boolean;
 }
 
 /** The longest a timer can wait. */
@@ -53,8 +60,15 @@ export interface Upstream {
   stream(call: UpstreamCall, decoder: (faults: Faults) => EventDecoder): Promise<EventStream>;
   /** The parsed answer. */
   json(call: UpstreamCall): Promise<unknown>;
+  /** The same of work that takes its time: any 2xx will do. Undefined when nothing was answered. */
+  job(call: UpstreamCall): Promise<unknown>;
   /** The whole answer as bytes, e.g. sound. */
   bytes(call: UpstreamCall): Promise<WholeAnswer>;
+  /**
+   * What is at an address, piece by piece: `path` below the base URL, or what an answer named. Only the provider's own
+   * origin is sent the key; any other must be https and on the open internet.
+   */
+  download(call: Omit<UpstreamCall, 'method' | 'body' | 'path'>, path: string | URL): Promise<MediaStream>;
   close(): Promise<void>;
 }
 
@@ -86,10 +100,20 @@ export function createUpstream(
     keepAliveTimeout: milliseconds('keepAliveMs', options.keepAliveMs ?? 30_000) || 1,
   });
 
+  const { idleTimeoutMs = 300_000, isAllowedAddress = isPublicAddress } = options;
+  const downloads: Omit<DownloadTerms, 'faults' | 'headers' | 'signal'> = {
+    origin: url.origin,
+    firstByteTimeoutMs,
+    idleTimeoutMs,
+    isAllowedAddress,
+  };
   let closed: Promise<void> | undefined;
 
+  const pathOf = (path: string): string =>
+    prefix + path + (path.includes('?') ? url.search.replace('?', '&') : url.search);
+
   function open(call: UpstreamCall, exchange: Exchange): void {
-    const path = prefix + call.path + (call.path.includes('?') ? url.search.replace('?', '&') : url.search);
+    const path = pathOf(call.path);
     const { method = 'POST', body = null } = call;
     pool.dispatch({ path, method, headers: call.headers as string[], body }, exchange);
   }
@@ -118,6 +142,7 @@ export function createUpstream(
     call: UpstreamCall,
     faults: Faults,
     accepts: (type: string) => boolean,
+    anySuccess = false,
   ): Promise<{ contentType: string; data: Buffer }> {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -128,18 +153,21 @@ export function createUpstream(
       return accepts(type);
     };
     await new Promise<void>((resolve, reject) => {
-      exchange = new Exchange(terms(call, faults, notesType), {
-        data(chunk) {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size > answerLimit)
-            exchange?.stop(faults.other(new Error(`answered more than ${answerLimit} bytes`)));
+      exchange = new Exchange(
+        { ...terms(call, faults, notesType), anySuccess },
+        {
+          data(chunk) {
+            chunks.push(chunk);
+            size += chunk.length;
+            if (size > answerLimit)
+              exchange?.stop(faults.other(new Error(`answered more than ${answerLimit} bytes`)));
+          },
+          over(failure) {
+            if (failure === undefined) resolve();
+            else reject(failure.error);
+          },
         },
-        over(failure) {
-          if (failure === undefined) resolve();
-          else reject(failure.error);
-        },
-      });
+      );
       exchange.answered.catch(reject);
       open(call, exchange);
     });
@@ -165,6 +193,22 @@ export function createUpstream(
       } catch (error) {
         throw faults.other(error);
       }
+    },
+
+    async job(call) {
+      const faults = faultsOf(call);
+      const { data } = await whole(call, faults, isJson, true);
+      try {
+        return data.length === 0 ? undefined : JSON.parse(data.toString('utf8'));
+      } catch (error) {
+        throw faults.other(error);
+      }
+    },
+
+    async download({ headers, signal, ...call }, path) {
+      const faults = faultsOf({ ...call, headers, signal, path: '' });
+      const address = typeof path === 'string' ? new URL(url.origin + pathOf(path)) : path;
+      return download(address, { ...downloads, faults, headers, signal });
     },
 
     bytes: (call) => whole(call, faultsOf(call), isNoDocument),

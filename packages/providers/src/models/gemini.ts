@@ -1,5 +1,5 @@
 import type { ModelInfo } from '@questline/core';
-import { imageModel } from './media-model.ts';
+import { imageModel, videoModel } from './media-model.ts';
 import { embeddingModel, textModel } from './text-model.ts';
 
 /*
@@ -51,4 +51,18 @@ export const geminiModels: readonly ModelInfo[] = [
       requires_input_image: false,
     },
   }),
+  // The vendor's Veo is no longer to be had with a key of this API.
+  videoModel(
+    'gemini-omni-1.2-flash',
+    'Gemini Omni 1.2 Flash',
+    { '360p': 0.023, '720p': 0.07, '1080p': 0.105, '4k': 0.21 },
+    {
+      modes: ['text_to_video', 'image_to_video'],
+      // Up to 15 are told of where no picture is given; 10 hold for both.
+      duration: { kind: 'range', min: 3, max: 10, step: 1 },
+      aspectRatios: ['16:9', '9:16'],
+      defaults: { durationSeconds: 5, aspectRatio: '16:9', resolution: '720p' },
+      audio: 'always',
+    },
+  ),
 ];

@@ -1,4 +1,10 @@
-import type { AudioAbilities, ImageAbilities, ModelInfo } from '@questline/core';
+import type {
+  AudioAbilities,
+  ImageAbilities,
+  ModelInfo,
+  VideoAbilities,
+  VideoResolution,
+} from '@questline/core';
 
 const none = { provider: '', contextWindow: 0, maxOutputTokens: 0 };
 
@@ -20,4 +26,22 @@ export function speechModel(
 /** @param megabyte USD per 2^20 bytes listened to. */
 export function transcriptionModel(id: string, name: string, megabyte: number): ModelInfo {
   return { ...none, id, name, type: 'speech-to-text', prices: { megabyte } };
+}
+
+/** @param prices USD per second, by resolution: of all that the model can do. */
+export function videoModel(
+  id: string,
+  name: string,
+  prices: Readonly<Partial<Record<VideoResolution, number>>>,
+  abilities: Omit<VideoAbilities, 'resolutions'>,
+): ModelInfo {
+  const resolutions = Object.keys(prices) as VideoResolution[];
+  return {
+    ...none,
+    id,
+    name,
+    type: 'video',
+    video: { ...abilities, resolutions },
+    prices: { second: Math.max(...Object.values(prices)), secondByResolution: prices },
+  };
 }

@@ -1,4 +1,5 @@
 import type { ModelInfo } from '@questline/core';
+import { videoModel } from './media-model.ts';
 import { textModel } from './text-model.ts';
 
 /*
@@ -6,6 +7,14 @@ import { textModel } from './text-model.ts';
  * but a prompt of 200,000 tokens or more costs twice as much: the window here is where these prices hold.
  */
 const pricedWindow = 199_999;
+
+const films = {
+  modes: ['text_to_video', 'image_to_video'],
+  duration: { kind: 'range', min: 1, max: 15, step: 1 },
+  aspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3'],
+  defaults: { durationSeconds: 8, aspectRatio: '16:9', resolution: '480p' },
+  audio: 'always',
+} as const;
 
 export const xaiModels: readonly ModelInfo[] = [
   textModel(
@@ -24,4 +33,12 @@ export const xaiModels: readonly ModelInfo[] = [
     { input: 1.25, output: 2.5 },
     'For everyday conversation and moderate reasoning.',
   ),
+  videoModel(
+    'grok-imagine-video-1.5',
+    'Grok Imagine Video 1.5',
+    // The vendor takes a cent more for a picture to begin with.
+    { '480p': 0.08, '720p': 0.14, '1080p': 0.25 },
+    films,
+  ),
+  videoModel('grok-imagine-video', 'Grok Imagine Video', { '480p': 0.05, '720p': 0.07 }, films),
 ];

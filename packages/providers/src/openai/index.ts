@@ -9,6 +9,7 @@ import { readOpenAIError } from './errors.ts';
 import { CompletionDecoder, splitUsage } from './events.ts';
 import { drawImages } from './images.ts';
 import { type CompletionDialect, completionBody } from './request.ts';
+import { createVideos } from './videos.ts';
 
 export interface OpenAIProviderOptions extends ProviderOptions {
   /** The field that bounds an answer. Default: `max_completion_tokens` at OpenAI itself, `max_tokens` elsewhere. */
@@ -97,6 +98,11 @@ export function createOpenAIProvider(options: OpenAIProviderOptions = {}): Model
       });
       return transcriptionResult(answer);
     },
+
+    video: createVideos(upstream, (call) => {
+      const key = keyOf(id, apiKey, call);
+      return { key, headers: headers(key) };
+    }),
 
     close: () => upstream.close(),
   };

@@ -1,33 +1,35 @@
 import { type LookupAddress, lookup } from 'node:dns';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { WebToolError } from '@questline/core';
 import { Agent } from 'undici';
 
 export type AddressCheck = (address: string) => boolean;
 
 /**
- * Connections to permitted addresses only. The address that was checked is the address that is connected to: a name that
- * changes its mind between the two gains nothing.
+ * Looks up names of permitted addresses only. The address that was checked is the address that is connected to: a name
+ * that changes its mind between the two gains nothing.
  */
+export function guardedLookup(isAllowed: AddressCheck): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      const addresses: LookupAddress[] = found ?? [];
+      if (error !== null) callback(error, []);
+      else if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
+        callback(forbiddenTarget(), []);
+      } else if (options.all === true) callback(null, addresses);
+      else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
+  };
+}
+
+/** Connections to permitted addresses only. */
 export function createGuardedAgent(isAllowed: AddressCheck, timeoutMs: number): Agent {
   return new Agent({
     connections: 4,
     keepAliveTimeout: 1,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: {
-      timeout: timeoutMs,
-      lookup(hostname, options, callback) {
-        lookup(hostname, { ...options, all: true }, (error, found) => {
-          const addresses: LookupAddress[] = found ?? [];
-          if (error !== null) callback(error, []);
-          else if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
-            callback(forbiddenTarget(), []);
-          } else if (options.all === true) callback(null, addresses);
-          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-        });
-      },
-    },
+    connect: { timeout: timeoutMs, lookup: guardedLookup(isAllowed) },
   });
 }
 

@@ -5,6 +5,7 @@ import { CompletionDecoder, type CompletionUsage } from '../openai/events.ts';
 import { type CompletionDialect, completionBody } from '../openai/request.ts';
 import { headersByKey, keyOf, knownModels, type ProviderOptions } from '../options.ts';
 import { readXAIError } from './errors.ts';
+import { createVideos } from './videos.ts';
 
 export type XAIProviderOptions = ProviderOptions;
 
@@ -43,6 +44,11 @@ export function createXAIProvider(options: XAIProviderOptions = {}): ModelProvid
         (faults) => new CompletionDecoder({ faults, split: splitUsage, usage: true }),
       );
     },
+
+    video: createVideos(upstream, (call) => {
+      const key = keyOf(id, apiKey, call);
+      return { key, headers: headers(key) };
+    }),
 
     close: () => upstream.close(),
   };

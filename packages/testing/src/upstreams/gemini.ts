@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@questline/core';
+import { geminiFilms } from './gemini-films.ts';
 import { bytesOf, defaultUsage, type Frame, finishOf, type Script, type ScriptStep } from './script.ts';
 import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
 
@@ -95,7 +96,8 @@ function embeddings(body: unknown): unknown {
 const geminiProtocol: Protocol = {
   basePath: '/v1beta',
   frames,
-  answer: (path, body) => (path.includes(':batchEmbedContents') ? embeddings(body) : undefined),
+  answer: (path, body, exchange) =>
+    path.includes(':batchEmbedContents') ? embeddings(body) : geminiFilms(path, body, exchange),
 };
 
 /** The stream a script makes, as bytes. */

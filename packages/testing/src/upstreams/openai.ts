@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@questline/core';
+import { openAIFilms } from './openai-films.ts';
 import { openAIMedia } from './openai-media.ts';
 import { bytesOf, defaultUsage, type Frame, finishOf, type Script, type ScriptStep } from './script.ts';
 import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
@@ -128,7 +129,10 @@ function embeddings(body: unknown): unknown {
 const openAIProtocol: Protocol = {
   basePath: '/v1',
   frames,
-  answer: (path, body) => (path.endsWith('/embeddings') ? embeddings(body) : openAIMedia(path, body)),
+  answer: (path, body, exchange) =>
+    path.endsWith('/embeddings')
+      ? embeddings(body)
+      : (openAIMedia(path, body) ?? openAIFilms(path, body, exchange)),
 };
 
 /** The stream a script makes, as bytes. */

@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '@questline/core';
+import type { FilmScript } from './films.ts';
 import type { UpstreamRequest } from './server.ts';
 
 /** One thing an upstream does while it streams. Each protocol writes the first six in its own words. */
@@ -49,6 +50,10 @@ export interface Script {
   readonly cutAt?: number;
   /** Sends only so many bytes, then ends the answer cleanly or breaks the connection. */
   readonly truncate?: { readonly at: number; readonly by: 'end' | 'disconnect' };
+  /** What is delivered in part stays so until then, before its connection breaks. */
+  readonly stall?: Promise<unknown>;
+  /** What becomes of films that are ordered. */
+  readonly film?: FilmScript;
 }
 
 /** The same answer for every request, or one chosen by the request. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createFilms, type Films } from './films.ts';
 import { bytesOf, type Frame, type Script, type ScriptSource } from './script.ts';
 
 /** A request as the upstream received it. */
@@ -58,8 +59,19 @@ export interface Protocol {
   /** Behind the origin, e.g. `/v1`. */
   readonly basePath: string;
   frames(script: Script): readonly Frame[];
-  /** Answers that are no streams, e.g. embeddings; bytes are sent as `BinaryAnswer`. Undefined: it is a stream. */
-  answer?(path: string, body: unknown): unknown;
+  /**
+   * Answers that are no streams, e.g. embeddings; bytes are sent as `BinaryAnswer`, another status than 200 as
+   * `{status, body}`. Undefined: it is a stream.
+   */
+  answer?(path: string, body: unknown, exchange: Exchange): unknown;
+}
+
+/** What an answer may depend on beside the request's path and body. */
+export interface Exchange {
+  readonly method: string;
+  readonly origin: string;
+  readonly films: Films;
+  readonly script: Script;
 }
 
 /** An answer that is no JSON, e.g. sound. */
@@ -86,6 +98,7 @@ export async function startUpstream(protocol: Protocol, options: UpstreamOptions
     return frames;
   };
 
+  const films = createFilms();
   const numbers = new WeakMap<object, number>();
   const server = createServer((incoming, response) => {
     incoming.socket.setNoDelay(true);
@@ -109,11 +122,10 @@ export async function startUpstream(protocol: Protocol, options: UpstreamOptions
     if (chosen.wait !== undefined) await chosen.wait;
     const refusal = chosen.refusal;
     if (refusal !== undefined) return refuse(response, refusal);
-    const answer = protocol.answer?.(request.path, request.body);
-    if (isBinary(answer)) {
-      response.writeHead(200, { 'content-type': answer.contentType });
-      return void response.end(answer.data);
-    }
+    const { method, path, body } = request;
+    const answer = protocol.answer?.(path, body, { method, origin, films, script: chosen });
+    if (isBinary(answer)) return deliver(response, answer, chosen);
+    if (isStatus(answer)) return refuse(response, answer);
     if (answer !== undefined) return refuse(response, { status: 200, body: answer });
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -154,6 +166,25 @@ function isBinary(answer: unknown): answer is BinaryAnswer {
   return (
     typeof answer === 'object' && answer !== null && 'data' in answer && answer.data instanceof Uint8Array
   );
+}
+
+function isStatus(answer: unknown): answer is { readonly status: number; readonly body: unknown } {
+  return (
+    typeof answer === 'object' && answer !== null && 'status' in answer && typeof answer.status === 'number'
+  );
+}
+
+/** With its length, so that a part of it is told from the whole. */
+async function deliver(response: ServerResponse, answer: BinaryAnswer, script: Script): Promise<void> {
+  const { contentType, data } = answer;
+  response.writeHead(200, { 'content-type': contentType, 'content-length': data.length });
+  if (script.truncate === undefined) return void response.end(data);
+  const part = data.subarray(0, script.truncate.at);
+  await new Promise<void>((resolve) =>
+    part.length === 0 ? resolve() : response.write(part, () => resolve()),
+  );
+  if (script.stall !== undefined) await script.stall;
+  response.destroy();
 }
 
 function receive(

@@ -2,6 +2,7 @@ import type { Usage } from '@questline/core';
 import { completionFrames, openAIUsage } from './openai.ts';
 import { bytesOf, type Script } from './script.ts';
 import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
+import { xaiFilms } from './xai-films.ts';
 
 /** As OpenAI counts, but the completion excludes the reasoning. */
 function xaiUsage(usage: Usage): Record<string, unknown> {
@@ -17,7 +18,7 @@ const frames = (script: Script) =>
     wholeCalls: true,
   });
 
-const xaiProtocol: Protocol = { basePath: '/v1', frames };
+const xaiProtocol: Protocol = { basePath: '/v1', frames, answer: xaiFilms };
 
 /** The stream a script makes, as bytes. */
 export function xaiStream(script: Script): Buffer {

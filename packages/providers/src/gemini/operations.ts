@@ -1,0 +1,49 @@
+import { type MediaJobStatus, ProviderError, type VideoRequest } from '@questline/core';
+import { record } from '../content/fields.ts';
+import { failedFilm, jobIdOf, jobRecord } from '../content/films.ts';
+import type { Upstream } from '../http/upstream.ts';
+import { fileOf } from './files.ts';
+import type { Access } from './interactions.ts';
+
+/** What an operation is called: a path below the base URL. */
+const NAME = /^(?:[\w.-]+\/)*operations\/[\w.-]+$/;
+
+/** Hands a film in by `predictLongRunning`. @returns the operation's name. */
+export async function orderOperation(
+  upstream: Upstream,
+  { model, prompt, image, aspectRatio, resolution, durationSeconds }: VideoRequest,
+  access: Access,
+): Promise<string> {
+  const picture = image && {
+    bytesBase64Encoded: Buffer.from(image.data).toString('base64'),
+    mimeType: image.mediaType,
+  };
+  const body = JSON.stringify({
+    instances: [{ prompt, ...(picture !== undefined && { image: picture }) }],
+    parameters: { aspectRatio, resolution, durationSeconds },
+  });
+  const path = `/models/${encodeURIComponent(model)}:predictLongRunning`;
+  const name = jobIdOf(await upstream.job({ ...access, path, body }), 'name');
+  if (!NAME.test(name)) throw new ProviderError('failed', 'accepted the work under a name that is none');
+  return name;
+}
+
+export async function pollOperation(
+  upstream: Upstream,
+  name: string,
+  access: Access,
+): Promise<MediaJobStatus> {
+  if (!NAME.test(name)) throw new ProviderError('invalid_request', 'this is no operation');
+  const answer = jobRecord(await upstream.job({ ...access, path: `/${name}`, method: 'GET' }));
+  if (answer.done !== true) return { state: 'running' };
+  if (answer.error !== undefined) {
+    const { status, code, message } = record(answer.error);
+    return failedFilm(status ?? String(code), message);
+  }
+  const { generatedSamples, raiMediaFilteredReasons } = record(record(answer.response).generateVideoResponse);
+  const [sample] = Array.isArray(generatedSamples) ? generatedSamples.map(record) : [];
+  if (sample !== undefined) return { state: 'done', output: { file: fileOf(record(sample.video).uri) } };
+  return Array.isArray(raiMediaFilteredReasons)
+    ? { state: 'blocked', message: raiMediaFilteredReasons.map(String).join(' ') }
+    : { state: 'failed', message: 'it is done, and there is no film' };
+}
