@@ -35,7 +35,7 @@ export function createClient(key: string, random: Random): Client {
       start('/api/v1/agent-executions', { session_id: await newSession(), message });
     const picture = { model: 'painter', prompt: 'A red panda' };
 
-    switch (random.below(11)) {
+    switch (random.below(12)) {
       case 0:
         return void (await chat({ wait: true }));
       case 1:
@@ -72,6 +72,8 @@ export function createClient(key: string, random: Random): Client {
         const edit = { ...picture, sessionId: await newSession(), image };
         return void (await start('/api/v1/image-edits', edit));
       }
+      case 10:
+        return void (await chat({ message: 'divide', enableQuestMaster: true }));
       default:
         return void (await chat({}));
     }

@@ -14,7 +14,7 @@ import { type Address, openWorkspace } from './workspace.ts';
 const KILLS = process.env.CI === 'true' ? 20 : 3;
 const QUESTS_PER_LIFE = 50;
 const TERMINAL_WITHIN_MS = 60_000;
-const KINDS = ['agent-execution', 'chat', 'image-edit', 'image-generation'];
+const KINDS = ['agent-execution', 'chat', 'image-edit', 'image-generation', 'quest-master'];
 const GRANT = 9_000_000_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'questline-crash-'));
@@ -43,8 +43,15 @@ async function begin(address: Address): Promise<Life> {
   return { child, url: `http://127.0.0.1:${await listening}`, errors };
 }
 
-function mostCharges({ request }: QuestRecord): number {
-  const { message = '', tools } = request as { message?: string; tools?: unknown };
+const messageOf = ({ request }: QuestRecord): string => (request as { message?: string }).message ?? '';
+
+const kindOf = (quest: QuestRecord): string => (messageOf(quest) === 'divide' ? 'quest-master' : quest.kind);
+
+function mostCharges(quest: QuestRecord): number {
+  const message = messageOf(quest);
+  const { tools } = quest.request as { tools?: unknown };
+  // The plan, its two parts, and the answer made of them.
+  if (message === 'divide') return 4;
   return tools !== undefined || message.startsWith('roll') ? 2 : 1;
 }
 
@@ -127,7 +134,7 @@ describe.each(['sql', 'store'] as const)(
       for (const id of ids) {
         const quest = await quests.get(id);
         if (quest === undefined) throw new Error(`${id} was answered and is lost`);
-        const end = `${quest.kind}: ${quest.status === 'done' ? `done ${quest.type}` : quest.status}`;
+        const end = `${kindOf(quest)}: ${quest.status === 'done' ? `done ${quest.type}` : quest.status}`;
         ends[end] = (ends[end] ?? 0) + 1;
         const charged = charges.get(id) ?? [];
         // One charge for each answer of a model or picture: with tools there are two of them.

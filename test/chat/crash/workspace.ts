@@ -56,7 +56,7 @@ export async function openWorkspace({ path, queue }: Address, onError: (error: u
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Takes its time, so that a process can die at any moment of an answer. Rolls dice when it is told to. */
+/** Takes its time, so that a process can die at any moment of an answer. Rolls dice and plans when it is told to. */
 function createSlowProvider(): ModelProvider {
   return {
     id: 'slow',
@@ -69,6 +69,7 @@ function createSlowProvider(): ModelProvider {
       await pause(Math.random() * 20);
       if (request.model === 'flaky') throw new ProviderError('timeout', 'as always');
       const last = request.messages.at(-1)?.content[0];
+      if (JSON.stringify(request.messages).includes('You plan work')) return plan();
       const isRolling = last?.type === 'text' && last.text.startsWith('roll') && request.tools !== undefined;
       return isRolling ? roll() : answer();
     },
@@ -79,6 +80,14 @@ async function* roll(): AsyncGenerator<ModelChunk> {
   await pause(Math.random() * 20);
   yield { type: 'tool_use', id: 'call', name: 'dice_roll', arguments: '{"sides":6}' };
   yield { type: 'usage', usage: { input: 50, output: 5 } };
+}
+
+/** Two parts, side by side. */
+async function* plan(): AsyncGenerator<ModelChunk> {
+  await pause(Math.random() * 20);
+  const tasks = ['a', 'b'].map((id) => ({ id, title: id, instructions: `Do ${id}.`, dependsOn: [] }));
+  yield { type: 'text', text: JSON.stringify({ tasks }) };
+  yield { type: 'usage', usage: { input: 50, output: 20 } };
 }
 
 async function* answer(): AsyncGenerator<ModelChunk> {
