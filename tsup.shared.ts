@@ -5,7 +5,16 @@ type Format = 'esm' | 'cjs';
 /** The one build every package shares. `entry` keeps its folders below `src`, so `src/memory/index.ts` becomes `dist/memory/index.js`. */
 export function library(
   entry: string[],
-  { formats = ['esm', 'cjs'], onSuccess }: { formats?: Format[]; onSuccess?: () => Promise<void> } = {},
+  {
+    formats = ['esm', 'cjs'],
+    builtIn = [],
+    onSuccess,
+  }: {
+    formats?: Format[];
+    /** Dependencies whose code becomes part of the build. */
+    builtIn?: string[];
+    onSuccess?: () => Promise<void>;
+  } = {},
 ) {
   return defineConfig({
     entry,
@@ -16,6 +25,7 @@ export function library(
     clean: true,
     dts: true,
     sourcemap: false,
+    noExternal: builtIn,
     tsconfig: '../../tsconfig.json',
     ...(onSuccess && { onSuccess }),
   });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_RATE_LIMITS } from './identity/rates.ts';
 import type { Ports, Settings } from './services.ts';
 import { adminSettings } from './settings/admin.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Call, Caller } from './call.ts';
 import { ApiError, isApiError, notFound } from './errors.ts';
 import { DEFAULT_BODY_LIMIT, hasBody, readJson } from './http/body.ts';

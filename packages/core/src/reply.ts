@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { CallOf } from './call.ts';
 import type { ApiResponseBody } from './http/message.ts';
 import type { InputOf, Operation } from './operation.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isApiError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import { canEditSession } from '../sessions/access.ts';

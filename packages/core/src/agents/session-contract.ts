@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineOperation } from '../operation.ts';
 
 const card = z.object({ id: z.string(), name: z.string(), avatarUrl: z.string().nullable() });

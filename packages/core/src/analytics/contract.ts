@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from '../http/text.ts';
 import { defineOperation } from '../operation.ts';
 import type { Json } from '../ports/store.ts';

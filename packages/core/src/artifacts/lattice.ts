@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from '../http/text.ts';
 import type { ToolContext, ToolResult } from '../tools/registry.ts';
 import { defineTool, failed, type Tool } from '../tools/tool.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isApiError } from '../errors.ts';
 import { text } from '../http/text.ts';
 import type { ToolContext, ToolRegistry, ToolResult } from '../tools/registry.ts';

@@ -1,9 +1,11 @@
-import { validateHeaderValue } from 'node:http';
 import { answer, headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
 import { FetchRequest } from './fetch-request.ts';
 import type { ApiResponse, Mountable } from './message.ts';
 import { below, type MountOptions } from './node.ts';
 import { discard, isStreamed, Pump } from './pump.ts';
+
+// By name, `node:http` would be imported with all its other names: see node-response.ts.
+const { validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** What a fetch-style host knows about a request beyond the `Request`. */
 export interface FetchInfo {

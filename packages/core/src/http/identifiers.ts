@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What every id of a record looks like. */
 const ID = /^[0-9a-f]{24}$/;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Numbered pages, as lists of the application API have them. @see open points, 4.1 */
 export interface Page {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ApiError, type FaultDetail } from '../errors.ts';
 
 /** The first value of each query parameter. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonIn } from '../background/json.ts';
 import { countCharacters } from '../credits/estimates.ts';
 import type { ModelMessage } from '../ports/models.ts';

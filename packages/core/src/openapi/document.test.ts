@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from '../http/text.ts';
 import { defineOperation } from '../operation.ts';
 import { describeOperations } from './document.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { NAME_SUNSET } from '../http/families.ts';
 import type { Operation } from '../operation.ts';
 import { DESCRIPTION_VERSION } from './contract.ts';

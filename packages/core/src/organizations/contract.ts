@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { numberedQuery, pagination } from '../http/pages.ts';
 import { text } from '../http/text.ts';
 import { defineOperation } from '../operation.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonIn } from '../background/json.ts';
 import { text } from '../http/text.ts';
 

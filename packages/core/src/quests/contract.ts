@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { idParams } from '../http/identifiers.ts';
 import { defineOperation } from '../operation.ts';
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { endedPlan } from '../quest-master/board.ts';
 import type { questErrorCode, WireQuest } from './contract.ts';
 import { PLAN_PAYLOAD, type QuestRecord, type ToolPayload } from './records.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pageQuery } from '../http/cursor.ts';
 import { idParams } from '../http/identifiers.ts';
 import { text } from '../http/text.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { text } from '../http/text.ts';
 import type { Clock } from '../ports/clock.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';

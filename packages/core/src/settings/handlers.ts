@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApiError } from '../errors.ts';
 import { validate } from '../http/validation.ts';
 import { requireAbility } from '../identity/abilities.ts';

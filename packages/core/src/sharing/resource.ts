@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Collection, CollectionDefinition, Filter, Store } from '../ports/store.ts';
 import { canRead, type ShareableRecord } from './access.ts';
 

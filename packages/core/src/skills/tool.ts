@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { answered, defineTool, failed, type Tool } from '../tools/tool.ts';
 import type { Skill } from './skill.ts';
 

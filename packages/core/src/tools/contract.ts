@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineOperation } from '../operation.ts';
 import { FETCH_INPUT, SEARCH_INPUT, WEATHER_INPUT } from './builtin/web.ts';
 

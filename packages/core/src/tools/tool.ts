@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolContext, ToolOffer, ToolResult } from './registry.ts';
 
 /** A tool written down: what it is called, what it takes, what it does. */

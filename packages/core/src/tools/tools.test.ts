@@ -1,6 +1,6 @@
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { evaluate } from './builtin/arithmetic.ts';
 import { drawingTools } from './builtin/drawing.ts';
 import { everydayTools } from './builtin/everyday.ts';

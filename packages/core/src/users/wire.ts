@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UserRecord } from '../identity/records.ts';
 import type { Sight } from './visibility.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { answered, defineTool, type Tool } from '../tool.ts';
 
 /** Nothing larger is drawn: payloads travel with every poll. */

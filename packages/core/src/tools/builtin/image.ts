@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolContext, ToolRegistry, ToolResult } from '../registry.ts';
 import { defineTool } from '../tool.ts';
 import { createToolbox } from '../toolbox.ts';

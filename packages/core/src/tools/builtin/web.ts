@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isWebToolError, WebToolError, type WebToolErrorKind, type WebTools } from '../../ports/web.ts';
 import { answered, defineTool, failed, type Tool } from '../tool.ts';
 
