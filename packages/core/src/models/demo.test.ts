@@ -297,6 +297,7 @@ describe('the provider', () => {
       'demo-speech',
       'demo-sound-effect',
       'demo-music',
+      'demo-video',
       'demo-transcription',
     ]);
     expect(list.every((entry) => entry.prices !== undefined)).toBe(true);

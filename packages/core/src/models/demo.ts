@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import { type ModelInfo, type ModelProvider, ProviderError } from '../ports/models.ts';
 import { composeAnswer } from './demo/answer.ts';
 import { embedText } from './demo/embedding.ts';
+import { demoFilms } from './demo/film.ts';
 import { demoMedia } from './demo/media.ts';
 import { demoMediaModels } from './demo/media-models.ts';
 import { paced } from './demo/pace.ts';
@@ -63,16 +64,17 @@ const models: readonly ModelInfo[] = [
  * question gets the same answer, always.
  */
 export function createDemoProvider({ clock, pauseMs = 30 }: DemoProviderOptions = {}): ModelProvider {
+  const pause = clock === undefined || pauseMs <= 0 ? undefined : { clock, pauseMs };
   return {
     id: provider,
     models: () => models,
     ...demoMedia,
+    video: demoFilms(pause),
     async generate(request, { signal }) {
       signal?.throwIfAborted();
       if (request.model !== 'demo-chat' && request.model !== 'demo-echo') {
         throw new ProviderError('invalid_request', `The demo provider has no text model '${request.model}'`);
       }
-      const pause = clock === undefined || pauseMs <= 0 ? undefined : { clock, pauseMs };
       return paced(composeAnswer(request), pause, signal);
     },
     async embed(request, { signal }) {

@@ -58,6 +58,22 @@ export const demoMediaModels: readonly ModelInfo[] = [
   },
   {
     ...common,
+    id: 'demo-video',
+    name: 'Demo video (offline)',
+    type: 'video',
+    description: 'No AI: a small film of two colours that the prompt decides, without sound.',
+    video: {
+      modes: ['text_to_video', 'image_to_video'],
+      duration: { kind: 'range', min: 1, max: 10, step: 1 },
+      aspectRatios: ['16:9', '9:16', '1:1', '4:3', '3:4'],
+      resolutions: ['360p', '720p'],
+      defaults: { durationSeconds: 4, aspectRatio: '16:9', resolution: '360p' },
+      audio: 'none',
+    },
+    prices: { second: 0.002, secondByResolution: { '360p': 0.001 } },
+  },
+  {
+    ...common,
     id: 'demo-transcription',
     name: 'Demo transcription (offline)',
     type: 'speech-to-text',
