@@ -25,6 +25,20 @@ export async function findServer(): Promise<S3Options | undefined> {
   return options;
 }
 
+/** What lies in the bucket now, oldest name first. */
+export async function contentsOf({ endpoint, bucket, ...keys }: S3Options): Promise<Map<string, Buffer>> {
+  const aws = new AwsClient({ ...keys, service: 's3' });
+  const list = await (await aws.fetch(`${endpoint}/${bucket}?list-type=2`)).text();
+  const names = [...list.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, name = '']) => name);
+  const contents = new Map<string, Buffer>();
+  for (const name of names) {
+    const object = await aws.fetch(`${endpoint}/${bucket}/${name}`);
+    // What was moved on since has left nothing here.
+    if (object.ok) contents.set(name, Buffer.from(await object.arrayBuffer()));
+  }
+  return contents;
+}
+
 function answers({ hostname, port }: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);

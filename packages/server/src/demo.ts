@@ -44,7 +44,12 @@ export async function prepareDemo(services: Services): Promise<Demo> {
     mode: 'test',
   });
   const { available } = await services.ledger.balance(account);
-  return { email: EMAIL, key, balance: toCredits(available), model: firstModel(services.providers) };
+  return {
+    email: EMAIL,
+    key,
+    balance: toCredits(available),
+    model: firstModel(services.providers) ?? 'demo-chat',
+  };
 }
 
 async function findAccount(services: Services): Promise<string> {
@@ -55,19 +60,19 @@ async function findAccount(services: Services): Promise<string> {
   return known.id;
 }
 
-/** The model to begin with: a real one when a provider has a key, because the offline one stands last. */
-export function firstModel(providers: readonly ModelProvider[]): string {
-  return firstOf(providers, 'text') ?? 'demo-chat';
-}
-
-export function firstImageModel(providers: readonly ModelProvider[]): string | null {
-  return firstOf(providers, 'image') ?? null;
-}
-
-function firstOf(providers: readonly ModelProvider[], wanted: ModelInfo['type']): string | undefined {
-  return providers
-    .flatMap((provider) => provider.models())
-    .find(({ type, prices }) => type === wanted && prices !== undefined)?.id;
+/**
+ * The model to begin with, until the administrator chooses another one: of the provider that is preferred; the offline one
+ * stands last. Null: there is none.
+ */
+export function firstModel(
+  providers: readonly ModelProvider[],
+  wanted: ModelInfo['type'] = 'text',
+): string | null {
+  const models = providers.flatMap((provider) => provider.models());
+  const found = models.find(
+    ({ type, prices, managedRuntime }) => type === wanted && prices !== undefined && managedRuntime !== true,
+  );
+  return found?.id ?? null;
 }
 
 /** Data lakes work without any key: where no provider embeds, the offline model does, and says so in its name. */

@@ -9,7 +9,7 @@ import {
 } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createDocumentExtractor } from '@questline/documents';
-import { firstImageModel, firstModel, withEmbedding } from './demo.ts';
+import { firstModel, withEmbedding } from './demo.ts';
 import { loadDocsBundle } from './docs-bundle.ts';
 import type { Configuration } from './environment/configuration.ts';
 import type { Log } from './log.ts';
@@ -103,11 +103,9 @@ function settingsOf(
     unknownPaths: 'not-found',
     admin: {
       enforceCredits: demo || !configuration.selfHost,
-      ...(demo && {
-        DefaultAPIModel: firstModel(models),
-        DefaultImageModel: firstImageModel(models),
-        EnableDataLakes: true,
-      }),
+      DefaultAPIModel: firstModel(models),
+      DefaultImageModel: firstModel(models, 'image'),
+      ...(demo && { EnableDataLakes: true }),
     },
     ...(configuration.selfHost && { hideModel: (model) => model.managedRuntime === true }),
     onError: ({ operation, requestId, error }) => log.error({ operation, requestId, error }, 'failed'),

@@ -3,6 +3,9 @@ import { chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = process.env.QUESTLINE_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
+/** So long something may take to show on a busy machine. Only to end what hangs. */
+const PATIENCE_MS = 120_000;
+
 /** Whether there is a browser to test with. Where everything must be tested, a missing one is a failure. */
 export function hasBrowser(): boolean {
   if (existsSync(CHROMIUM)) return true;
@@ -15,6 +18,8 @@ export interface Window {
   readonly page: Page;
   /** What the page complained about. */
   readonly complaints: readonly string[];
+  /** Every origin that the page asked for anything. */
+  readonly asked: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
@@ -30,7 +35,9 @@ export async function openWindow(size: { width: number; height: number }): Promi
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      '--disable-dev-shm-usage',
     ],
+    timeout: PATIENCE_MS,
   });
   const page = await browser.newPage({ viewport: size });
   const complaints: string[] = [];
@@ -38,5 +45,11 @@ export async function openWindow(size: { width: number; height: number }): Promi
     if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
-  return { page, complaints, close: () => browser.close() };
+  page.setDefaultTimeout(PATIENCE_MS);
+  const asked = new Set<string>();
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && protocol !== 'blob:') asked.add(origin);
+  });
+  return { page, complaints, asked, close: () => browser.close() };
 }

@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../api.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Fault, sure, Table, View, Waiting, when } from '../parts/basics.tsx';
+import { Dialog, Fault, sure, Table, View, Waiting, when } from '../parts/basics.tsx';
+import { isShown, MediaShown, type Shown } from '../parts/media.tsx';
 import type { CursorPage, WorkspaceFile } from '../records.ts';
 import { upload } from '../upload.ts';
 
@@ -13,6 +14,7 @@ export function Files() {
   );
   const { busy, error, run } = useAction();
   const [progress, setProgress] = useState<string>();
+  const [opened, setOpened] = useState<Shown>();
   const picker = useRef<HTMLInputElement>(null);
 
   const add = async (files: readonly File[]): Promise<void> => {
@@ -27,8 +29,11 @@ export function Files() {
   };
   const open = ({ id }: WorkspaceFile) =>
     run(async () => {
-      const { download_url } = await call<WorkspaceFile>('GET', `/api/v1/files/${id}`);
-      if (download_url) window.open(download_url, '_blank', 'noopener');
+      const file = await call<WorkspaceFile>('GET', `/api/v1/files/${id}`);
+      const { download_url: url } = file;
+      if (!url) return;
+      if (isShown(file.mime_type)) setOpened({ name: file.file_name, url, mimeType: file.mime_type });
+      else window.open(url, '_blank', 'noopener');
     });
   const rename = ({ id, file_name }: WorkspaceFile): void => {
     const wanted = prompt('A new name for this file', file_name)?.trim();
@@ -98,6 +103,11 @@ export function Files() {
           </tr>
         )}
       />
+      {opened !== undefined && (
+        <Dialog title={opened.name} onClose={() => setOpened(undefined)}>
+          <MediaShown {...opened} />
+        </Dialog>
+      )}
     </View>
   );
 }

@@ -1,0 +1,225 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { ScriptSource } from '@questline/testing/upstreams';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { openWindow, type Window } from './browser.ts';
+import { picture } from './picture.ts';
+import type { Workplace } from './workplaces.ts';
+
+export const root = join(import.meta.dirname, '../../..');
+const pictures = join(root, 'test-results', 'console');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const EMAIL = 'ada@example.com';
+export const DESKTOP = { width: 1200, height: 800 };
+const SIZE = { width: 320, height: 200 };
+
+/** What the page itself finds to be in the way of people, of those findings that are serious. */
+export async function obstacles(page: Page): Promise<string[]> {
+  const found = await page.evaluate(
+    `(() => { ${axe}; return axe.run(document, { resultTypes: ['violations'] }); })()`,
+  );
+  const { violations } = found as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** Takes a picture for people to look at. */
+export async function photograph(page: Page, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`) });
+}
+
+/** Does something in a new window, and tells what the page and the server showed when it fails. */
+export async function inWindow(
+  size: { width: number; height: number },
+  { running }: Pick<Workplace, 'running'>,
+  work: (window: Window) => Promise<void>,
+): Promise<void> {
+  const window = await openWindow(size);
+  try {
+    await work(window);
+  } catch (cause) {
+    const { page, complaints } = window;
+    const text = await page
+      .locator('body')
+      .innerText({ timeout: 5000 })
+      .catch(() => '(nothing to read)');
+    await photograph(page, 'failed').catch(() => undefined);
+    const log = running.output().split('\n').slice(-40).join('\n');
+    const told = `at ${page.url()} the page shows:\n${text}\n\nit complained: ${complaints.join('; ')}\n\nthe server wrote:\n${log}`;
+    throw new Error(`${String(cause)}\n\n${told}`, { cause });
+  } finally {
+    await window.close();
+  }
+}
+
+/** From the address bar into the workspace, as somebody nobody knows yet. */
+export async function signUp({ page }: Window, { url, code }: Workplace): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel('E-mail address').fill(EMAIL);
+  await page.getByRole('button', { name: 'Send the code' }).click();
+  await page.getByLabel('Code', { exact: true }).fill(await code(EMAIL));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByLabel('Message').waitFor();
+}
+
+/** Models that answer about rivers, and stop in the middle of the first answer until they are told. */
+export function riverModels(): { readonly script: ScriptSource; finishFirst(): void } {
+  let finishFirst = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    finishFirst = resolve;
+  });
+  return {
+    script: { steps: [{ text: 'A **river** ' }, { wait: held }, { text: 'flows to the sea.' }] },
+    finishFirst: () => finishFirst(),
+  };
+}
+
+/**
+ * From the code to an answer that streams in, a key, a file and the usage: the way of a newcomer who becomes the
+ * administrator of an empty workspace.
+ */
+export async function newcomersJourney(
+  window: Window,
+  workplace: Workplace,
+  finishAnswer: () => void,
+  name: string,
+): Promise<void> {
+  const { page, complaints, asked } = window;
+  const { url } = workplace;
+  const look = async (place: string): Promise<void> => {
+    await photograph(page, `${name}-${place}`);
+    expect([place, await obstacles(page)]).toEqual([place, []]);
+  };
+
+  await signUp(window, workplace);
+  // The first account administers the workspace.
+  await page.getByRole('link', { name: 'Settings' }).waitFor();
+  await look('new');
+
+  await page.getByLabel('Model', { exact: true }).selectOption({ index: 1 });
+  await page.getByLabel('Message').fill('What does a river do?');
+  await page.keyboard.press('Enter');
+  const answer = page.locator('.said.assistant');
+  await answer.getByText('A river').waitFor();
+  expect(await answer.textContent()).not.toContain('flows');
+  await look('streaming');
+  finishAnswer();
+  await answer.getByText('flows to the sea.').waitFor();
+  expect(await answer.locator('strong').textContent()).toBe('river');
+  // The conversation has an address of its own, and is there when one comes back to it.
+  await page.waitForURL(/#\/chat\/[0-9a-f]{24}$/);
+  await page.reload();
+  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+  await look('chat');
+  const conversation = new URL(page.url()).hash;
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('laptop');
+  await page.getByLabel('What it may do').selectOption('full');
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const key = (await page.locator('.secret').textContent()) ?? '';
+  await look('key');
+  expect(await whoHas(key, url)).toEqual([200, 'Ada']);
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.locator('.secret').waitFor({ state: 'detached' });
+  expect(await page.content()).not.toContain(key);
+
+  const bytes = picture(SIZE.width, SIZE.height);
+  await uploadPicture(page, 'river.png', bytes);
+  expect(await workplace.keepersOf(bytes)).toHaveLength(1);
+  await openPicture(page, 'river.png');
+  await look('picture');
+  await page.getByRole('button', { name: 'Close' }).click();
+  await look('files');
+
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('cell', { name: 'sendChatMessage' }).waitFor();
+  await look('usage');
+
+  // The page keeps who is signed in and how it looks, and has it nowhere but there.
+  const token = await assertKeptByPage(page);
+  expect([...asked]).toEqual([url]);
+
+  if (workplace.another !== undefined) {
+    const other = await workplace.another();
+    await inWindow(DESKTOP, other, async (elsewhere) => {
+      await continueElsewhere(elsewhere, other.url, token, conversation);
+      expect(await whoHas(key, other.url)).toEqual([200, 'Ada']);
+      expect(await workplace.keepersOf(picture(100, 100))).toHaveLength(1);
+      expect([...elsewhere.asked].sort()).toEqual([other.url, ...other.origins].sort());
+      expect(elsewhere.complaints).toEqual([]);
+    });
+  }
+
+  expect(complaints).toEqual([]);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('E-mail address').waitFor();
+  expect(await page.evaluate("localStorage.getItem('questline.token')")).toBeNull();
+}
+
+/** The same session, at another process: what was said and uploaded is there, and more can be. */
+async function continueElsewhere(
+  { page }: Window,
+  url: string,
+  token: string,
+  conversation: string,
+): Promise<void> {
+  await page.goto(url);
+  await page.evaluate(`localStorage.setItem('questline.token', ${JSON.stringify(token)})`);
+  await page.goto(`${url}/${conversation}`);
+  await page.reload();
+  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+  await page.getByLabel('Message').fill('And what does a lake do?');
+  await page.keyboard.press('Enter');
+  await page.locator('.said.assistant').getByText('flows to the sea.').nth(1).waitFor();
+  await page.getByRole('link', { name: 'Files' }).click();
+  await openPicture(page, 'river.png');
+  await page.getByRole('button', { name: 'Close' }).click();
+  await uploadPicture(page, 'lake.png', picture(100, 100));
+}
+
+async function uploadPicture(page: Page, name: string, buffer: Buffer): Promise<void> {
+  await page.getByRole('link', { name: 'Files' }).click();
+  await page.getByLabel('Files to upload').setInputFiles({ name, mimeType: 'image/png', buffer });
+  await page.getByRole('row', { name }).getByRole('cell', { name: 'clean' }).waitFor();
+}
+
+async function openPicture(page: Page, name: string): Promise<void> {
+  await page.getByRole('row', { name }).getByRole('button', { name: 'Open' }).click();
+  const shown = page.getByRole('dialog').getByRole('img', { name });
+  await shown.waitFor();
+  const width = () => page.evaluate("document.querySelector('dialog img')?.naturalWidth");
+  await expect.poll(width, { timeout: 60_000 }).toBe(SIZE.width);
+}
+
+async function whoHas(key: string, url: string): Promise<[number, unknown]> {
+  const answer = await fetch(`${url}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } });
+  const { name } = (await answer.json()) as { name?: unknown };
+  return [answer.status, name];
+}
+
+/** @returns the token. */
+async function assertKeptByPage(page: Page): Promise<string> {
+  const kept = await page.evaluate(`(async () => ({
+    local: { ...localStorage },
+    others: [...Object.keys(sessionStorage), document.cookie, ...(await indexedDB.databases()).map(({ name }) => name)],
+  }))()`);
+  const { local, others } = kept as { local: Record<string, string>; others: string[] };
+  expect(Object.keys(local).sort()).toEqual(['questline.theme', 'questline.token']);
+  expect(others).toEqual(['']);
+  const token = local['questline.token'] ?? '';
+  expect(token).not.toBe('');
+  expect(await page.content()).not.toContain(token);
+  expect(page.url()).not.toContain(token);
+  return token;
+}
