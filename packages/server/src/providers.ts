@@ -17,7 +17,12 @@ const LOADERS: Readonly<Record<ProviderName, (access: Access) => Promise<ModelPr
   gemini: async ({ apiKey }) =>
     (await import('@questline/providers/gemini')).createGeminiProvider({ apiKey }),
   xai: async ({ apiKey }) => (await import('@questline/providers/xai')).createXAIProvider({ apiKey }),
+  elevenlabs: async ({ apiKey }) =>
+    (await import('@questline/providers/elevenlabs')).createElevenLabsProvider({ apiKey }),
 };
+
+/** Whose keys users may bring. */
+const OF_USERS: readonly ProviderName[] = ['anthropic', 'openai', 'gemini', 'xai'];
 
 /**
  * The providers that have a key, in the order of their keys; then those without one, whose models are there for users who
@@ -27,7 +32,7 @@ export function createProviders({
   providerKeys,
   openAIBaseUrl,
 }: Pick<Configuration, 'providerKeys' | 'openAIBaseUrl'>): Promise<ModelProvider[]> {
-  const names = new Set([...providerKeys.keys(), ...(Object.keys(LOADERS) as ProviderName[])]);
+  const names = new Set([...providerKeys.keys(), ...OF_USERS]);
   return Promise.all(
     [...names].map((name) => LOADERS[name]({ apiKey: providerKeys.get(name), openAIBaseUrl })),
   );

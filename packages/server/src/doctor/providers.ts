@@ -20,6 +20,7 @@ const DOORS: Readonly<Record<ProviderName, Door>> = {
     headers: (key) => ({ 'x-goog-api-key': key }),
   },
   xai: { url: 'https://api.x.ai/v1/models', headers: bearer },
+  elevenlabs: { url: 'https://api.elevenlabs.io/v1/models', headers: (key) => ({ 'xi-api-key': key }) },
 };
 
 const TIMEOUT_MS = 10_000;

@@ -4,7 +4,7 @@ import { type MailAddress, readAddress } from './address.ts';
 import { createReader, type Environment, type Reader } from './reader.ts';
 import { SECRETS, type SecretName } from './variables.ts';
 
-export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'xai';
+export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'elevenlabs';
 
 /** Everything the environment says. @see VARIABLES */
 export interface Configuration {
@@ -51,7 +51,7 @@ export interface MailConfiguration {
   readonly from: MailAddress | undefined;
 }
 
-const PROVIDERS: readonly ProviderName[] = ['anthropic', 'openai', 'gemini', 'xai'];
+const PROVIDERS: readonly ProviderName[] = ['anthropic', 'openai', 'gemini', 'xai', 'elevenlabs'];
 const PORTS = { min: 0, max: 65_535 };
 
 /**

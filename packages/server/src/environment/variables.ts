@@ -35,6 +35,7 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'OPENAI_BASE_URL', meaning: 'a server that speaks the same protocol, in place of OpenAI' },
   { name: 'GEMINI_API_KEY', meaning: 'turns on the models of Google Gemini' },
   { name: 'XAI_API_KEY', meaning: 'turns on the models of xAI' },
+  { name: 'ELEVENLABS_API_KEY', meaning: 'turns on the speech, sound effects and music of ElevenLabs' },
   {
     name: 'MAIL_HOST',
     meaning: 'the SMTP server for sign-in codes',
