@@ -75,6 +75,37 @@ describe('a picture', () => {
     expect(quest.promptMeta).toMatchObject({ model: 'painter', credits: 20 });
   });
 
+  it("goes into the project that is named, and into nobody else's", async () => {
+    const scopes = ['ai:generate', 'projects:read', 'projects:write', 'files:read'] as const;
+    const world = await createImageWorld(createStudio(), { key: { scopes } });
+    const body = { name: 'Pandas', description: 'All of them' };
+    const own = (await world.json('POST', '/api/v1/projects', { body })).body;
+    const { id: userId } = await world.addUser('bob@example.com');
+    const { key: credential } = await world.issue({ userId, scopes });
+    const foreign = (await world.json('POST', '/api/v1/projects', { body, credential })).body;
+    const files = async () => (await world.json('GET', `/api/v1/projects/${own.id}`)).body.file_ids;
+    const quest = await world.drawn({ projectId: own.id, n: 2 });
+    expect(quest).toMatchObject({ status: 'done', type: 'message' });
+    expect(await files()).toHaveLength(2);
+    await world.drawn({ projectId: own.id });
+    const ids = await files();
+    expect(new Set(ids).size).toBe(3);
+    const { body: file } = await world.json('GET', `/api/v1/files/${ids[0]}`);
+    expect(file).toMatchObject({ mime_type: 'image/png' });
+
+    const spent = await spentBy(world);
+    for (const projectId of ['nobody', '0123456789abcdef01234567', foreign.id]) {
+      const failed = await world.drawn({ projectId });
+      expect(failed).toMatchObject({ status: 'done', type: 'error' });
+      expect(failed.reply).toContain('The project was not found');
+    }
+    expect((await world.json('GET', `/api/v1/projects/${foreign.id}`, { credential })).body.file_ids).toEqual(
+      [],
+    );
+    // Nothing was drawn for them.
+    expect([world.studio.images.length, await spentBy(world)]).toEqual([2, spent]);
+  });
+
   it('has an address that is signed anew at each poll', async () => {
     const world = await createImageWorld();
     const quest = await world.drawn();

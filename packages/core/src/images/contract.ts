@@ -38,7 +38,7 @@ const generation = z.object({
     .meta({ description: '0 is the strictest. Default 2.' }),
   sessionId: z.string().nullish().meta({ description: 'Where the image belongs. Default: as in chat.' }),
   organizationId: z.string().nullish().meta({ description: 'The organization that pays.' }),
-  projectId: z.string().nullish(),
+  projectId: z.string().nullish().meta({ description: "The caller's project that the images are put into." }),
   fileIds: z.array(z.string()).max(100).nullish().meta({ description: 'Images to be guided by.' }),
   referenceImageFileIds: z.array(z.string()).max(15).nullish(),
 });
@@ -62,7 +62,9 @@ const acknowledgement = z.object({
   session: z.object({ id: z.string() }),
   originalPrompt: z.string(),
   enhancedPrompt: z.string().meta({ description: 'The prompt the model is given.' }),
-  promptWasEnhanced: z.boolean(),
+  promptWasEnhanced: z
+    .boolean()
+    .meta({ description: 'Always false so far: prompts reach the model as they are.' }),
   intent: z
     .enum(['fresh', 'continuation'])
     .meta({ description: 'Whether the image builds on others: those of the request or the session.' }),

@@ -9,6 +9,7 @@ import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Usage } from '../ports/ledger.ts';
 import type { ImageRequest, ImageResult } from '../ports/media.ts';
+import { addFiles, hasRoom } from '../projects/members.ts';
 import type { CatalogueOf } from '../provider-keys/own-models.ts';
 import type { Desk } from '../quests/desk.ts';
 import { createQuestHandler, type QuestHandlerServices } from '../quests/handler.ts';
@@ -64,6 +65,11 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
   }
   const { image } = provider;
   checkAbilities(entry, asked);
+  const project =
+    asked.projectId === undefined ? undefined : { ownerId: quest.ownerId, projectId: asked.projectId };
+  if (project !== undefined && !(await hasRoom(services.store, project, asked.options.count))) {
+    throw new ApiError(422, 'The project was not found, or has no room for more files.');
+  }
   const pictures = await loadPictures(services, quest.ownerId, asked, entry.info, signal);
   const request: ImageRequest = {
     ...fitSize(withoutUnknown(asked, entry), entry.info.image),
@@ -77,6 +83,13 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
 
   watch.phase('store');
   const files = await keep(services.library, desk, result);
+  if (project !== undefined) {
+    await addFiles(
+      services.store,
+      project,
+      files.map(({ fileId }) => fileId),
+    );
+  }
   const usage: Usage = { images: files.length, ...result.usage };
   work.made(entry.prices === undefined ? 0 : charge(entry.prices, usage), usage);
   desk.tell({ images: files.map(({ name }) => name), files });

@@ -18,7 +18,10 @@ export type WireProject = z.input<typeof project>;
 
 const name = text({ min: 1, max: 1000 }).meta({ description: 'No two projects of a user share one.' });
 const description = text({ min: 1, max: 16_000 });
-const members = z.array(z.string()).max(500).optional();
+/** Of each kind, in one project. */
+export const MOST_MEMBERS = 500;
+
+const members = z.array(z.string()).max(MOST_MEMBERS).optional();
 
 const common = {
   tag: 'Projects',

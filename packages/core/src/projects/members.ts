@@ -4,6 +4,7 @@ import type { Store } from '../ports/store.ts';
 import { canReadSession, ownsSession } from '../sessions/access.ts';
 import type { LinkReader } from '../sessions/links.ts';
 import { SESSIONS } from '../sessions/records.ts';
+import { MOST_MEMBERS } from './contract.ts';
 import { PROJECTS, type ProjectRecord } from './records.ts';
 
 /** Files are asked about one by one; so many at a time. */
@@ -53,6 +54,31 @@ export async function showInSessions(store: Store, project: ProjectRecord): Prom
   for (const id of project.sessionIds) {
     await sessions.update(id, { projectId: project.id }, ownsSession(project.ownerId));
   }
+}
+
+/** Whether the user has such a project, and so many files more find room in it. */
+export async function hasRoom(
+  store: Store,
+  { ownerId, projectId }: { ownerId: string; projectId: string },
+  files: number,
+): Promise<boolean> {
+  const project = isId(projectId) ? await store.collection(PROJECTS).get(projectId, { ownerId }) : undefined;
+  return project !== undefined && project.fileIds.length + files <= MOST_MEMBERS;
+}
+
+/** Puts files of the user's into their project, as far as it is still there and has room. May be repeated. */
+export async function addFiles(
+  store: Store,
+  { ownerId, projectId }: { ownerId: string; projectId: string },
+  fileIds: readonly string[],
+): Promise<void> {
+  await store.transaction(async (inner) => {
+    const projects = inner.collection(PROJECTS);
+    const project = await projects.get(projectId, { ownerId });
+    if (project === undefined) return;
+    const members = [...new Set([...project.fileIds, ...fileIds])].slice(0, MOST_MEMBERS);
+    await projects.update(projectId, { fileIds: members }, { ownerId });
+  });
 }
 
 /** The project is gone: no session shows it any more. */
