@@ -1,5 +1,6 @@
 import { createDocumentExtractor } from '@questline/documents';
 import { describe, expect, it } from 'vitest';
+import { makePdf } from '../../packages/documents/test/make.ts';
 import { createChatWorld } from '../support/chat.ts';
 import { pngOf, zipOf } from '../support/samples.ts';
 
@@ -46,6 +47,7 @@ describe('files given to a chat', () => {
     ['application/json', 'a.json', '{"a":1}', 'a: 1'],
     ['text/html', 'a.html', '<p>Hello</p><script>x()</script>', 'Hello'],
     [DOCX, 'a.docx', WORD, 'Grüße'],
+    ['application/pdf', 'a.pdf', makePdf(['One page', 'and another']), 'One page\n\nand another'],
   ])('of the type %s reach the model as their text', async (mimeType, name, content, text) => {
     const { save, ask } = await setUp();
     const { given, attachmentDelivery } = await ask(await save(content, mimeType, name));
@@ -69,18 +71,19 @@ describe('files given to a chat', () => {
       await save(Buffer.from([1, 2]), 'video/mp4'),
       await save('   ', 'text/plain'),
       await save('no archive', DOCX, 'a.docx'),
+      await save('no pages', 'application/pdf', 'a.pdf'),
     ];
     const taken = await save('Hello', 'text/plain', 'a.txt');
     const { given, attachmentDelivery, attachmentNotices } = await ask(...dropped, taken);
     expect(given).toEqual([document('a.txt', 'Hello')]);
     expect(attachmentDelivery).toEqual({
-      requested: 5,
+      requested: 6,
       delivered: 1,
       fullyDelivered: false,
-      dropped: 4,
+      dropped: 5,
       droppedIds: dropped,
     });
-    expect(attachmentNotices).toEqual(['4 of 5 attached files could not be given to Scripted.']);
+    expect(attachmentNotices).toEqual(['5 of 6 attached files could not be given to Scripted.']);
   });
 
   it('that are longer than the model can read are cut, and say so', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makePdf } from '../../documents/test/make.ts';
 import { emptyFolder, launch, questline, type Running, type StartLines, startLines } from './command.ts';
 
 const shell = promisify(execFile);
@@ -103,31 +104,49 @@ describe('questline start --demo', () => {
     expect(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
   });
 
-  it('takes a picture and shows it to the model', async () => {
+  it('takes a picture and a PDF, shows them to the model, and tells what it was given', async () => {
     const { url, key } = lines;
-    const picture = join(cwd, 'picture.png');
-    const bytes = Buffer.from(PICTURE, 'base64');
-    writeFileSync(picture, bytes);
     const curl = async (...args: string[]) =>
       (await shell('curl', ['--silent', '--show-error', ...args])).stdout;
     const json = ['-H', `Authorization: Bearer ${key}`, '-H', 'Content-Type: application/json'];
-    const announced = { file_name: 'picture.png', mime_type: 'image/png', file_size: bytes.length };
-    const { id, upload_url } = JSON.parse(
-      await curl(`${url}/api/v1/files`, ...json, '-d', JSON.stringify(announced)),
-    ) as { id: string; upload_url: string };
-    const type = ['-H', 'Content-Type: image/png'];
-    await curl('--fail', '-X', 'PUT', upload_url, ...type, '--data-binary', `@${picture}`);
-    let status = '';
-    while (status !== 'clean') {
-      await pause(500);
-      ({ moderation_status: status } = JSON.parse(await curl(`${url}/api/v1/files/${id}`, ...json)) as {
-        moderation_status: string;
-      });
-      expect(status).not.toBe('blocked');
-    }
-    const question = { message: 'What is this?', fileIds: [id], wait: true };
+    const upload = async (name: string, mimeType: string, bytes: Uint8Array): Promise<string> => {
+      const path = join(cwd, name);
+      writeFileSync(path, bytes);
+      const announced = { file_name: name, mime_type: mimeType, file_size: bytes.length };
+      const { id, upload_url } = JSON.parse(
+        await curl(`${url}/api/v1/files`, ...json, '-d', JSON.stringify(announced)),
+      ) as { id: string; upload_url: string };
+      const type = ['-H', `Content-Type: ${mimeType}`];
+      await curl('--fail', '-X', 'PUT', upload_url, ...type, '--data-binary', `@${path}`);
+      let status = '';
+      while (status !== 'clean') {
+        await pause(500);
+        ({ moderation_status: status } = JSON.parse(await curl(`${url}/api/v1/files/${id}`, ...json)) as {
+          moderation_status: string;
+        });
+        expect(status).not.toBe('blocked');
+      }
+      return id;
+    };
+    const bytes = Buffer.from(PICTURE, 'base64');
+    const picture = await upload('picture.png', 'image/png', bytes);
+    const pages = ['The first page', 'and the second'];
+    const letter = await upload('letter.pdf', 'application/pdf', makePdf(pages));
+    const sound = await upload('sound.wav', 'audio/wav', Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'));
+
+    const question = { message: 'What is this?', fileIds: [picture, letter, sound], wait: true };
     const answer = JSON.parse(await curl(`${url}/api/chat`, ...json, '-d', JSON.stringify(question)));
-    expect(answer.response).toContain(`You sent an image (image/png, ${bytes.length} bytes)`);
+    expect(answer.response).toContain(`an image (image/png, ${bytes.length} bytes)`);
+    const length = pages.join('\n\n').length;
+    expect(answer.response).toContain(`letter.pdf (text/plain, ${length} bytes)`);
+    const quest = JSON.parse(await curl(`${url}/api/v1/quests/${answer.id}`, ...json));
+    expect(quest.attachmentDelivery).toEqual({
+      requested: 3,
+      delivered: 2,
+      fullyDelivered: false,
+      dropped: 1,
+      droppedIds: [sound],
+    });
   });
 
   it('keeps its secrets in a file for the owner only, and uses them again', async () => {
