@@ -27,6 +27,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   fileIds: 'files',
   file_id: 'files',
   file_ids: 'files',
+  input_image_file_id: 'files',
   knowledgeIds: 'files',
   organizationId: 'organization',
   organization_id: 'organization',

@@ -1,4 +1,4 @@
-import { PROVIDER_KEYS, QUESTS, type UserRecord } from '@questline/core';
+import { GENERATIONS, PROVIDER_KEYS, QUESTS, type UserRecord } from '@questline/core';
 import { addMemento } from './mementos.ts';
 import { addOrganization } from './people.ts';
 import { NOW, type World } from './world.ts';
@@ -86,6 +86,40 @@ const makeQuest =
     return id;
   };
 
+/** One that has failed already. */
+const makeGeneration =
+  (kind: 'video' | 'music'): Maker =>
+  async ({ services: { store, ids } }, owner) => {
+    const id = ids.next();
+    const wish =
+      kind === 'video'
+        ? ({
+            prompt: 'A cat',
+            mode: 'text_to_video',
+            durationSeconds: 8,
+            aspectRatio: '16:9',
+            resolution: '720p',
+          } as const)
+        : ({ prompt: 'A waltz', durationSeconds: 8, instrumental: false, format: 'mp3' } as const);
+    await store.collection(GENERATIONS).insert({
+      id,
+      kind,
+      ownerId: owner.id,
+      state: 'failed',
+      source: 'api',
+      model: 'director',
+      wish,
+      provider: 'films',
+      providerModel: 'director',
+      payer: { account: `user:${owner.id}`, userId: owner.id },
+      requestId: '',
+      reserved: 0,
+      createdAt: NOW,
+      updatedAt: NOW,
+    });
+    return id;
+  };
+
 /** How to make something of somebody's, by the word that stands before its id in a path. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
   'agent-executions': makeQuest('agent-execution'),
@@ -100,6 +134,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   invite: makeInvite,
   invites: makeInvite,
   mementos: makeMemento,
+  'music-generations': makeGeneration('music'),
   organization: makeOrganization,
   project: makeProject,
   projects: makeProject,
@@ -107,5 +142,6 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   session: makeSession,
   sessions: makeSession,
   'user-api-keys': makeApiKey,
+  'video-generations': makeGeneration('video'),
   users: async (_world, owner) => owner.id,
 };

@@ -112,6 +112,11 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     [[{}], 'settings.tools.0: expected a tool registry, as createToolbox() makes it, got another object'],
     ['all', 'settings.tools: expected array, got "all"'],
   ],
+  generations: [
+    [{ pollMs: 99 }, 'settings.generations.pollMs: expected number to be >=100, got 99'],
+    [{ maxMs: 0 }, 'settings.generations.maxMs: expected number to be >=1000, got 0'],
+    [{ often: true }, 'settings.generations.often: expected none, there is no such option'],
+  ],
   dataLakes: [
     [
       { embeddingModel: '' },

@@ -3,6 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { anything, arbitraryOf, nastyText } from '../support/arbitrary.ts';
+import { createFilmStudio, done } from '../support/generations.ts';
 import { createSoundStudio, createStudio } from '../support/media.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { type Asked, createWire, type Wire } from '../support/wire.ts';
@@ -20,8 +21,9 @@ async function createTarget(): Promise<{ wire: Wire; ids: readonly string[] }> {
     call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 2 } });
     call.end();
   });
+  const films = createFilmStudio({ onJob: (job) => done(job) }, { onJob: (job) => done(job) });
   const wire = await createWire({
-    models: [provider, createStudio(), createSoundStudio({}, 'sounds')],
+    models: [provider, createStudio(), createSoundStudio({}, 'sounds'), films],
     web: {
       search: async (query) => [{ title: query, url: 'https://found.example', snippet: query }],
       fetchPage: async (url, offset) => ({ url, title: null, text: url, offset, nextOffset: null }),
@@ -84,7 +86,7 @@ const headerText = fc.string({
 /** A whole request to an operation, from its contract: half of them right, none to be trusted. */
 function requestTo(operation: Operation, ids: readonly string[], credential: string): Arbitrary<Asked> {
   const { method, path, input } = operation;
-  const known = ['scripted', 'painter', 'reader-sounds', 'sounds', ...ids];
+  const known = ['scripted', 'painter', 'reader-sounds', 'sounds', 'director', 'composer', ...ids];
   const oneId = fc.constantFrom(...ids);
   const words = fc.oneof(nastyText, fc.constantFrom(...known));
   const usual: Readonly<Record<string, Arbitrary<unknown>>> = {
@@ -93,7 +95,8 @@ function requestTo(operation: Operation, ids: readonly string[], credential: str
       words,
       fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 3 }),
     ),
-    model: fc.constantFrom('scripted', 'painter', 'reader-sounds'),
+    model: fc.constantFrom('scripted', 'painter', 'reader-sounds', 'director', 'composer'),
+    input_image_file_id: fc.constant(undefined),
     modelId: fc.constant('band-sounds'),
     provider: fc.constant('sounds'),
     sessionId: oneId,

@@ -33,6 +33,9 @@ import { fileRoutes } from './files/handlers.ts';
 import { createFilePurgeHandler } from './files/purge.ts';
 import { createScanHandler } from './files/scan.ts';
 import { createWatchHandler } from './files/watch.ts';
+import { generationRoutes } from './generations/handlers.ts';
+import { createGenerationHandlers } from './generations/job.ts';
+import { createGenerationKeeper } from './generations/keeper.ts';
 import { createHealthHandler, createPingHandler } from './health/handlers.ts';
 import { errorBody } from './http/families.ts';
 import type { ApiRequest, ApiResponse, Mountable } from './http/message.ts';
@@ -135,6 +138,7 @@ function routesOf(services: Services): Route[] {
     createInferHandler(services),
     ...imageRoutes(services),
     ...audioRoutes(services),
+    ...generationRoutes(services),
     ...transcriptionRoutes(services),
     createMeHandler(services),
     createCreditsHandler(services),
@@ -189,6 +193,7 @@ function engineOf(services: Services): EngineParts {
       createTurnHandler(services, running),
       createExecutionHandler(services, running),
       ...createImageHandlers(services, running),
+      ...createGenerationHandlers(services, running),
       createExpiryHandler(services),
       createPurgeHandler(services),
       createScanHandler(services),
@@ -205,6 +210,7 @@ function engineOf(services: Services): EngineParts {
       { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
       { name: 'sweep-sign-in-challenges', everyMs: 600_000, run: () => services.challenges.sweep() },
       createQuestSweep(services),
+      createGenerationKeeper(services),
       createLakeSweep(services),
     ],
     subscriptions: [() => services.notices.onStopped((questId) => running.stop(questId))],

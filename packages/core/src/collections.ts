@@ -6,6 +6,7 @@ import { JOBS } from './engine/store-queue.ts';
 import { ENRICHMENT_PLACES } from './enrichment/records.ts';
 import { EXECUTION_PLACES, STEPS } from './executions/records.ts';
 import { FILE_USAGE, FILES } from './files/records.ts';
+import { GENERATIONS } from './generations/records.ts';
 import { IDEMPOTENCY } from './idempotency.ts';
 import { API_KEYS, USERS } from './identity/records.ts';
 import { MEMENTOS } from './mementos/records.ts';
@@ -42,6 +43,7 @@ export const COLLECTIONS: readonly CollectionShape[] = [
   QUESTS,
   STEPS,
   EXECUTION_PLACES,
+  GENERATIONS,
   AGENTS,
   PROJECTS,
   FILES,

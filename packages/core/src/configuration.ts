@@ -186,6 +186,13 @@ const schema = z.strictObject({
   systemPrompt: z.string().optional(),
   inlineAudioMaxBytes: z.number().int().min(0).optional(),
   maxLiveExecutions: z.number().int().min(1).max(1000).optional(),
+  generations: z
+    .strictObject({
+      pollMs: z.number().int().min(100).max(300_000),
+      maxMs: z.number().int().min(1000).max(604_800_000),
+    })
+    .partial()
+    .optional(),
   dataLakes: z
     .strictObject({ embeddingModel: z.string().min(1) })
     .partial()

@@ -93,6 +93,14 @@ export { createModerators } from './files/moderation/verdicts.ts';
 export type { AttachableFile, FilesReader } from './files/reader.ts';
 export { FILE_USAGE, FILES, type FileRecord, type FileStatus } from './files/records.ts';
 export type { FileSettings } from './files/settings.ts';
+export { type GenerationServices, generationRoutes } from './generations/handlers.ts';
+export {
+  GENERATIONS,
+  type GenerationRecord,
+  type GenerationState,
+  type GenerationStep,
+} from './generations/records.ts';
+export { DEFAULT_GENERATION_SETTINGS, type GenerationSettings } from './generations/settings.ts';
 export { createHealthHandler, createPingHandler } from './health/handlers.ts';
 export { attachmentDisposition } from './http/disposition.ts';
 export { type FetchHandler, type FetchInfo, toFetchHandler } from './http/fetch.ts';

@@ -22,6 +22,7 @@ import { createLocalModerator } from './files/moderation/local.ts';
 import { createFilesReader, type FilesReader } from './files/reader.ts';
 import { type FileSettings, fileSettingsOf } from './files/settings.ts';
 import { watchUploads } from './files/uploads.ts';
+import { DEFAULT_GENERATION_SETTINGS, type GenerationSettings } from './generations/settings.ts';
 import { createIdempotency, type Idempotency } from './idempotency.ts';
 import { type Authenticator, createAuthenticator } from './identity/credentials.ts';
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './identity/rates.ts';
@@ -163,6 +164,8 @@ export interface Settings {
   readonly systemPrompt?: string;
   /** Agent runs of one user that may be under way at once. Default 3. */
   readonly maxLiveExecutions?: number;
+  /** How films and music in the making are looked after. Default: `DEFAULT_GENERATION_SETTINGS`. */
+  readonly generations?: Partial<GenerationSettings>;
   /** `embeddingModel`: of data lakes that have none yet. Default: the first embedding model there is. */
   readonly dataLakes?: { readonly embeddingModel?: string };
   /** A sound larger than this is handed over by its address, not in the answer. Default 4 MiB. */
@@ -232,6 +235,7 @@ export interface Services {
   readonly requestTimeoutMs: number;
   readonly maxLiveExecutions: number;
   readonly inlineAudioMaxBytes: number;
+  readonly generations: GenerationSettings;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly authenticator: Authenticator;
@@ -290,8 +294,11 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const objects = ports.objects ?? createMemoryObjects();
   const objectLinks = createObjectLinks({ objects, secret, publicUrl: settings.publicUrl });
   const fileSettings = fileSettingsOf(settings.files);
+  const moderator = ports.moderator === undefined ? createLocalModerator() : ports.moderator;
   const library = createFileLibrary({
     store,
+    queue,
+    moderator,
     objects,
     objectLinks,
     clock,
@@ -380,7 +387,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     web,
     objects,
     objectLinks,
-    moderator: ports.moderator === undefined ? createLocalModerator() : ports.moderator,
+    moderator,
     uploadWatches: [watchUploads({ store, queue })],
     library,
     files,
@@ -396,6 +403,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     administers: createAdministrationCheck(store),
     requestTimeoutMs: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     maxLiveExecutions: settings.maxLiveExecutions ?? MAX_LIVE_EXECUTIONS,
+    generations: { ...DEFAULT_GENERATION_SETTINGS, ...settings.generations },
     inlineAudioMaxBytes: settings.inlineAudioMaxBytes ?? INLINE_AUDIO_BYTES,
     clock,
     ids,

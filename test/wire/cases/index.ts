@@ -12,6 +12,7 @@ import * as dataLakes from './data-lakes.ts';
 import * as embeddings from './embeddings.ts';
 import * as executions from './executions.ts';
 import * as files from './files.ts';
+import { GENERATION_CASES } from './generations.ts';
 import * as health from './health.ts';
 import * as images from './images.ts';
 import * as infer from './infer.ts';
@@ -49,6 +50,7 @@ export const CASES: Readonly<Record<string, readonly WireCase[]>> = {
   ...executions,
   ...files,
   ...health,
+  ...GENERATION_CASES,
   ...images,
   ...audio,
   ...transcriptions,

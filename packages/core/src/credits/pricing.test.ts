@@ -78,6 +78,8 @@ describe('prices', () => {
     ['text', { input: 1e300, output: 1 }],
     ['image', { input: 1 }],
     ['video', { image: 1 }],
+    // A job tells how long a film is, and nothing of tokens.
+    ['video', { output: 1 }],
     ['embedding', { output: 1 }],
     // What was heard is charged by its bytes.
     ['speech-to-text', { second: 0.0001 }],

@@ -30,7 +30,7 @@ const required: Readonly<Record<ModelInfo['type'], readonly (readonly (keyof Mod
   'speech-to-text': [['megabyte']],
   'text-to-speech': [['thousandCharacters', 'input', 'output', 'second', 'megabyte']],
   'sound-effect': [['thousandCharacters', 'second', 'output', 'megabyte']],
-  video: [['second', 'output', 'megabyte']],
+  video: [['second', 'megabyte']],
   music: [['second', 'output', 'thousandCharacters', 'megabyte']],
 };
 

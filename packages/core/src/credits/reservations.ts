@@ -8,7 +8,7 @@ import { toCredits } from './amounts.ts';
 /** How long a hold counts without a sign of life. @see open points, 7 */
 const LEASE_MS = 15 * 60_000;
 /** Renewed well within the lease, so that one failed renewal does no harm. */
-const RENEW_EVERY_MS = LEASE_MS / 3;
+export const RENEW_EVERY_MS = LEASE_MS / 3;
 /** Pauses between tries of a settlement that the ledger could not take. */
 const RETRY_PAUSES_MS = [200, 1000, 5000, 15_000, 60_000, 120_000, 300_000];
 
@@ -136,6 +136,11 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
   };
 }
 
+/** Once, for work that lasts longer than any worker has it in hand. @returns false when it is no longer open. */
+export function renewHold({ ledger, clock }: ReservationServices, hold: Hold): Promise<boolean> {
+  return ledger.renew(hold, clock.now() + LEASE_MS);
+}
+
 /** A sweeper must not free the hold of work that is still alive. @returns stops it. */
 export function keepHolding(
   services: ReservationServices,
@@ -146,9 +151,7 @@ export function keepHolding(
   let cancel = clock.timer(RENEW_EVERY_MS, renew);
   function renew(): void {
     cancel = clock.timer(RENEW_EVERY_MS, renew);
-    services.ledger
-      .renew(hold, clock.now() + LEASE_MS)
-      .catch((error: unknown) => report(services, request, error));
+    renewHold(services, hold).catch((error: unknown) => report(services, request, error));
   }
   return () => cancel();
 }

@@ -4,12 +4,15 @@ import type { ObjectLinks } from '../objects/links.ts';
 import { isSafeInline } from '../objects/safety.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
+import type { Moderator } from '../ports/moderator.ts';
 import type { ObjectContent, ObjectStore } from '../ports/objects.ts';
 import type { CallOptions } from '../ports/options.ts';
+import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import type { Switches } from '../settings/admin.ts';
 import { canRead } from '../sharing/access.ts';
 import { FILES, type FileRecord } from './records.ts';
+import { quarantineKey, scanJob } from './uploads.ts';
 import { giveRoomBack, takeRoom } from './usage.ts';
 
 /** Links to files are good for so long, and signed anew at each read. @see open points, 1.8 */
@@ -27,6 +30,8 @@ export interface GeneratedFile {
    * content. Default: a new one.
    */
   readonly id?: string;
+  /** It is checked like an upload before anybody may use it. Default: it is clean from the start. */
+  readonly isModerated?: boolean;
 }
 
 export type SavedFile =
@@ -40,7 +45,7 @@ export interface FileLink {
 
 /** Files for the rest of the service: to keep what was made, and to read what is clean. */
 export interface FileLibrary {
-  /** Keeps bytes made here as a file of the user's, clean from the start. Never rejects but for the signal. */
+  /** Keeps bytes made here as a file of the user's. Never rejects but for the signal. */
   save(userId: string, made: GeneratedFile, options?: CallOptions): Promise<SavedFile>;
   /** @returns undefined for a file that is unknown, that the user cannot read, or that is not clean. */
   get(userId: string, id: string): Promise<FileRecord | undefined>;
@@ -57,6 +62,9 @@ export interface FileLibrary {
 
 export interface LibraryServices {
   readonly store: Store;
+  readonly queue: JobQueue;
+  /** Null: nobody checks. */
+  readonly moderator: Moderator | null;
   readonly objects: ObjectStore;
   readonly objectLinks: ObjectLinks;
   readonly clock: Clock;
@@ -81,12 +89,15 @@ export function createFileLibrary(services: LibraryServices): FileLibrary {
 
   const keep = async (userId: string, made: GeneratedFile, options?: CallOptions): Promise<SavedFile> => {
     const known = made.id === undefined ? undefined : await files.get(made.id, { ownerId: userId });
-    if (known !== undefined) return { file: known };
+    if (known !== undefined) return scanned(known);
     const { MaxFileSize: most } = await services.switches.current();
     if (made.content instanceof Uint8Array && made.content.length > most)
       return { skipped: 'file_too_large' };
     const id = made.id ?? ids.next();
-    const objectKey = `files/${id}/${Buffer.from(ids.bytes(8)).toString('hex')}`;
+    const isChecked = made.isModerated === true && services.moderator !== null;
+    const objectKey = isChecked
+      ? quarantineKey(id)
+      : `files/${id}/${Buffer.from(ids.bytes(8)).toString('hex')}`;
     const { name, mimeType } = made;
     const content = made.content instanceof Uint8Array ? made.content : atMost(made.content, most);
     let isKept = false;
@@ -98,20 +109,29 @@ export function createFileLibrary(services: LibraryServices): FileLibrary {
         name,
         mimeType,
         size,
-        status: 'clean',
+        status: isChecked ? 'scanning' : 'clean',
         source: 'generated',
         createdAt: clock.now(),
-        objectKey,
+        ...(!isChecked && { objectKey }),
       };
       const outcome = await keepRecord(services, file);
-      isKept = outcome.file?.objectKey === objectKey;
-      return outcome;
+      // Quarantine is the file's one place, whoever keeps it; all else was written by us alone.
+      isKept = isChecked ? outcome.file !== undefined : outcome.file?.objectKey === objectKey;
+      return outcome.file === undefined ? outcome : await scanned(outcome.file);
     } catch (error) {
       if (error instanceof TooLarge) return { skipped: 'file_too_large' };
       throw error;
     } finally {
-      if (!isKept) await objects.remove(objectKey);
+      // Of what is checked, somebody else may have kept it in the same place.
+      const isSpare = !isKept && !(isChecked && (await files.get(id)) !== undefined);
+      if (isSpare) await objects.remove(objectKey);
     }
+  };
+
+  /** Whoever kept it first may have died before it was queued. */
+  const scanned = async (file: FileRecord): Promise<SavedFile> => {
+    if (file.status === 'scanning') await services.queue.enqueue(scanJob(file.id));
+    return { file };
   };
 
   return {

@@ -79,7 +79,9 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
 
   watch.phase('model');
   const work = await desk.payPrice(entry, priceOf(entry.prices, request, entry));
-  const result = await askOnce(services, entry, signal, () => image.call(provider, request, { signal }));
+  const result = await askOnce(services, provider.id, signal, () =>
+    image.call(provider, request, { signal }),
+  );
 
   watch.phase('store');
   const files = await keep(services.library, desk, result);

@@ -42,7 +42,13 @@ function isAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(text);
 }
 
-async function pictureOf(files: FilesReader, userId: string, id: string, model: ModelInfo): Promise<Media> {
+/** @throws ApiError as `loadPictures`. */
+export async function pictureOf(
+  files: FilesReader,
+  userId: string,
+  id: string,
+  model: ModelInfo,
+): Promise<Media> {
   const found = isId(id) ? await files.find(userId, id) : undefined;
   if (found === undefined) throw unusable('A reference image was not found.', 'input_image_not_found');
   if (!found.isClean) throw unusable('A reference image is still in moderation, or was blocked.');

@@ -77,7 +77,7 @@ async function draw(
   });
   try {
     const options = fitSize({ prompt, count: 1, aspectRatio: RATIOS[shape] }, info.image);
-    const { images } = await askOnce(services, entry, signal, async () =>
+    const { images } = await askOnce(services, provider.id, signal, async () =>
       // Looked up again where it is called: it is a method.
       provider.image === undefined
         ? { images: [] }

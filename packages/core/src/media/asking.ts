@@ -1,6 +1,5 @@
 import { isApiError } from '../errors.ts';
 import type { Breaker } from '../models/breaker.ts';
-import type { CatalogueEntry } from '../models/catalogue.ts';
 import { isProviderError, ProviderError } from '../ports/models.ts';
 
 /** What says that a provider is down. */
@@ -12,21 +11,21 @@ const DOWN: readonly string[] = ['overloaded', 'failed', 'timeout'];
  */
 export async function askOnce<T>(
   { breaker }: { readonly breaker: Breaker },
-  { provider }: CatalogueEntry,
+  providerId: string,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!breaker.allows(provider.id)) throw new ProviderError('overloaded', 'left alone for a while');
+  if (!breaker.allows(providerId)) throw new ProviderError('overloaded', 'left alone for a while');
   try {
     const result = await work();
-    breaker.succeeded(provider.id);
+    breaker.succeeded(providerId);
     return result;
   } catch (error) {
     signal.throwIfAborted();
     // What was refused here says nothing about the provider.
     if (isApiError(error)) throw error;
-    if (isProviderError(error) && !DOWN.includes(error.kind)) breaker.succeeded(provider.id);
-    else breaker.failed(provider.id);
+    if (isProviderError(error) && !DOWN.includes(error.kind)) breaker.succeeded(providerId);
+    else breaker.failed(providerId);
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export async function askInTurn<T>(
   let failure: { readonly error: unknown } | undefined;
   for (const [place, entry] of candidates.entries()) {
     try {
-      const result = await askOnce(services, entry, signal, () => ask(entry, place));
+      const result = await askOnce(services, entry.provider.id, signal, () => ask(entry, place));
       const first = candidates[0]?.provider.id;
       return {
         result,

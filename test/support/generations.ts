@@ -1,0 +1,197 @@
+import type {
+  MediaJobStatus,
+  MediaJobs,
+  ModelInfo,
+  ModelProvider,
+  MusicRequest,
+  VideoRequest,
+} from '@questline/core';
+import { type ChatWorld, type ChatWorldOptions, createChatWorld, type JsonAnswer } from './chat.ts';
+
+const MEDIA = { provider: 'films', contextWindow: 0, maxOutputTokens: 0 } as const;
+
+export const FILM_MODEL: ModelInfo = {
+  ...MEDIA,
+  id: 'director',
+  name: 'Director',
+  type: 'video',
+  video: {
+    modes: ['text_to_video', 'image_to_video'],
+    duration: { kind: 'discrete', values: [4, 8] },
+    aspectRatios: ['16:9', '9:16'],
+    resolutions: ['720p', '1080p'],
+    defaults: { durationSeconds: 8, aspectRatio: '16:9', resolution: '720p' },
+    audio: 'optional',
+  },
+  // A credit a second, or three.
+  prices: { second: 0.01, secondByResolution: { '1080p': 0.03 } },
+};
+
+export const SONG_MODEL: ModelInfo = {
+  ...MEDIA,
+  id: 'composer',
+  name: 'Composer',
+  type: 'music',
+  audio: { formats: ['mp3', 'wav'], maxCharacters: 1000, duration: { min: 5, max: 60 } },
+  prices: { second: 0.01 },
+};
+
+/** The first bytes of a film, and so many more. */
+export function filmOf(bytes = 64): Buffer {
+  return Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), Buffer.alloc(bytes - 12, '.')]);
+}
+
+/** One piece of work as its provider has it. The test moves it. */
+export interface StudioJob<R> {
+  readonly id: string;
+  readonly request: R;
+  status: MediaJobStatus;
+  content: { readonly mediaType: string; readonly parts: readonly Uint8Array[] };
+  polls: number;
+  fetches: number;
+  isCancelled: boolean;
+}
+
+export interface StudioHooks<R> {
+  /** Before the work is accepted; may take its time, or refuse. */
+  readonly onSubmit?: (request: R) => void | Promise<void>;
+  /** Once it is accepted. */
+  readonly onJob?: (job: StudioJob<R>) => void;
+  readonly onPoll?: (job: StudioJob<R>) => void | Promise<void>;
+  readonly onFetch?: (job: StudioJob<R>) => void | Promise<void>;
+}
+
+export interface Jobs<R> extends MediaJobs<R> {
+  readonly all: readonly StudioJob<R>[];
+}
+
+/** A provider of jobs that stay as they are until the test moves them. */
+function createJobs<R>(mediaType: string, content: Uint8Array, hooks: StudioHooks<R> = {}): Jobs<R> {
+  const all: StudioJob<R>[] = [];
+  const find = (id: unknown): StudioJob<R> => {
+    const job = all.find((one) => one.id === id);
+    if (job === undefined) throw new Error(`there is no job ${id}`);
+    return job;
+  };
+  return {
+    all,
+    async submit(request) {
+      await hooks.onSubmit?.(request);
+      const job: StudioJob<R> = {
+        id: `job-${all.length}`,
+        request,
+        status: { state: 'waiting' },
+        content: { mediaType, parts: [content] },
+        polls: 0,
+        fetches: 0,
+        isCancelled: false,
+      };
+      all.push(job);
+      hooks.onJob?.(job);
+      return job.id;
+    },
+    async poll(id) {
+      const job = find(id);
+      job.polls += 1;
+      await hooks.onPoll?.(job);
+      return job.status;
+    },
+    async cancel(id) {
+      find(id).isCancelled = true;
+    },
+    async fetch(output) {
+      const job = find(output);
+      job.fetches += 1;
+      await hooks.onFetch?.(job);
+      const { parts } = job.content;
+      return {
+        mediaType: job.content.mediaType,
+        body: (async function* () {
+          yield* parts;
+        })(),
+      };
+    },
+  };
+}
+
+/** It is done, and can be fetched. */
+export function done(job: StudioJob<unknown>, durationSeconds?: number): void {
+  job.status = {
+    state: 'done',
+    output: job.id,
+    ...(durationSeconds !== undefined && { durationSeconds }),
+  };
+}
+
+export interface FilmStudio extends ModelProvider {
+  readonly films: Jobs<VideoRequest>;
+  readonly songs: Jobs<MusicRequest>;
+}
+
+export function createFilmStudio(
+  films: StudioHooks<VideoRequest> = {},
+  songs: StudioHooks<MusicRequest> = {},
+  models: readonly ModelInfo[] = [FILM_MODEL, SONG_MODEL],
+): FilmStudio {
+  const video = createJobs<VideoRequest>('video/mp4', filmOf(), films);
+  const musicJobs = createJobs<MusicRequest>('audio/mpeg', Buffer.from('ID3 a song'), songs);
+  return {
+    id: 'films',
+    models: () => models,
+    generate: () => Promise.reject(new Error('says nothing')),
+    films: video,
+    songs: musicJobs,
+    video,
+    musicJobs,
+  };
+}
+
+/** How often providers are asked, in the worlds of these tests. */
+export const POLL_MS = 5000;
+
+export interface GenerationWorld extends ChatWorld {
+  readonly studio: FilmStudio;
+  /** Asks for a film. */
+  film(body?: object, options?: Parameters<ChatWorld['json']>[2]): Promise<JsonAnswer>;
+  song(body?: object, options?: Parameters<ChatWorld['json']>[2]): Promise<JsonAnswer>;
+  /** The generation as it is now. */
+  look(id: string, kind?: 'video' | 'music'): Promise<JsonAnswer['body']>;
+  /** Lets providers be asked again so many times. */
+  pollsPass(times?: number): Promise<void>;
+  /** Credits that are gone or held. */
+  spent(): Promise<number>;
+}
+
+export async function createGenerationWorld(
+  studio: FilmStudio = createFilmStudio(),
+  options: Partial<ChatWorldOptions> = {},
+): Promise<GenerationWorld> {
+  const world = await createChatWorld({
+    models: [studio],
+    ...options,
+    settings: { generations: { pollMs: POLL_MS }, ...options.settings },
+  });
+  const credits = options.credits ?? 1000;
+  return {
+    ...world,
+    studio,
+    film: (body = {}, more) =>
+      world.json('POST', '/api/v1/video-generations', {
+        body: { model: 'director', prompt: 'A red panda walks', ...body },
+        ...more,
+      }),
+    song: (body = {}, more) =>
+      world.json('POST', '/api/v1/music-generations', {
+        body: { model: 'composer', prompt: 'A waltz', ...body },
+        ...more,
+      }),
+    look: async (id, kind = 'video') => (await world.json('GET', `/api/v1/${kind}-generations/${id}`)).body,
+    async pollsPass(times = 1) {
+      for (let count = 0; count < times; count += 1) {
+        await world.clock.advance(POLL_MS);
+        await world.settle();
+      }
+    },
+    spent: async () => credits - (await world.ledger.balance(world.account)).available / 1e6,
+  };
+}
