@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../packages/server/src/environment/variables.ts';
+import { METRICS, type Metric } from '../../packages/server/src/watching/metrics-table.ts';
 import { rowsOf } from './program.ts';
 
 describe('docs/operating/self-host.md', () => {
@@ -11,6 +12,36 @@ describe('docs/operating/self-host.md', () => {
     const plain = rows.map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
     const expected = VARIABLES.map(({ name, fallback = '', meaning }) => [name, fallback, meaning]);
     expect(plain).toEqual(expected);
+  });
+});
+
+describe('docs/operating/observing.md', () => {
+  it('lists the metrics that the server has, with their kinds, labels and meanings', () => {
+    const rows = rowsOf('docs/operating/observing.md').filter(([name = '']) => /^`questline_/.test(name));
+    const plain = rows.map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    const expected = Object.entries<Metric>(METRICS).map(([name, { kind, labels, meaning }]) => [
+      name,
+      kind,
+      labels.join(', '),
+      meaning.replaceAll('`', ''),
+    ]);
+    expect(plain).toEqual(expected);
+  });
+
+  it('alerts on metrics and labels that there are', () => {
+    const page = readFileSync(new URL('../../docs/operating/observing.md', import.meta.url), 'utf8');
+    const used = [...page.matchAll(/expr: (.*)$/gm)].flatMap(([, expression = '']) => [
+      ...expression.matchAll(/(questline_\w+)(?:\{([^}]*)\})?/g),
+    ]);
+    expect(used.length).toBeGreaterThan(8);
+    for (const [, name = '', filter = ''] of used) {
+      const metric: Metric | undefined = Object.entries<Metric>(METRICS).find(([known, { kind }]) =>
+        kind === 'histogram' ? name === `${known}_bucket` || name === `${known}_count` : name === known,
+      )?.[1];
+      expect(metric, name).toBeDefined();
+      const labels = [...filter.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label);
+      expect(metric?.labels, name).toEqual(expect.arrayContaining(labels));
+    }
   });
 });
 

@@ -1,13 +1,25 @@
 import type { RunningServer } from './server.ts';
 
+/** What the start has taken. */
+export interface StartFigures {
+  /** Since the process began. */
+  readonly readyMs: number;
+  readonly memoryMiB: number;
+}
+
 /** The first lines a person sees. */
-export function bannerOf(server: RunningServer, version: string): string {
+export function bannerOf(
+  server: RunningServer,
+  version: string,
+  { readyMs, memoryMiB }: StartFigures,
+): string {
   const lines = [
     `Questline ${version} listens on ${server.url}`,
     '',
     `  Console        ${server.url}/`,
     `  API reference  ${server.url}/api/v1/docs`,
     `  Everything is kept in ${server.place}`,
+    `  Ready after ${(readyMs / 1000).toFixed(1)} s, with ${memoryMiB} MiB of memory`,
     '',
   ];
   if (server.demo !== undefined) {

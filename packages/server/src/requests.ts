@@ -1,13 +1,18 @@
 import type { RequestListener } from 'node:http';
 import type { ApiResponse, Mountable } from '@questline/core';
-import { answer, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
+import { answer, isStreamed, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
 import { forwardedFor } from './forwarded.ts';
 import type { Log } from './log.ts';
+import type { Operations } from './watching/operations.ts';
+import { isRoutine } from './watching/probes.ts';
+import type { RequestsWatch } from './watching/requests-watch.ts';
 
 export interface RequestsOptions {
   readonly log: Log;
   /** Believe what a proxy in front says about the client's address. */
   readonly trustProxy: boolean;
+  readonly operations?: Operations;
+  readonly watch?: RequestsWatch | undefined;
 }
 
 /** An api behind `node:http`, with one line in the log per answer. */
@@ -23,7 +28,10 @@ const NOT_FOUND: ApiResponse = {
   body: '{"error":"Not found"}',
 };
 
-export function createRequests(api: Mountable, { log, trustProxy }: RequestsOptions): Requests {
+export function createRequests(
+  api: Mountable,
+  { log, trustProxy, operations, watch }: RequestsOptions,
+): Requests {
   const underWay = new Set<Promise<unknown>>();
 
   return {
@@ -32,14 +40,23 @@ export function createRequests(api: Mountable, { log, trustProxy }: RequestsOpti
       const host = trustProxy ? { ip: forwardedFor(incoming) } : undefined;
       const request = new NodeRequest(incoming, outgoing, host && { host });
       let requestId: string | undefined;
+      let streamed = false;
+      watch?.opened();
       outgoing.once('close', () => {
+        const { method, path } = request;
+        const ms = performance.now() - started;
+        const status = outgoing.headersSent ? outgoing.statusCode : undefined;
+        const operation = operations?.of(request);
+        watch?.ended({ operation, method, status: status ?? 0, ms, streamed });
+        if (isRoutine(path, status ?? 0)) return;
         log.info(
           {
-            method: request.method,
+            method,
             // Without the query, which may carry a token.
-            path: request.path,
-            status: outgoing.headersSent ? outgoing.statusCode : undefined,
-            ms: Math.round(performance.now() - started),
+            path,
+            operation,
+            status,
+            ms: Math.round(ms),
             requestId,
             ...(!outgoing.writableFinished && { left: true }),
           },
@@ -49,6 +66,10 @@ export function createRequests(api: Mountable, { log, trustProxy }: RequestsOpti
       const call = answer(api, request).then((response = NOT_FOUND) => {
         underWay.delete(call);
         requestId = response.headers['X-Request-ID'];
+        if (isStreamed(response.body) && !outgoing.closed) {
+          streamed = true;
+          watch?.streamed();
+        }
         sendNodeResponse(response, incoming, outgoing);
       });
       underWay.add(call);

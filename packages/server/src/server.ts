@@ -9,6 +9,11 @@ import { attachRealtime } from './live.ts';
 import type { Log } from './log.ts';
 import { createRequests, type Requests } from './requests.ts';
 import type { SecretsFile } from './secrets.ts';
+import type { Metrics } from './watching/metrics.ts';
+import { createOperations } from './watching/operations.ts';
+import { createProbes } from './watching/probes.ts';
+import { createReadiness, type Readiness } from './watching/readiness.ts';
+import { tracingObservers } from './watching/tracing.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 /** So long a slow client, or a slow call, is waited for at the very end. */
@@ -48,25 +53,47 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const listener = await listen(configuration.port, host);
   try {
     const publicUrl = configuration.publicUrl ?? `http://${addressOf(host)}:${listener.port}`;
-    const workspace = await openWorkspace({ configuration, secrets, publicUrl, log, demo, print });
+    const operations = createOperations();
+    const metrics = await openMetrics(configuration);
+    const workspace = await openWorkspace({
+      configuration,
+      secrets,
+      publicUrl,
+      log,
+      demo,
+      print,
+      observers: [...(await tracingObservers()), operations.observer, ...(metrics ? [metrics.observer] : [])],
+      onFailure: metrics?.failed,
+    });
+    const { services } = workspace;
+    const readiness = createReadiness(workspace.questions, services.clock);
     const prepared = demo ? await prepareDemo(workspace.services) : undefined;
     await workspace.api.start();
     const live = configuration.realtime
       ? await attachRealtime(workspace.services, listener.server)
       : undefined;
     const requests = createRequests(
-      inTurn(workspace.api, createConsole({ connectTo: elsewhere(configuration, publicUrl) })),
-      {
-        log,
-        trustProxy: configuration.trustProxy,
-      },
+      inTurn(
+        createProbes({
+          readiness,
+          ...(metrics !== undefined && {
+            metrics: {
+              token: configuration.metricsToken ?? '',
+              read: () => metrics.scrape({ queue: services.queue, readiness }),
+            },
+          }),
+        }),
+        workspace.api,
+        createConsole({ connectTo: elsewhere(configuration, publicUrl) }),
+      ),
+      { log, trustProxy: configuration.trustProxy, operations, watch: metrics?.requests },
     );
     listener.serve(requests.listener);
     return {
       url: `http://${addressOf(host)}:${listener.port}`,
       demo: prepared,
       place: workspace.place,
-      stop: stopper(listener, workspace, requests, live),
+      stop: stopper({ listener, workspace, requests, live, readiness, metrics }),
     };
   } catch (error) {
     listener.destroy();
@@ -82,17 +109,37 @@ function elsewhere({ s3 }: Configuration, publicUrl: string): string[] {
   );
 }
 
-/** The first one whose own a request is answers it. */
-function inTurn(first: Mountable, second: Mountable): Mountable {
-  return { handle: async (request) => (await first.handle(request)) ?? second.handle(request) };
+/** Loaded only when somebody is to read them. */
+async function openMetrics({ metricsToken }: Configuration): Promise<Metrics | undefined> {
+  if (metricsToken === undefined) return undefined;
+  const { createMetrics } = await import('./watching/metrics.ts');
+  return createMetrics();
 }
 
-function stopper(
-  listener: Listener,
-  workspace: Workspace,
-  requests: Requests,
-  live: Realtime | undefined,
-): RunningServer['stop'] {
+/** The first one whose own a request is answers it. */
+function inTurn(...mounted: readonly Mountable[]): Mountable {
+  return {
+    async handle(request) {
+      for (const one of mounted) {
+        const response = await one.handle(request);
+        if (response !== undefined) return response;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Everything that runs, to be brought to an end. */
+interface Parts {
+  readonly listener: Listener;
+  readonly workspace: Workspace;
+  readonly requests: Requests;
+  readonly live: Realtime | undefined;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics | undefined;
+}
+
+function stopper({ listener, workspace, requests, live, readiness, metrics }: Parts): RunningServer['stop'] {
   let hurry = (): void => undefined;
   const hurried = new Promise<void>((resolve) => {
     hurry = resolve;
@@ -101,6 +148,7 @@ function stopper(
 
   const stop = async (graceMs: number): Promise<void> => {
     const timer = setTimeout(hurry, graceMs);
+    readiness.drain();
     const answered = listener.drain();
     // Who looks on has nothing to finish here, and looks on elsewhere.
     const left = live?.close();
@@ -113,6 +161,7 @@ function stopper(
     // Calls that lost their client now give back what they hold: storage must still be there.
     await Promise.race([Promise.all([answered, requests.settled()]), moment()]);
     await workspace.close();
+    metrics?.close();
   };
   return (graceMs) => {
     if (stopping !== undefined) hurry();

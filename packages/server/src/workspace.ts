@@ -4,6 +4,7 @@ import {
   createDemoProvider,
   createServices,
   type ModelProvider,
+  type Observer,
   type Services,
   type Settings,
 } from '@questline/core';
@@ -19,12 +20,15 @@ import type { SecretsFile } from './secrets.ts';
 import { checkEncryptionKey, keepEncryptionKey } from './storage/deployment.ts';
 import { openObjects } from './storage/objects.ts';
 import { openStorage } from './storage/storage.ts';
+import { type Questions, questionsTo } from './watching/readiness.ts';
 import { createLazyWebTools } from './web-tools.ts';
 
 /** The service of this process, ready to be served. */
 export interface Workspace {
   readonly services: Services;
   readonly api: Api;
+  /** Whether its parts answer. */
+  readonly questions: Questions;
   /** Where everything is kept, in words. */
   readonly place: string;
   close(): Promise<void>;
@@ -39,6 +43,9 @@ export interface WorkspaceOptions {
   readonly print: (text: string) => void;
   /** With models that need no key, and credits that are really spent. */
   readonly demo: boolean;
+  readonly observers: readonly Observer[];
+  /** Told of every failure that goes into the log. */
+  readonly onFailure: ((operation: string) => void) | undefined;
 }
 
 /** @throws Mistake when mails cannot be sent, the bucket cannot be used, or the data cannot be opened, or was begun with another encryption key. */
@@ -78,6 +85,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     return {
       services,
       api,
+      questions: questionsTo(services, storage.pingRedis),
       place: storage.place,
       async close() {
         await api.close();
@@ -91,7 +99,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 }
 
 function settingsOf(
-  { configuration, secrets, publicUrl, log, demo }: WorkspaceOptions,
+  { configuration, secrets, publicUrl, log, demo, observers, onFailure }: WorkspaceOptions,
   models: readonly ModelProvider[],
 ): Settings {
   return {
@@ -108,6 +116,10 @@ function settingsOf(
       ...(demo && { EnableDataLakes: true }),
     },
     ...(configuration.selfHost && { hideModel: (model) => model.managedRuntime === true }),
-    onError: ({ operation, requestId, error }) => log.error({ operation, requestId, error }, 'failed'),
+    observers,
+    onError({ operation, requestId, error }) {
+      log.error({ operation, requestId, error }, 'failed');
+      onFailure?.(operation);
+    },
   };
 }

@@ -56,7 +56,16 @@ describe('what the server writes', () => {
     // Shown by itself and in the curl line; logged never.
     expect(output.split(key).length - 1).toBe(2);
     const logged = output.split('\n').filter((line) => line.startsWith('{'));
-    expect(logged.filter((line) => line.includes('"msg":"request"'))).toHaveLength(6);
+    const requests = logged
+      .filter((line) => line.includes('"msg":"request"'))
+      .map((line) => JSON.parse(line));
+    expect(requests).toHaveLength(6);
+    expect(requests[0]).toMatchObject({
+      operation: 'createCompletion',
+      status: 200,
+      ms: expect.any(Number),
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
     expect(logged.join('\n')).not.toContain(key);
   });
 });

@@ -59,9 +59,12 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
       print: (text) => write(text),
       host: typeof host === 'string' ? host : demo ? DEMO_HOST : undefined,
     });
-    print(bannerOf(server, packageVersion()) + early.join(''));
+    // Since the process began.
+    const readyMs = Math.round(performance.now());
+    const memoryMiB = Math.round(process.memoryUsage.rss() / 2 ** 20);
+    print(bannerOf(server, packageVersion(), { readyMs, memoryMiB }) + early.join(''));
     write = print;
-    log.info({ url: server.url }, 'started');
+    log.info({ url: server.url, readyMs, memoryMiB }, 'started');
     if (secrets.made.length > 0) log.info({ file: secrets.path, secrets: secrets.made }, 'made secrets');
     if (secrets.exposed) log.warn({ file: secrets.path }, 'others can read the secrets; use chmod 600');
 
@@ -80,10 +83,15 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
 
 /** Every value that must never be logged. */
 function confidential(configuration: Configuration, secrets: Secrets): string[] {
-  const { providerKeys, mail, databaseUrl, redisUrl } = configuration;
+  const { providerKeys, mail, databaseUrl, redisUrl, metricsToken, s3 } = configuration;
+  const passwords = [databaseUrl, redisUrl].map((url) =>
+    url === undefined ? undefined : new URL(url).password,
+  );
   return [
     ...Object.values(secrets),
     ...providerKeys.values(),
-    ...[mail?.password, databaseUrl, redisUrl].filter((value) => value !== undefined),
+    ...[mail?.password, databaseUrl, redisUrl, metricsToken, s3?.secretAccessKey, ...passwords].filter(
+      (value) => value !== undefined,
+    ),
   ];
 }

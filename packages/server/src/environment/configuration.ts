@@ -28,6 +28,8 @@ export interface Configuration {
   readonly storageDir: string;
   readonly redisUrl: string | undefined;
   readonly trustProxy: boolean;
+  /** Undefined: there are no metrics. */
+  readonly metricsToken: string | undefined;
   /** Undefined: files are kept in the storage folder. */
   readonly s3: S3Configuration | undefined;
 }
@@ -110,8 +112,12 @@ export function readConfiguration(environment: Environment, folder: string = pro
     storageDir: resolve(folder, read.text('STORAGE_DIR') ?? './data'),
     redisUrl: read.url('REDIS_URL', { protocols: ['redis:', 'rediss:'], secret: true }),
     trustProxy: read.flag('TRUST_PROXY', false),
+    metricsToken: read.text('METRICS_TOKEN'),
     s3: s3Of(read),
   };
+  if (configuration.metricsToken !== undefined && !/^[\x21-\x7e]{16,}$/.test(configuration.metricsToken)) {
+    read.faults.push('METRICS_TOKEN: expected 16 or more printable ASCII characters without spaces');
+  }
   if (read.faults.length > 0) throw new Mistake(read.faults);
   return configuration;
 }

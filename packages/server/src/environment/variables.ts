@@ -65,5 +65,10 @@ export const VARIABLES: readonly Variable[] = [
     meaning: 'where browsers reach the service, when they may exchange files with it directly',
   },
   { name: 'REDIS_URL', meaning: 'a Redis server shared between several processes' },
+  {
+    name: 'METRICS_TOKEN',
+    meaning: 'turns on /metrics for whoever sends it as a bearer token; 16 characters or more',
+    fallback: 'no metrics',
+  },
   { name: 'TRUST_PROXY', fallback: 'false', meaning: 'believe the X-Forwarded-For of a proxy in front' },
 ];

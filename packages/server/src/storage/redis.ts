@@ -7,6 +7,8 @@ import { reasonOf } from './reasons.ts';
 export interface SharedThroughRedis {
   readonly limiter: RateLimiter;
   readonly publisher: Publisher;
+  /** Rejects, sooner or later, while Redis is away. */
+  ping(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export async function openRedis(url: string, demo: boolean, log: Log): Promise<S
   return {
     limiter,
     publisher,
+    ping: () => client.ping(),
     async close() {
       await client.quit().catch(() => client.disconnect());
     },

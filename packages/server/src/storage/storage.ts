@@ -12,6 +12,8 @@ export interface Storage {
     readonly limiter: RateLimiter;
     readonly publisher?: Publisher;
   };
+  /** Present where Redis is used. */
+  readonly pingRedis: (() => Promise<unknown>) | undefined;
   /** For the person at the terminal: where it is, without user or password. */
   readonly place: string;
   close(): Promise<void>;
@@ -54,6 +56,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const { limiter, publisher } = shared ?? {};
     return {
       ports: { ...ports, ...(limiter && { limiter }), ...(publisher && { publisher }) },
+      pingRedis: shared?.ping,
       place,
       close,
     };

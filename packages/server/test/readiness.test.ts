@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createFakeClock } from '@questline/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { createReadiness } from '../src/watching/readiness.ts';
+import { questline, startLines } from './command.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('whether a server is ready', () => {
+  it('is told by the parts that answer in time', async () => {
+    const clock = createFakeClock();
+    let aborted = false;
+    const readiness = createReadiness(
+      {
+        store: async () => undefined,
+        queue: async () => {
+          throw new Error('postgres://me:hush@db.internal is away');
+        },
+        ledger: (signal) => {
+          signal.addEventListener('abort', () => {
+            aborted = true;
+          });
+          return never();
+        },
+      },
+      clock,
+    );
+    const looked = readiness.look();
+    await turn();
+    await clock.advance(2000);
+    const state = await looked;
+    expect(state).toEqual({ status: 'unavailable', failing: ['queue', 'ledger'] });
+    expect(aborted).toBe(true);
+    expect(JSON.stringify(state)).not.toContain('hush');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is asked about at most once a second, however many want to know', async () => {
+    const clock = createFakeClock();
+    let asked = 0;
+    const store = async (): Promise<void> => {
+      asked += 1;
+    };
+    const readiness = createReadiness({ store }, clock);
+    await Promise.all(Array.from({ length: 50 }, () => readiness.look()));
+    expect(asked).toBe(1);
+    await clock.advance(999);
+    await readiness.look();
+    expect(asked).toBe(1);
+    await clock.advance(1);
+    expect(await readiness.look()).toEqual({ status: 'ready', failing: [] });
+    expect(asked).toBe(2);
+  });
+});
+
+describe('GET /ready', () => {
+  it('says so, to anybody and without a word in the log, until the end begins', async () => {
+    const running = questline(['start', '--demo', '--port', '0']);
+    const { url } = await startLines(running);
+    const answer = await fetch(`${url}/ready`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toEqual({ status: 'ready', failing: [] });
+    const head = await fetch(`${url}/ready`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await fetch(`${url}/ready`, { method: 'POST' })).status).toBe(405);
+
+    // The end takes no new connections, but a request that has begun is answered.
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET /ready HTTP/1.1\r\nHost: localhost\r\n');
+    const text = socket.setEncoding('utf8').toArray();
+    await fetch(`${url}/api/ping`).then((ping) => ping.text());
+    running.signal('SIGTERM');
+    await running.until(/"msg":"stopping"/);
+    socket.write('\r\n');
+    const late = (await text).join('');
+    expect(late).toMatch(/^HTTP\/1\.1 503 /);
+    expect(late).toMatch(/\r\nRetry-After: 5\r\n/);
+    expect(late).toMatch(/\{"status":"draining","failing":\[\]\}$/);
+    expect(await running.ended).toEqual({ code: 0, signal: null });
+    const paths = running.output().match(/"method":"(\w+)","path":"\/ready"/g) ?? [];
+    expect(paths).toEqual(['"method":"POST","path":"/ready"', '"method":"GET","path":"/ready"']);
+  });
+});
