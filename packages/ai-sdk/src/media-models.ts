@@ -11,12 +11,22 @@ import type {
   TranscriptionModelV3,
   TranscriptionModelV4,
   TranscriptionModelV4CallOptions,
+  Experimental_VideoModelV4 as VideoModelV4,
+  Experimental_VideoModelV4CallOptions as VideoModelV4CallOptions,
 } from '@ai-sdk/provider';
-import type { ImageRequest, ModelInfo, SpeechRequest, TranscribeRequest } from '@questline/core';
+import type {
+  ImageRequest,
+  ModelInfo,
+  SpeechRequest,
+  TranscribeRequest,
+  VideoRequest,
+} from '@questline/core';
 
 export type AiSdkImageModel = ImageModelV2 | ImageModelV3 | ImageModelV4;
 export type AiSdkSpeechModel = SpeechModelV2 | SpeechModelV3 | SpeechModelV4;
 export type AiSdkTranscriptionModel = TranscriptionModelV2 | TranscriptionModelV3 | TranscriptionModelV4;
+/** One whose work is started and asked about; one that only generates while somebody waits is not bridged. */
+export type AiSdkVideoModel = VideoModelV4 & Required<Pick<VideoModelV4, 'doStart' | 'doStatus'>>;
 
 type Known<Type extends ModelInfo['type'], Model, Call, Request> = Partial<
   Omit<ModelInfo, 'id' | 'type' | 'provider' | 'providerModel'>
@@ -31,11 +41,12 @@ type Known<Type extends ModelInfo['type'], Model, Call, Request> = Partial<
   readonly prepare?: (call: Call, request: Request) => Call;
 };
 
-/** A model that makes pictures or speech, or writes speech down, and what the catalogue should know about it. */
+/** A model that makes pictures, speech or films, or writes speech down, and what the catalogue should know about it. */
 export type AiSdkMediaModel =
   | Known<'image', AiSdkImageModel, ImageModelV4CallOptions, ImageRequest>
   | Known<'text-to-speech', AiSdkSpeechModel, SpeechModelV4CallOptions, SpeechRequest>
-  | Known<'speech-to-text', AiSdkTranscriptionModel, TranscriptionModelV4CallOptions, TranscribeRequest>;
+  | Known<'speech-to-text', AiSdkTranscriptionModel, TranscriptionModelV4CallOptions, TranscribeRequest>
+  | Known<'video', AiSdkVideoModel, VideoModelV4CallOptions, VideoRequest>;
 
 export type MediaModelOf<Type extends AiSdkMediaModel['type']> = Extract<
   AiSdkMediaModel,
@@ -45,13 +56,21 @@ export type MediaModelOf<Type extends AiSdkMediaModel['type']> = Extract<
 const supported: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4']);
 
 /** @throws TypeError for what cannot be bridged: when the provider is made, not when the first caller comes. */
-export function checkMediaModel(id: string, model: unknown): void {
-  const { specificationVersion: version, doGenerate } = (model ?? {}) as Readonly<Record<string, unknown>>;
-  if (!supported.has(version) || typeof doGenerate !== 'function') {
+export function checkModelOf({ id, type }: Pick<AiSdkMediaModel, 'id' | 'type'>, model: unknown): void {
+  const fields = (model ?? {}) as Readonly<Record<string, unknown>>;
+  const { specificationVersion: version } = fields;
+  const can = (verb: string): boolean => typeof fields[verb] === 'function';
+  if (type === 'video') {
+    if (version === 'v4' && can('doStart') && can('doStatus')) return;
     throw new TypeError(
-      `Model '${id}' is no image, speech or transcription model of version v2, v3 or v4 of the AI SDK provider interface`,
+      `Model '${id}' is no video model of version v4 of the AI SDK provider interface with doStart and doStatus; one ` +
+        'that only generates while somebody waits would not outlive a restart',
     );
   }
+  if (supported.has(version) && can('doGenerate')) return;
+  throw new TypeError(
+    `Model '${id}' is no image, speech or transcription model of version v2, v3 or v4 of the AI SDK provider interface`,
+  );
 }
 
 export function mediaInfoOf(provider: string, entry: AiSdkMediaModel): ModelInfo {

@@ -20,7 +20,7 @@ import {
   type TranscribeResult,
 } from '@questline/core';
 import { providerError } from './errors.ts';
-import { checkMediaModel, type MediaModelOf } from './media-models.ts';
+import { type AiSdkMediaModel, checkModelOf, type MediaModelOf } from './media-models.ts';
 
 /** Who is asked, for error texts and keys. */
 type Terms = GenerateOptions & { readonly provider: string };
@@ -110,7 +110,7 @@ export function writeDown(
   });
 }
 
-async function asking<T>({ provider, apiKey, signal }: Terms, work: () => Promise<T>): Promise<T> {
+export async function asking<T>({ provider, apiKey, signal }: Terms, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   try {
     return await work();
@@ -120,8 +120,13 @@ async function asking<T>({ provider, apiKey, signal }: Terms, work: () => Promis
   }
 }
 
-function keyed<M>(
-  entry: { readonly id: string; readonly model: M; readonly withKey?: (apiKey: string) => M },
+export function keyed<M>(
+  entry: {
+    readonly id: string;
+    readonly type: AiSdkMediaModel['type'];
+    readonly model: M;
+    readonly withKey?: (apiKey: string) => M;
+  },
   { provider, apiKey }: Terms,
 ): M {
   if (apiKey === undefined) return entry.model;
@@ -130,7 +135,7 @@ function keyed<M>(
     throw new ProviderError('not_configured', `${provider}: '${entry.id}' takes no keys of users`);
   }
   const model = entry.withKey(apiKey);
-  checkMediaModel(entry.id, model);
+  checkModelOf(entry, model);
   return model;
 }
 

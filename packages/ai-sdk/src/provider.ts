@@ -1,8 +1,8 @@
-import { type ModelInfo, type ModelProvider, ProviderError } from '@questline/core';
+import { type ModelInfo, type ModelProvider, ProviderError, type WebTools } from '@questline/core';
 import { embed } from './embed.ts';
 import { generate } from './generate.ts';
 import { drawImages, speak, writeDown } from './media.ts';
-import { type AiSdkMediaModel, checkMediaModel, type MediaModelOf, mediaInfoOf } from './media-models.ts';
+import { type AiSdkMediaModel, checkModelOf, type MediaModelOf, mediaInfoOf } from './media-models.ts';
 import {
   type AiSdkEmbeddingModel,
   type AiSdkLanguageModel,
@@ -10,13 +10,19 @@ import {
   checkModel,
   isLanguageModel,
 } from './models.ts';
+import { createVideos } from './videos.ts';
 
 export interface AiSdkProviderOptions {
   /** The provider's id in the catalogue. */
   readonly id: string;
   readonly models: readonly AiSdkModel[];
-  /** Models that make pictures and speech, and that write speech down. */
+  /** Models that make pictures, speech and films, and that write speech down. */
   readonly media?: readonly AiSdkMediaModel[];
+  /**
+   * Fetches films from where the vendor put them: `createWebTools({ timeoutMs }).fetchFile` of `@questline/providers/web`
+   * does, from the open internet only. Needed for video models.
+   */
+  readonly fetchFile?: NonNullable<WebTools['fetchFile']>;
 }
 
 /**
@@ -24,7 +30,12 @@ export interface AiSdkProviderOptions {
  * embedding models called through `doEmbed`, both without the SDK's own helpers in between.
  * @throws TypeError for a model of a version that is not supported, or two of one id.
  */
-export function createAiSdkProvider({ id, models, media = [] }: AiSdkProviderOptions): ModelProvider {
+export function createAiSdkProvider({
+  id,
+  models,
+  media = [],
+  fetchFile,
+}: AiSdkProviderOptions): ModelProvider {
   const byId = new Map<string, AiSdkModel>();
   for (const entry of models) {
     checkModel(entry.id, entry.model);
@@ -33,7 +44,10 @@ export function createAiSdkProvider({ id, models, media = [] }: AiSdkProviderOpt
   }
   const mediaById = new Map<string, AiSdkMediaModel>();
   for (const entry of media) {
-    checkMediaModel(entry.id, entry.model);
+    checkModelOf(entry, entry.model);
+    if (entry.type === 'video' && fetchFile === undefined) {
+      throw new TypeError(`Model '${entry.id}' makes films: say with fetchFile how they are fetched`);
+    }
     if (byId.has(entry.id) || mediaById.has(entry.id)) {
       throw new TypeError(`Two models have the id '${entry.id}'`);
     }
@@ -76,6 +90,9 @@ export function createAiSdkProvider({ id, models, media = [] }: AiSdkProviderOpt
     async transcribe(request, options) {
       return writeDown(findMedia('speech-to-text', request.model), request, { ...options, provider: id });
     },
+    ...(fetchFile !== undefined && {
+      video: createVideos({ provider: id, find: (name) => findMedia('video', name), fetchFile }),
+    }),
     async embed(request, options) {
       const model = keyed(id, find(request.model), options.apiKey);
       if (isLanguageModel(model)) {

@@ -144,6 +144,7 @@ export {
   type ImageServices,
 } from './images/handlers.ts';
 export type { Incident } from './incident.ts';
+export { filmSize } from './media/film-size.ts';
 export {
   createDeleteMementoHandler,
   createListMementosHandler,

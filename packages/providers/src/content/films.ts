@@ -1,10 +1,4 @@
-import {
-  type Json,
-  type Media,
-  type MediaJobStatus,
-  ProviderError,
-  type VideoRequest,
-} from '@questline/core';
+import { type Json, type Media, type MediaJobStatus, ProviderError } from '@questline/core';
 import { record, text } from './fields.ts';
 
 /** How providers say, each in its own way, that their policy refused a film. */
@@ -41,25 +35,6 @@ export function jobIdOf(answer: unknown, name: string): string {
 export function jobRecord(answer: unknown): Record<string, unknown> {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return record(answer);
   throw new ProviderError('failed', 'answered without telling how the work is');
-}
-
-const shortSides: Readonly<Record<string, number>> = {
-  '360p': 360,
-  '480p': 480,
-  '720p': 720,
-  '1080p': 1080,
-  '4k': 2160,
-};
-
-/** Pixels of a film: the resolution is its shorter side. Even numbers, as codecs want them. */
-export function filmSize({ resolution, aspectRatio }: VideoRequest): { width: number; height: number } {
-  const short = shortSides[resolution];
-  const [across = 0, down = 0] = aspectRatio.split(':').map(Number);
-  if (short === undefined || !(across > 0 && down > 0)) {
-    throw new ProviderError('invalid_request', `makes no films of ${aspectRatio} at ${resolution}`);
-  }
-  const long = Math.ceil((short * Math.max(across, down)) / Math.min(across, down) / 2) * 2;
-  return across >= down ? { width: long, height: short } : { width: short, height: long };
 }
 
 export function dataUrl({ mediaType, data }: Media): string {

@@ -1,6 +1,12 @@
-import type { GenerateOptions, MediaJobs, VideoRequest } from '@questline/core';
+import {
+  filmSize,
+  type GenerateOptions,
+  type MediaJobs,
+  ProviderError,
+  type VideoRequest,
+} from '@questline/core';
 import { record } from '../content/fields.ts';
-import { failedFilm, filmSize, filmUnderWay, jobIdOf, jobRecord, outputField } from '../content/films.ts';
+import { failedFilm, filmUnderWay, jobIdOf, jobRecord, outputField } from '../content/films.ts';
 import { type FormField, multipart, typed } from '../http/multipart.ts';
 import type { Upstream } from '../http/upstream.ts';
 import { readOpenAIError } from './errors.ts';
@@ -64,13 +70,19 @@ export function createVideos(
 
 function fieldsOf(request: VideoRequest): FormField[] {
   const { model, prompt, durationSeconds, image } = request;
-  const { width, height } = filmSize(request);
+  const size = filmSize(request);
+  if (size === undefined) {
+    throw new ProviderError(
+      'invalid_request',
+      `there are no films of ${request.aspectRatio} at ${request.resolution}`,
+    );
+  }
   const ending = image?.mediaType.split('/')[1] ?? 'png';
   return [
     { name: 'model', value: model },
     { name: 'prompt', value: prompt },
     { name: 'seconds', value: String(durationSeconds) },
-    { name: 'size', value: `${width}x${height}` },
+    { name: 'size', value: `${size.width}x${size.height}` },
     ...(image === undefined ? [] : [{ name: 'input_reference', filename: `image.${ending}`, ...image }]),
   ];
 }
