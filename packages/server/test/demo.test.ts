@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePdf } from '../../documents/test/make.ts';
+import { hasBrowser, openWindow } from './browser.ts';
 import { emptyFolder, launch, questline, type Running, type StartLines, startLines } from './command.ts';
 
 const shell = promisify(execFile);
@@ -104,6 +105,49 @@ describe('questline start --demo', () => {
     expect(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
   });
 
+  it('makes a film and a tune as jobs, kept as files and paid for when they are done', async () => {
+    const { url, key } = lines;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    interface Job {
+      readonly id: string;
+      readonly state: string;
+      readonly output: { readonly url: string; readonly content_type: string } | null;
+      readonly credits: { readonly settled: number | null };
+    }
+    const make = async (kind: 'video' | 'music', wish: object): Promise<Job> => {
+      const path = `${url}/api/v1/${kind}-generations`;
+      const body = JSON.stringify({ prompt: 'A red panda', ...wish });
+      const accepted = await fetch(path, { method: 'POST', headers, body });
+      expect(accepted.status).toBe(202);
+      const { id } = (await accepted.json()) as Job;
+      const look = async () => (await (await fetch(`${path}/${id}`, { headers })).json()) as Job;
+      await expect
+        .poll(look, { timeout: 60_000, interval: 500 })
+        .toMatchObject({ state: 'succeeded', output: { availability: 'ready' } });
+      return look();
+    };
+    const bytesOf = async ({ output }: Job): Promise<Buffer> => {
+      const answer = await fetch(new URL(output?.url ?? '', url));
+      expect(answer.headers.get('content-type')).toBe(output?.content_type);
+      return Buffer.from(await answer.arrayBuffer());
+    };
+    const before = await balance(lines);
+    const film = await make('video', { model: 'demo-video', duration_seconds: 4 });
+    const bytes = await bytesOf(film);
+    expect([film.output?.content_type, bytes.toString('latin1', 4, 8)]).toEqual(['video/mp4', 'ftyp']);
+    const tune = await make('music', { model: 'demo-music', duration_seconds: 3, format: 'wav' });
+    const sound = await bytesOf(tune);
+    expect([tune.output?.content_type, sound.toString('latin1', 0, 4), sound.length]).toEqual([
+      'audio/wav',
+      'RIFF',
+      44 + 3 * 48_000,
+    ]);
+    const paid = (film.credits.settled ?? 0) + (tune.credits.settled ?? 0);
+    expect(paid).toBeGreaterThan(0);
+    expect(await balance(lines)).toBeCloseTo(before - paid, 6);
+    if (hasBrowser()) expect(await playedBy(bytes)).toEqual({ width: 64, height: 36, seconds: 4 });
+  }, 180_000);
+
   it('takes a picture and a PDF, shows them to the model, and tells what it was given', async () => {
     const { url, key } = lines;
     const curl = async (...args: string[]) =>
@@ -183,4 +227,32 @@ async function balance({ url, key }: StartLines): Promise<number> {
   const answer = await fetch(`${url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
   const body = (await answer.json()) as { balance: number };
   return body.balance;
+}
+
+/** Decodes a picture of a film's middle. Runs in the page. */
+const PLAY = `async (data) => {
+  const video = document.createElement('video');
+  const until = (event) =>
+    new Promise((resolve, reject) => {
+      video.addEventListener(event, resolve, { once: true });
+      video.addEventListener('error', () => reject(new Error(video.error?.message)), { once: true });
+    });
+  const loaded = until('loadeddata');
+  video.muted = true;
+  video.src = 'data:video/mp4;base64,' + data;
+  await loaded;
+  const sought = until('seeked');
+  video.currentTime = video.duration / 2;
+  await sought;
+  return { width: video.videoWidth, height: video.videoHeight, seconds: video.duration };
+}`;
+
+/** What a browser sees of a film. */
+async function playedBy(film: Buffer): Promise<unknown> {
+  const { page, close } = await openWindow({ width: 400, height: 300 });
+  try {
+    return await page.evaluate(`(${PLAY})(${JSON.stringify(film.toString('base64'))})`);
+  } finally {
+    await close();
+  }
 }
