@@ -1,3 +1,5 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { defineConfig } from 'tsup';
 
 type Format = 'esm' | 'cjs';
@@ -11,7 +13,7 @@ export function library(
     onSuccess,
   }: {
     formats?: Format[];
-    /** Dependencies whose code becomes part of the build. */
+    /** Dependencies whose code becomes part of the build, with their licenses beside it. */
     builtIn?: string[];
     onSuccess?: () => Promise<void>;
   } = {},
@@ -27,6 +29,12 @@ export function library(
     sourcemap: false,
     noExternal: builtIn,
     tsconfig: '../../tsconfig.json',
-    ...(onSuccess && { onSuccess }),
+    async onSuccess() {
+      for (const name of builtIn) {
+        const license = join('../../node_modules', name, 'LICENSE');
+        await copyFile(license, join('dist', `${name}.LICENSE.txt`));
+      }
+      await onSuccess?.();
+    },
   });
 }
