@@ -21,7 +21,10 @@ export interface EndServices extends ReservationServices {
 export interface Ends {
   /** Ends it for nothing, unless it has ended or is as good as paid for. @param guard what else must hold. */
   fail(record: GenerationRecord, failure: Failure, guard?: Filter<GenerationRecord>): Promise<undefined>;
-  /** Somebody else has changed it: what has ended is put away, all else is theirs. */
+  /**
+   * Somebody else has changed it: what has ended is put away, all else is theirs.
+   * @param providerJobId of work that was accepted, and is not written down.
+   */
   moved(id: string, providerJobId?: string): Promise<undefined>;
   /** What belongs to one that has ended: its hold, and the work of its provider. Safe to repeat. */
   putAway(record: GenerationRecord): Promise<undefined>;
@@ -104,8 +107,7 @@ export function createEnds(
 
   const putAway: Ends['putAway'] = async (record) => {
     if (record.state !== 'succeeded') await release(services, operation, record);
-    const isUnderWay = record.step === 'submitting' || record.step === 'submitted';
-    if (record.state === 'cancelled' && isUnderWay) await cancelAtProvider(record);
+    if (record.state === 'cancelled' && record.step === 'submitted') await cancelAtProvider(record);
     return undefined;
   };
 
@@ -130,7 +132,10 @@ export function createEnds(
     async moved(id, providerJobId) {
       const record = await generations.get(id);
       if (record === undefined || !hasEnded(record)) return undefined;
-      return putAway(providerJobId === undefined ? record : { ...record, providerJobId });
+      await putAway(record);
+      // It was accepted too late: nobody knows of it but we.
+      if (providerJobId !== undefined) await cancelAtProvider({ ...record, providerJobId });
+      return undefined;
     },
   };
 }
