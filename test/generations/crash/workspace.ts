@@ -1,0 +1,85 @@
+import {
+  COLLECTIONS,
+  createApi,
+  createServices,
+  type GenerateOptions,
+  type MediaJobStatus,
+  type ModelProvider,
+  ProviderError,
+} from '@questline/core';
+import { createDirectoryObjects } from '@questline/core/directory';
+import { createIds, createSystemClock } from '@questline/core/memory';
+import { createSqliteDatabase, createSqlPorts, migrate } from '@questline/sql';
+import { FILM_MODEL } from '../../support/generations.ts';
+
+export interface Address {
+  readonly folder: string;
+  /** The provider. */
+  readonly studio: string;
+}
+
+/** A worker that shows no sign of life for so long has vanished. */
+const LEASE_MS = 1000;
+export const POLL_MS = 8000;
+
+/** A whole service on one SQLite file and one folder, as every process on it has it. */
+export async function openWorkspace({ folder, studio }: Address, onError: (error: unknown) => void) {
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const database = createSqliteDatabase({ path: `${folder}/records.db`, timeoutMs: 30_000 });
+  await migrate(database, { collections: COLLECTIONS });
+  const services = createServices(
+    {
+      ...createSqlPorts(database, { clock, ids }),
+      objects: createDirectoryObjects({ folder: `${folder}/objects` }),
+      models: [createRemoteProvider(studio)],
+      clock,
+      ids,
+    },
+    {
+      jwtSecret: 'a'.repeat(64),
+      generations: { pollMs: POLL_MS },
+      worker: { leaseMs: LEASE_MS, pollMs: 50 },
+      onError: ({ error }) => onError(error),
+    },
+  );
+  return { services, api: createApi(services), close: () => database.close() };
+}
+
+function createRemoteProvider(studio: string): ModelProvider {
+  const models = [FILM_MODEL];
+  const ask = async (path: string, options: GenerateOptions, init: RequestInit = {}): Promise<Response> => {
+    const { signal } = options;
+    const answer = await fetch(`${studio}/works${path}`, {
+      ...init,
+      ...(signal !== undefined && { signal }),
+    }).catch((cause: unknown) => {
+      throw new ProviderError('failed', 'not reached', { cause });
+    });
+    if (!answer.ok) throw new ProviderError('invalid_request', `status ${answer.status}`);
+    return answer;
+  };
+  return {
+    id: 'films',
+    models: () => models,
+    generate: () => Promise.reject(new Error('says nothing')),
+    video: {
+      async submit({ prompt }, options) {
+        const answer = await ask('', options, { method: 'POST', body: prompt });
+        return ((await answer.json()) as { id: string }).id;
+      },
+      async poll(id, options): Promise<MediaJobStatus> {
+        const { state } = (await (await ask(`/${id}`, options)).json()) as { state: string };
+        if (state === 'running') return { state };
+        return state === 'done'
+          ? { state, output: id }
+          : { state: state as 'failed' | 'blocked', message: state };
+      },
+      async fetch(output, options) {
+        const { body, headers } = await ask(`/${output}/content`, options);
+        if (body === null) throw new ProviderError('failed', 'nothing came');
+        return { mediaType: headers.get('content-type') ?? '', body };
+      },
+    },
+  };
+}
