@@ -236,7 +236,7 @@ const SECRETS: ReadonlySet<unknown> = new Set<keyof Settings>(['jwtSecret', 'sec
 
 /** @throws ConfigurationError */
 export function checkSettings(settings: Settings): void {
-  const result = schema.safeParse(settings);
+  const result = schema.safeParse(settings, { jitless: true });
   if (result.success) return;
   throw new ConfigurationError(result.error.issues.flatMap((issue) => faultsOf(issue, settings)));
 }

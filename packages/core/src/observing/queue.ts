@@ -7,6 +7,11 @@ const CARRIED = '$carried';
 
 type Fields = Readonly<Record<string, Json | undefined>>;
 
+/** A job with what it carries taken out of its payload. */
+interface CarryingJob extends LeasedJob {
+  readonly carried: Readonly<Record<string, string>>;
+}
+
 /** A queue whose jobs carry what is to be known again when they run. */
 export function carryingQueue(queue: JobQueue, carry: NonNullable<Observer['carry']>): JobQueue {
   return {
@@ -18,7 +23,10 @@ export function carryingQueue(queue: JobQueue, carry: NonNullable<Observer['carr
       }
       return queue.enqueue({ ...job, payload: { ...payload, [CARRIED]: carried } }, options);
     },
-    lease: (want, options) => queue.lease(want, options),
+    async lease(want, options) {
+      const jobs = await queue.lease(want, options);
+      return jobs.map(unpacked);
+    },
     renew: (job, leaseMs, options) => queue.renew(job, leaseMs, options),
     finish: (job, options) => queue.finish(job, options),
     retry: (job, back, options) => queue.retry(job, back, options),
@@ -28,13 +36,18 @@ export function carryingQueue(queue: JobQueue, carry: NonNullable<Observer['carr
 }
 
 /** What a job was given to carry, by this process or another. */
-export function carriedBy({ payload }: LeasedJob): Readonly<Record<string, string>> {
-  const carried = isObject(payload) ? payload[CARRIED] : undefined;
-  if (carried === undefined || !isObject(carried)) return {};
+export function carriedBy(job: LeasedJob): Readonly<Record<string, string>> {
+  return 'carried' in job ? (job as CarryingJob).carried : {};
+}
+
+function unpacked(job: LeasedJob): LeasedJob | CarryingJob {
+  if (!isObject(job.payload)) return job;
+  const { [CARRIED]: carried, ...payload } = job.payload;
+  if (carried === undefined || carried === null || !isObject(carried)) return job;
   const texts = Object.entries(carried).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return Object.fromEntries(texts);
+  return { ...job, payload, carried: Object.fromEntries(texts) };
 }
 
 function isObject(value: Json): value is Fields {
