@@ -17,6 +17,7 @@ export interface Message {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly content: string;
+  readonly questId: string | null;
 }
 
 export interface ToolPayload {
@@ -38,6 +39,8 @@ export interface QuestFile {
   readonly name: string;
   readonly url: string;
   readonly isImage: boolean;
+  readonly isAudio: boolean;
+  readonly isVideo: boolean;
 }
 
 export interface Model {
@@ -64,6 +67,8 @@ export interface Spending {
   readonly model: string | null;
   readonly status: string;
   readonly credits: number;
+  /** Tokens by their class. */
+  readonly usage?: Readonly<Record<string, number>> | null;
 }
 
 export interface Usage {

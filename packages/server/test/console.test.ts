@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasBrowser } from './browser.ts';
 import {
   DESKTOP,
   inWindow,
+  keyboardJourney,
   newcomersJourney,
   obstacles,
   photograph,
@@ -18,6 +22,8 @@ import { hasServices, inFolder, onServices } from './workplaces.ts';
 // Processes, a browser and pictures take their time on a busy machine.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
+/** Bytes, compressed. */
+const LARGEST = 150_000;
 const PHONE = { width: 390, height: 800 };
 
 const hasEverything = hasBrowser() && (await hasServices());
@@ -38,6 +44,17 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     });
   });
 
+  it('is small, and names no other place to load anything from', () => {
+    const folder = join(root, 'packages/console/dist/app');
+    const sizes = readdirSync(folder).map((file) => gzipSync(readFileSync(join(folder, file))).length);
+    const sum = sizes.reduce((total, size) => total + size, 0);
+    console.log(`the console: ${Math.round(sum / 1000)} kB compressed`);
+    expect(sum).toBeLessThan(LARGEST);
+    for (const file of ['index.html', 'console.css']) {
+      expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/(?:https?:)?\/\/[\w-]+\.\w/);
+    }
+  });
+
   for (const { name, set, open } of [
     { name: 'a folder', set: 'folder', open: inFolder },
     { name: 'PostgreSQL, Redis, S3 and SMTP', set: 'services', open: onServices },
@@ -51,6 +68,13 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
       },
     );
   }
+
+  it('can be used without a mouse, from the door to an answer and a key', async () => {
+    const { models, finishFirst } = await rivers();
+    finishFirst();
+    const workplace = await inFolder(models);
+    await inWindow(DESKTOP, workplace, (window) => keyboardJourney(window, workplace));
+  });
 
   it('shows every place by keyboard, on a phone, light and dark, and nothing is in the way', async () => {
     const workplace = await inFolder((await rivers()).models);

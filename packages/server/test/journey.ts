@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { ScriptSource } from '@questline/testing/upstreams';
-import type { Page } from 'playwright-core';
+import type { Script, ScriptSource } from '@questline/testing/upstreams';
+import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { openWindow, type Window } from './browser.ts';
 import { picture } from './picture.ts';
@@ -71,17 +71,55 @@ export async function signUp({ page }: Window, { url, code }: Workplace): Promis
   await page.getByLabel('Message').waitFor();
 }
 
-/** Models that answer about rivers, and stop in the middle of the first answer until they are told. */
+/** Models that answer about rivers, stop in the middle of the first answer until they are told, and draw when asked to. */
 export function riverModels(): { readonly script: ScriptSource; finishFirst(): void } {
   let finishFirst = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     finishFirst = resolve;
   });
   return {
-    script: { steps: [{ text: 'A **river** ' }, { wait: held }, { text: 'flows to the sea.' }] },
+    script({ body }) {
+      const { messages } = body as { messages: readonly { role: string; content: unknown }[] };
+      const last = messages.at(-1);
+      if (last?.role === 'tool') return { steps: [{ text: 'Here they are.' }] };
+      if (JSON.stringify(last?.content).includes('Draw')) return { steps: DRAWING };
+      return { steps: [{ text: 'A **river** ' }, { wait: held }, { text: 'flows to the sea.' }] };
+    },
     finishFirst: () => finishFirst(),
   };
 }
+
+const DRAWING: NonNullable<Script['steps']> = [
+  {
+    tool: 'create_chart',
+    id: 'call_1',
+    arguments: [
+      JSON.stringify({
+        title: 'Rivers of Europe',
+        kind: 'bar',
+        x: 'river',
+        series: ['kilometres'],
+        data: [
+          { river: 'Volga', kilometres: 3530 },
+          { river: 'Danube', kilometres: 2850 },
+          { river: 'Rhine', kilometres: 1230 },
+          { river: 'Loire', kilometres: 1012 },
+        ],
+      }),
+    ],
+  },
+  {
+    tool: 'create_diagram',
+    id: 'call_2',
+    arguments: [
+      JSON.stringify({
+        title: 'From rain to sea',
+        source:
+          'flowchart LR\n  A([Rain]) --> B{Soaks in?}\n  B -- yes --> C[Spring]\n  B -- no --> D[Stream]\n  C --> D --> E((Sea))',
+      }),
+    ],
+  },
+];
 
 /**
  * From the code to an answer that streams in, a key, a file and the usage: the way of a newcomer who becomes the
@@ -122,6 +160,17 @@ export async function newcomersJourney(
   await look('chat');
   const conversation = new URL(page.url()).hash;
 
+  await page.getByLabel('Tools').check();
+  await page.getByLabel('Message').fill('Draw a chart and a diagram of the rivers of Europe.');
+  await page.keyboard.press('Enter');
+  await answer.getByText('Here they are.').waitFor();
+  await page.getByRole('img', { name: 'bar chart: Rivers of Europe' }).locator('rect').nth(3).waitFor();
+  await page.getByRole('img', { name: 'From rain to sea: Rain to Soaks in?' }).waitFor();
+  await look('drawings');
+  // What was drawn is part of the conversation.
+  await page.reload();
+  await page.getByRole('img', { name: 'bar chart: Rivers of Europe' }).waitFor();
+
   await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name', { exact: true }).fill('laptop');
@@ -143,7 +192,7 @@ export async function newcomersJourney(
   await look('files');
 
   await page.getByRole('link', { name: 'Usage' }).click();
-  await page.getByRole('cell', { name: 'sendChatMessage' }).waitFor();
+  await page.getByRole('cell', { name: 'sendChatMessage' }).first().waitFor();
   await look('usage');
 
   // The page keeps who is signed in and how it looks, and has it nowhere but there.
@@ -165,6 +214,71 @@ export async function newcomersJourney(
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('E-mail address').waitFor();
   expect(await page.evaluate("localStorage.getItem('questline.token')")).toBeNull();
+}
+
+/** The way of somebody who has a keyboard and nothing else. */
+export async function keyboardJourney({ page }: Window, { url, code }: Workplace): Promise<void> {
+  const { keyboard } = page;
+  await page.goto(url);
+  // What is asked for next has the focus already.
+  await focusOn(page, page.getByLabel('E-mail address'));
+  await keyboard.type(EMAIL);
+  await keyboard.press('Enter');
+  await focusOn(page, page.getByLabel('Code', { exact: true }));
+  await keyboard.type(await code(EMAIL));
+  await keyboard.press('Enter');
+  await focusOn(page, page.getByLabel('Your name'));
+  await keyboard.type('Ada');
+  await keyboard.press('Enter');
+
+  await page.getByLabel('Message').waitFor();
+  await page.reload();
+  await page.getByLabel('Message').waitFor();
+  await keyboard.press('Tab');
+  await focusOn(page, page.getByRole('button', { name: 'Skip to the content' }));
+  await keyboard.press('Enter');
+  await tabTo(page, page.getByLabel('Message'));
+  await keyboard.type('What does a river do?');
+  await keyboard.press('Enter');
+  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+
+  await tabTo(page, page.getByRole('link', { name: 'API keys' }));
+  await keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await tabTo(page, page.getByRole('button', { name: 'New key' }));
+  await keyboard.press('Enter');
+  await tabTo(page, page.getByLabel('Name', { exact: true }));
+  await keyboard.type('laptop');
+  await keyboard.press('Enter');
+  await page.locator('.secret').waitFor();
+  await keyboard.press('Escape');
+  await page
+    .getByRole('cell', { name: 'laptop' })
+    .or(page.getByRole('rowheader', { name: 'laptop' }))
+    .waitFor();
+}
+
+/** More than there is to stop at on any page. */
+const MOST_STOPS = 60;
+
+async function tabTo(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor();
+  for (let stop = 0; stop < MOST_STOPS; stop += 1) {
+    if (await hasFocus(wanted)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not lead to ${wanted}`);
+}
+
+async function focusOn(page: Page, wanted: Locator): Promise<void> {
+  await wanted.waitFor();
+  await expect
+    .poll(() => hasFocus(wanted), { timeout: 60_000, message: `${wanted} has no focus at ${page.url()}` })
+    .toBe(true);
+}
+
+async function hasFocus(wanted: Locator): Promise<boolean> {
+  return (await wanted.and(wanted.page().locator(':focus')).count()) === 1;
 }
 
 /** The same session, at another process: what was said and uploaded is there, and more can be. */

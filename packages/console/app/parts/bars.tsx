@@ -11,7 +11,7 @@ export function Bars({ title, bars }: { title: string; bars: readonly Bar[] }) {
   return (
     <figure class="bars">
       <figcaption>{title}</figcaption>
-      {most === 0 && <p class="quiet">Nothing spent yet.</p>}
+      {most === 0 && <p class="quiet">Nothing yet.</p>}
       <ul>
         {most > 0 &&
           bars.map(({ label, value }) => (

@@ -84,14 +84,16 @@ export function Field({ label, hint, children }: FieldProps) {
 interface TableProps<T> {
   readonly caption: string;
   readonly heads: readonly string[];
+  /** Those of them over numbers. */
+  readonly numbers?: readonly string[];
   readonly rows: readonly T[] | undefined;
   readonly empty: string;
   readonly row: (item: T) => ComponentChildren;
 }
 
-export function Table<T>({ caption, heads, rows, empty, row }: TableProps<T>) {
+export function Table<T>({ caption, heads, numbers = [], rows, empty, row }: TableProps<T>) {
   if (rows === undefined) return null;
-  if (rows.length === 0) return <p class="quiet">{empty}</p>;
+  if (rows.length === 0) return <p class="quiet empty">{empty}</p>;
   return (
     // Wide tables scroll by themselves; who has no mouse must be able to reach them.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus.
@@ -101,7 +103,7 @@ export function Table<T>({ caption, heads, rows, empty, row }: TableProps<T>) {
         <thead>
           <tr>
             {heads.map((head) => (
-              <th key={head} scope="col">
+              <th key={head} scope="col" class={numbers.includes(head) ? 'number' : undefined}>
                 {head}
               </th>
             ))}

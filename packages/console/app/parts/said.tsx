@@ -1,6 +1,8 @@
 import { useMemo } from 'preact/hooks';
+import { Payload } from '../drawings/payload.tsx';
 import { renderMarkdown } from '../markdown.ts';
 import type { QuestFile, ToolPayload } from '../records.ts';
+import { MediaShown } from './media.tsx';
 
 interface SaidProps {
   readonly by: 'user' | 'assistant';
@@ -24,23 +26,25 @@ export function Said({ by, text, payloads = [], files = [], isFault = false, isG
         <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
       )}
       {payloads.map((payload, at) => (
-        <details key={`${at} ${payload.type}`}>
-          <summary>{payload.type}</summary>
-          <pre>
-            {typeof payload.payload === 'string' ? payload.payload : JSON.stringify(payload.payload, null, 2)}
-          </pre>
-        </details>
+        <Payload key={`${at} ${payload.type}`} payload={payload} />
       ))}
-      {files.map(({ name, url, isImage }) =>
-        isImage ? (
-          <img key={url} src={url} alt={name} />
-        ) : (
-          <a key={url} href={url} download={name}>
-            {name}
-          </a>
-        ),
-      )}
+      {files.map((file) => (
+        <Made key={file.url} file={file} />
+      ))}
       {isGrowing && <span class="growing" aria-hidden="true" />}
     </li>
+  );
+}
+
+/** A file the turn has made: what can be shown is shown. */
+function Made({ file: { name, url, isImage, isAudio, isVideo } }: { file: QuestFile }) {
+  const kind = isImage ? 'image' : isAudio ? 'audio' : isVideo ? 'video' : undefined;
+  return (
+    <p class="made">
+      {kind !== undefined && <MediaShown name={name} url={url} mimeType={`${kind}/*`} />}
+      <a href={url} download={name} target="_blank" rel="noopener noreferrer">
+        {name}
+      </a>
+    </p>
   );
 }

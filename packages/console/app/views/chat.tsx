@@ -74,12 +74,19 @@ function Conversation({ id, onChange }: { id: string | undefined; onChange: () =
       <div class="said-list">
         <Waiting of={said} />
         {said.data?.length === 0 && turns.length === 0 && (
-          <p class="quiet">A new conversation. Say something.</p>
+          <div class="welcome">
+            <h1>What shall we look at?</h1>
+            <p class="quiet">Ask below. With tools, answers can look things up, draw and calculate.</p>
+          </div>
         )}
         <ol aria-live="polite">
-          {said.data?.map(({ id: key, role, content }) => (
-            <Said key={key} by={role} text={content} />
-          ))}
+          {said.data?.map(({ id: key, role, content, questId }) =>
+            role === 'assistant' && questId !== null ? (
+              <Recalled key={key} text={content} questId={questId} />
+            ) : (
+              <Said key={key} by={role} text={content} />
+            ),
+          )}
           {turns.map((turn, at) => (
             <TurnShown key={`${at} ${turn.message}`} turn={turn} />
           ))}
@@ -101,6 +108,14 @@ function Conversation({ id, onChange }: { id: string | undefined; onChange: () =
       />
     </section>
   );
+}
+
+/** An answer of before, with what its turn made to be shown: the session keeps the words alone. */
+function Recalled({ text, questId }: { text: string; questId: string }) {
+  const { data } = useLoad(`quest ${questId}`, (signal) =>
+    call<Quest>('GET', `/api/v1/quests/${questId}`, undefined, signal),
+  );
+  return <Said by="assistant" text={text} payloads={data?.toolPayloads ?? []} files={data?.files ?? []} />;
 }
 
 function TurnShown({ turn: { message, quest, fault } }: { turn: Turn }) {

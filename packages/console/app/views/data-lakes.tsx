@@ -34,6 +34,7 @@ export function DataLakes() {
       <Table
         caption="Data lakes"
         heads={['Name', 'Description', 'State', 'Files', 'Actions']}
+        numbers={['Files']}
         rows={list.data?.data}
         empty="No data lakes yet."
         row={(lake) => (

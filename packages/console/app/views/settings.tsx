@@ -1,36 +1,55 @@
 import { call } from '../api.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Fault, Field, View, Waiting } from '../parts/basics.tsx';
-import type { Setting } from '../records.ts';
+import { Fault, View, Waiting } from '../parts/basics.tsx';
+import type { Model, Setting } from '../records.ts';
+import { groupsOf, type Meaning } from './setting-meanings.ts';
 
 /** What the administrator decides for everybody. */
 export function Settings() {
   const list = useLoad('settings', (signal) =>
     call<{ settings: readonly Setting[] }>('GET', '/api/settings', undefined, signal),
   );
+  const models = useLoad('models', (signal) =>
+    call<{ models: readonly Model[] }>('GET', '/api/models', undefined, signal),
+  );
   return (
     <View title="Settings">
       <Waiting of={list} />
       <div class="settings">
-        {list.data?.settings.map((setting) => (
-          <One key={setting.settingName} setting={setting} onChange={list.reload} />
+        {groupsOf(list.data?.settings ?? []).map(({ title, settings }) => (
+          <fieldset key={title}>
+            <legend>{title}</legend>
+            {settings.map(({ setting, meaning }) => (
+              <One
+                key={setting.settingName}
+                setting={setting}
+                meaning={meaning}
+                models={models.data?.models ?? []}
+                onChange={list.reload}
+              />
+            ))}
+          </fieldset>
         ))}
       </div>
     </View>
   );
 }
 
-function One({
-  setting: { settingName: key, settingValue: value },
-  onChange,
-}: {
-  setting: Setting;
-  onChange: () => void;
-}) {
+interface OneProps {
+  readonly setting: Setting;
+  readonly meaning: Meaning;
+  readonly models: readonly Model[];
+  readonly onChange: () => void;
+}
+
+/** One setting, saved as soon as it is changed. */
+function One({ setting: { settingName: key, settingValue: value }, meaning, models, onChange }: OneProps) {
   const { busy, error, run } = useAction();
   const save = (next: unknown): void => {
     void run(() => call('PUT', '/api/settings/update', { key, value: next })).then(onChange);
   };
+  const { label, hint, modelType } = meaning;
+  const about = { 'aria-describedby': `about-${key}`, disabled: busy };
   return (
     <div>
       {typeof value === 'boolean' ? (
@@ -38,21 +57,44 @@ function One({
           <input
             type="checkbox"
             checked={value}
-            disabled={busy}
             onChange={(event) => save(event.currentTarget.checked)}
+            {...about}
           />
-          {key}
+          {label}
         </label>
       ) : (
-        <Field label={key}>
-          <input
-            inputMode={typeof value === 'number' ? 'numeric' : 'text'}
-            defaultValue={value === null ? '' : String(value)}
-            disabled={busy}
-            onChange={(event) => save(parsed(event.currentTarget.value, typeof value === 'number'))}
-          />
-        </Field>
+        // biome-ignore lint/a11y/noLabelWithoutControl: the control is inside.
+        <label class="field">
+          <span>{label}</span>
+          {modelType === undefined ? (
+            <input
+              inputMode={typeof value === 'number' ? 'numeric' : 'text'}
+              defaultValue={value === null ? '' : String(value)}
+              onChange={(event) => save(parsed(event.currentTarget.value, typeof value === 'number'))}
+              {...about}
+            />
+          ) : (
+            <select
+              value={value === null ? '' : String(value)}
+              onChange={(event) => save(parsed(event.currentTarget.value, false))}
+              {...about}
+            >
+              <option value="">None</option>
+              {typeof value === 'string' && !models.some(({ id }) => id === value) && (
+                <option>{value}</option>
+              )}
+              {models
+                .filter(({ type }) => type === modelType)
+                .map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+            </select>
+          )}
+        </label>
       )}
+      <small id={`about-${key}`}>{hint}</small>
       <Fault text={error} />
     </div>
   );

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFailure, call } from '../api.ts';
 import { useAction } from '../hooks.ts';
 import { Fault, Field, textOf } from '../parts/basics.tsx';
@@ -20,6 +20,9 @@ type Verified =
 export function SignIn({ onDone }: { onDone: (token: string) => void }) {
   const [stage, setStage] = useState<Stage>();
   const { busy, error, run } = useAction();
+  const form = useRef<HTMLFormElement>(null);
+  // Whoever came this far goes on typing in the next field.
+  useEffect(() => form.current?.querySelector('input')?.focus(), [stage?.email, stage?.isNew]);
 
   const send = (form: HTMLFormElement) =>
     run(async () => {
@@ -51,44 +54,56 @@ export function SignIn({ onDone }: { onDone: (token: string) => void }) {
 
   return (
     <main class="door">
-      <h1>Questline</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = event.currentTarget;
-          void (stage === undefined ? send(form) : verify(form, stage));
-        }}
-      >
-        {stage === undefined && (
-          <Field label="E-mail address" hint="We send you a code to sign in with.">
-            <input name="email" type="email" required autocomplete="email" />
-          </Field>
-        )}
-        {stage !== undefined && stage.isNew !== true && (
-          <Field label="Code" hint={`Six digits, sent to ${stage.email}. They hold for ten minutes.`}>
-            <input name="code" inputMode="numeric" required autocomplete="one-time-code" pattern="[0-9]{6}" />
-          </Field>
-        )}
-        {stage?.isNew === true && (
-          <>
-            <Field label="Your name">
-              <input name="username" required maxLength={100} autocomplete="username" />
+      <div>
+        <h1>Questline</h1>
+        <p class="quiet">
+          {stage?.isNew === true ? 'Nearly there: make your account.' : 'Sign in to your workspace.'}
+        </p>
+        <form
+          ref={form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            const filled = event.currentTarget;
+            void (stage === undefined ? send(filled) : verify(filled, stage));
+          }}
+        >
+          {stage === undefined && (
+            <Field label="E-mail address" hint="We send you a code to sign in with.">
+              <input name="email" type="email" required autocomplete="email" />
             </Field>
-            <Field label="Invite code" hint="The first account needs none.">
-              <input name="invite" autocomplete="off" />
+          )}
+          {stage !== undefined && stage.isNew !== true && (
+            <Field label="Code" hint={`Six digits, sent to ${stage.email}. They hold for ten minutes.`}>
+              <input
+                name="code"
+                inputMode="numeric"
+                required
+                autocomplete="one-time-code"
+                pattern="[0-9]{6}"
+              />
             </Field>
-          </>
-        )}
-        <Fault text={error} />
-        <button type="submit" class="main" disabled={busy}>
-          {stage === undefined ? 'Send the code' : stage.isNew === true ? 'Create the account' : 'Sign in'}
-        </button>
-        {stage !== undefined && (
-          <button type="button" onClick={() => setStage(undefined)}>
-            Another address
+          )}
+          {stage?.isNew === true && (
+            <>
+              <Field label="Your name">
+                <input name="username" required maxLength={100} autocomplete="username" />
+              </Field>
+              <Field label="Invite code" hint="The first account needs none.">
+                <input name="invite" autocomplete="off" />
+              </Field>
+            </>
+          )}
+          <Fault text={error} />
+          <button type="submit" class="main" disabled={busy}>
+            {stage === undefined ? 'Send the code' : stage.isNew === true ? 'Create the account' : 'Sign in'}
           </button>
-        )}
-      </form>
+          {stage !== undefined && (
+            <button type="button" onClick={() => setStage(undefined)}>
+              Another address
+            </button>
+          )}
+        </form>
+      </div>
     </main>
   );
 }
