@@ -70,6 +70,10 @@ async function createTarget(): Promise<{ wire: Wire; ids: readonly string[] }> {
   const ids: string[] = [];
   for (let index = 0; index < 5; index++) {
     const sessionId = await ask('/api/v1/sessions', { name: 'mine' });
+    if (index === 0) {
+      ids.push(await ask('/api/v1/video-generations', { model: 'director', prompt: 'mine' }));
+      ids.push(await ask('/api/v1/music-generations', { model: 'composer', prompt: 'mine' }));
+    }
     ids.push(await ask('/api/v1/projects', { name: `mine ${index}`, description: 'mine' }));
     ids.push(await ask('/api/v1/artifacts', { type: 'code', title: 'mine', content: '1' }));
     ids.push(await ask('/api/v1/agents', { name: 'mine' }));
@@ -95,8 +99,14 @@ function requestTo(operation: Operation, ids: readonly string[], credential: str
       words,
       fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 3 }),
     ),
-    model: fc.constantFrom('scripted', 'painter', 'reader-sounds', 'director', 'composer'),
-    input_image_file_id: fc.constant(undefined),
+    ...(path.includes('-generations')
+      ? {
+          model: fc.constantFrom('painter', 'director', 'composer'),
+          mode: fc.constant(undefined),
+          duration_seconds: fc.constant(8),
+          resolution: fc.constantFrom('720p', '1080p'),
+        }
+      : { model: fc.constantFrom('scripted', 'painter', 'reader-sounds') }),
     modelId: fc.constant('band-sounds'),
     provider: fc.constant('sounds'),
     sessionId: oneId,
