@@ -26,9 +26,22 @@ export interface Tool {
 
 export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>): Tool {
   const { id, description, input: schema, offered, gated = false, fits } = definition;
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
+  let parameters: ToolOffer['schema']['parameters'] | undefined;
   return {
-    offer: { id, schema: { name: id, description, parameters }, offered, ...(gated && { gated }) },
+    offer: {
+      id,
+      schema: {
+        name: id,
+        description,
+        // Written down when a model is first offered it: a start has better things to do.
+        get parameters() {
+          parameters ??= parametersOf(schema);
+          return parameters;
+        },
+      },
+      offered,
+      ...(gated && { gated }),
+    },
     fits,
     async run(input, context) {
       const checked = schema.safeParse(input);
@@ -36,6 +49,11 @@ export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>)
       return definition.run(checked.data, context);
     },
   };
+}
+
+function parametersOf(schema: z.ZodObject): ToolOffer['schema']['parameters'] {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
+  return parameters;
 }
 
 export function answered(content: string, payload?: ToolResult['payload']): ToolResult {
