@@ -17,6 +17,7 @@ import {
   root,
   signUp,
 } from './journey.ts';
+import { administratorsRound } from './round.ts';
 import { hasServices, inFolder, onServices } from './workplaces.ts';
 
 // Processes, a browser and pictures take their time on a busy machine.
@@ -74,6 +75,11 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     finishFirst();
     const workplace = await inFolder(models);
     await inWindow(DESKTOP, workplace, (window) => keyboardJourney(window, workplace));
+  });
+
+  it('does at every place what it offers: agents, data lakes, settings, users, invites', async () => {
+    const workplace = await inFolder((await rivers()).models);
+    await inWindow(DESKTOP, workplace, (window) => administratorsRound(window, workplace));
   });
 
   it('shows every place by keyboard, on a phone, light and dark, and nothing is in the way', async () => {

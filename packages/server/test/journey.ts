@@ -79,10 +79,11 @@ export function riverModels(): { readonly script: ScriptSource; finishFirst(): v
   });
   return {
     script({ body }) {
-      const { messages } = body as { messages: readonly { role: string; content: unknown }[] };
+      // Other things are asked of it too, which have none.
+      const { messages = [] } = body as { messages?: readonly { role: string; content: unknown }[] };
       const last = messages.at(-1);
       if (last?.role === 'tool') return { steps: [{ text: 'Here they are.' }] };
-      if (JSON.stringify(last?.content).includes('Draw')) return { steps: DRAWING };
+      if (JSON.stringify(last ?? '').includes('Draw')) return { steps: DRAWING };
       return { steps: [{ text: 'A **river** ' }, { wait: held }, { text: 'flows to the sea.' }] };
     },
     finishFirst: () => finishFirst(),

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api.ts';
 import { useAction, useLoad } from '../hooks.ts';
 import { Fault, View, Waiting } from '../parts/basics.tsx';
@@ -44,20 +45,25 @@ interface OneProps {
 
 /** One setting, saved as soon as it is changed. */
 function One({ setting: { settingName: key, settingValue: value }, meaning, models, onChange }: OneProps) {
-  const { busy, error, run } = useAction();
-  const save = (next: unknown): void => {
-    void run(() => call('PUT', '/api/settings/update', { key, value: next })).then(onChange);
+  const { error, run } = useAction();
+  // What was chosen is shown at once, and what was before if it is refused.
+  const [shown, setShown] = useState(value);
+  useEffect(() => setShown(value), [value]);
+  const save = async (next: unknown): Promise<void> => {
+    setShown(next);
+    if (!(await run(() => call('PUT', '/api/settings/update', { key, value: next })))) setShown(value);
+    onChange();
   };
   const { label, hint, modelType } = meaning;
-  const about = { 'aria-describedby': `about-${key}`, disabled: busy };
+  const about = { 'aria-describedby': `about-${key}` };
   return (
     <div>
       {typeof value === 'boolean' ? (
         <label class="check">
           <input
             type="checkbox"
-            checked={value}
-            onChange={(event) => save(event.currentTarget.checked)}
+            checked={shown === true}
+            onChange={(event) => void save(event.currentTarget.checked)}
             {...about}
           />
           {label}
@@ -69,14 +75,14 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
           {modelType === undefined ? (
             <input
               inputMode={typeof value === 'number' ? 'numeric' : 'text'}
-              defaultValue={value === null ? '' : String(value)}
-              onChange={(event) => save(parsed(event.currentTarget.value, typeof value === 'number'))}
+              value={shown === null ? '' : String(shown)}
+              onChange={(event) => void save(parsed(event.currentTarget.value, typeof value === 'number'))}
               {...about}
             />
           ) : (
             <select
-              value={value === null ? '' : String(value)}
-              onChange={(event) => save(parsed(event.currentTarget.value, false))}
+              value={shown === null ? '' : String(shown)}
+              onChange={(event) => void save(parsed(event.currentTarget.value, false))}
               {...about}
             >
               <option value="">None</option>
