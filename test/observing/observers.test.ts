@@ -1,11 +1,14 @@
 import {
   type CreditMovement,
+  createServices,
   fromCredits,
   type ModelCall,
   type ModelCallEnd,
+  type ModelProvider,
   type Observer,
   ProviderError,
 } from '@questline/core';
+import { createMemoryPorts } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../support/model.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -114,6 +117,35 @@ describe('whoever looks on', () => {
     await world.ask('GET', '/api/ping', { credential: null });
     await world.ask('GET', '/nowhere', { credential: null });
     expect(seen).toEqual(['outer before ping', 'inner before ping', 'inner after 200', 'outer after 200']);
+  });
+
+  it('leaves a provider all that it can do', () => {
+    const never = async (): Promise<never> => {
+      throw new Error('not asked');
+    };
+    const jobs = { submit: never, poll: never, fetch: never, cancel: never };
+    // Every member that a provider may have: another one does not compile before it stands here, and is looked on.
+    const whole: Required<ModelProvider> = {
+      ...answering(),
+      modelsForOwnKey: () => [],
+      embed: never,
+      image: never,
+      speech: never,
+      soundEffect: never,
+      music: never,
+      transcribe: never,
+      video: jobs,
+      musicJobs: jobs,
+      close: async () => undefined,
+    };
+    const { observer } = listener();
+    const { providers } = createServices(
+      { ...createMemoryPorts(), models: [whole] },
+      { jwtSecret: 'a'.repeat(64), observers: [observer] },
+    );
+    const { calls: _, ...members } = { calls: [], ...whole };
+    expect(Object.keys(providers[0] ?? {}).sort()).toEqual(Object.keys(members).sort());
+    expect(Object.keys(providers[0]?.video ?? {}).sort()).toEqual(Object.keys(jobs).sort());
   });
 
   it('breaks nothing by failing while it is told', async () => {

@@ -60,6 +60,9 @@ describe('GET /ready', () => {
   it('says so, to anybody and without a word in the log, until the end begins', async () => {
     const running = questline(['start', '--demo', '--port', '0']);
     const { url } = await startLines(running);
+    // The start says what it took.
+    expect(running.stdout()).toMatch(/^ {2}Ready after \d+\.\d s, with \d+ MiB of memory$/m);
+    await running.until(/"readyMs":\d+,"memoryMiB":\d+,"msg":"started"/);
     const answer = await fetch(`${url}/ready`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('no-store');
