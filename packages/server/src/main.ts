@@ -12,5 +12,9 @@ process.exitCode = await run(process.argv.slice(2), {
   folder: process.cwd(),
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),
+  // Rewrites its own line, which only a terminal can.
+  ...(process.stderr.isTTY && {
+    showProgress: (line: string) => void process.stderr.write(`\r\x1b[K${line}`),
+  }),
   onEnd,
 });

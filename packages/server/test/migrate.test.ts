@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { run } from '../src/cli/run.ts';
 import { emptyFolder, outcome } from './command.ts';
 
 it('tells the SQL without making anything, then runs it, then has nothing to do', async () => {
@@ -20,6 +21,35 @@ it('tells the SQL without making anything, then runs it, then has nothing to do'
 
   expect((await outcome(['migrate', '--dry-run'], { cwd })).stdout).toMatch(/^-- .+ is up to date\n$/);
   expect((await outcome(['migrate'], { cwd })).stdout).toMatch(/^.+ is up to date\n$/);
+});
+
+it('shows a terminal how far it is, and a machine nothing but the result', async () => {
+  for (const json of [false, true]) {
+    const shown: string[] = [];
+    let printed = '';
+    const code = await run(['migrate', ...(json ? ['--json'] : [])], {
+      environment: {},
+      folder: emptyFolder(),
+      print: (text) => {
+        printed += text;
+      },
+      complain: (text) => expect(text).toBe(''),
+      showProgress: (line) => shown.push(line),
+      onEnd: () => () => undefined,
+    });
+    expect(code).toBe(0);
+    if (json) {
+      expect(shown).toEqual([]);
+      expect(JSON.parse(printed)).toMatchObject({
+        place: expect.stringMatching(/questline\.db$/),
+        steps: expect.arrayContaining([{ name: expect.any(String), statements: expect.any(Array) }]),
+      });
+    } else {
+      expect(shown[0]).toMatch(/^\[#? +\] 1\/\d+ \S/);
+      expect(shown.at(-2)).toMatch(/^\[#{24}\] (\d+)\/\1 \S/);
+      expect(shown.at(-1)).toBe('');
+    }
+  }
 });
 
 it('names the variable of a database that cannot be reached', async () => {

@@ -5,6 +5,8 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
   readonly print: (text: string) => void;
+  /** Shows how far long work is, in place of what it showed before; an empty line at the end. Absent: nobody looks. */
+  readonly showProgress?: (line: string) => void;
   /** Calls back at every request to end: SIGINT or SIGTERM. @returns stops listening. */
   readonly onEnd: (listener: () => void) => () => void;
 }

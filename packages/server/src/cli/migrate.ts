@@ -7,6 +7,7 @@ import { migrateDatabase, type OpenDatabase, openDatabase } from '../storage/dat
 import { sqlitePath } from '../storage/sqlite.ts';
 import { HELP } from './arguments.ts';
 import type { Command } from './command.ts';
+import { JSON_OUTPUT, progressLine, show } from './output.ts';
 
 export const migrate: Command = {
   name: 'migrate',
@@ -14,22 +15,31 @@ export const migrate: Command = {
   options: [
     { name: 'dry-run', meaning: 'print the SQL that would be run, and change nothing' },
     { name: 'demo', meaning: "the demo's records in place of the workspace's" },
+    JSON_OUTPUT,
     HELP,
   ],
   notes: 'DATABASE_URL and STORAGE_DIR say where the database is, as for `questline start`.\n',
 
-  async run(given, { environment, folder, print }) {
+  async run(given, surroundings) {
+    const { environment, folder, print } = surroundings;
+    const showProgress = given.has(JSON_OUTPUT.name) ? undefined : surroundings.showProgress;
     const configuration = readConfiguration(withEnvFile(environment, folder), folder);
     const { databaseUrl } = configuration;
     const log = createLog({
       secrets: databaseUrl === undefined ? [] : [databaseUrl],
-      destination: { write: (line) => print(line) },
+      // What a machine reads from standard output must be the result alone.
+      destination: given.has(JSON_OUTPUT.name) ? process.stderr : { write: (line) => print(line) },
     });
     const dryRun = given.has('dry-run');
     const opened = await open(configuration, given.has('demo'), dryRun, log);
     try {
-      const steps = await migrateDatabase(opened.database, dryRun);
-      print(dryRun ? sqlOf(steps, opened.place) : summaryOf(steps, opened.place));
+      const steps = await migrateDatabase(opened.database, dryRun, ({ name, at, of }) =>
+        showProgress?.(progressLine(at, of, name)),
+      );
+      showProgress?.('');
+      show(given, { print }, { place: opened.place, steps }, () =>
+        dryRun ? sqlOf(steps, opened.place) : summaryOf(steps, opened.place),
+      );
     } finally {
       await opened.close();
     }

@@ -30,3 +30,11 @@ export function columns(titles: readonly string[], rows: readonly (readonly stri
 export function moment(at: number | null): string {
   return at === null ? '-' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`;
 }
+
+const BAR_WIDTH = 24;
+
+/** A line that tells how far long work is. */
+export function progressLine(at: number, of: number, what: string): string {
+  const filled = Math.round((BAR_WIDTH * at) / Math.max(of, 1));
+  return `[${'#'.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}] ${at}/${of} ${what}`;
+}

@@ -1,5 +1,5 @@
 import { COLLECTIONS } from '@questline/core';
-import { type MigrationReport, migrate, type SqlDatabase } from '@questline/sql';
+import { type MigrateOptions, type MigrationReport, migrate, type SqlDatabase } from '@questline/sql';
 import type { Configuration } from '../environment/configuration.ts';
 import type { Log } from '../log.ts';
 import { Mistake } from '../mistake.ts';
@@ -34,9 +34,10 @@ export async function openDatabase(
 export async function migrateDatabase(
   database: SqlDatabase,
   dryRun: boolean,
+  onStep: MigrateOptions['onStep'] = () => undefined,
 ): Promise<readonly MigrationReport[]> {
   try {
-    return await migrate(database, { collections: [...COLLECTIONS, DEPLOYMENT], dryRun });
+    return await migrate(database, { collections: [...COLLECTIONS, DEPLOYMENT], dryRun, onStep });
   } catch (error) {
     throw isForbidden(error) ? new Mistake([`DATABASE_URL: ${reasonOf(error)}`]) : error;
   }

@@ -21,6 +21,8 @@ export interface MigrateOptions {
   readonly collections: readonly CollectionShape[];
   /** Only tells what would be run. */
   readonly dryRun?: boolean;
+  /** Told before each step that is missing: its place among them, from 1, and how many there are. */
+  readonly onStep?: (step: { readonly name: string; readonly at: number; readonly of: number }) => void;
   /** Milliseconds a step may take, waiting for another process's step included. Default 10 minutes. */
   readonly timeoutMs?: number;
 }
@@ -40,7 +42,7 @@ export interface MigrationReport {
  */
 export async function migrate(
   database: SqlDatabase,
-  { collections, dryRun = false, timeoutMs = 600_000 }: MigrateOptions,
+  { collections, dryRun = false, onStep, timeoutMs = 600_000 }: MigrateOptions,
 ): Promise<readonly MigrationReport[]> {
   const { dialect, names } = database;
   const table = names.table(MIGRATIONS);
@@ -89,7 +91,9 @@ export async function migrate(
   ];
   const done = await readDone(database);
   const reports: MigrationReport[] = [];
-  for (const step of steps.filter(({ name }) => !done.has(name))) {
+  const missing = steps.filter(({ name }) => !done.has(name));
+  for (const [index, step] of missing.entries()) {
+    onStep?.({ name: step.name, at: index + 1, of: missing.length });
     if ((await step.applies?.(database)) === false) continue;
     const report = dryRun ? { name: step.name, statements: await step.plan(database) } : await apply(step);
     if (report !== undefined) reports.push(report);
