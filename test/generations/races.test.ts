@@ -92,6 +92,7 @@ describe('cancelling', () => {
       expect([told === 'cancelled', id]).toEqual([state === 'cancelled', id]);
     }
     const { succeeded = 0, cancelled: stopped = 0 } = ends;
+    console.info(`${MANY} cancellations: ${succeeded} came too late, ${stopped} in time`);
     expect(succeeded + stopped).toBe(MANY);
     expect(Math.min(succeeded, stopped)).toBeGreaterThan(10);
     const entries = await world.ledger.entries(world.account, { limit: 1000 });
