@@ -56,14 +56,20 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const objects = await openObjects(configuration, demo);
   const clock = createSystemClock();
   const ids = createIds({ clock });
+  const key = secrets.values.SECRET_ENCRYPTION_KEY;
   const [providers, storage] = await Promise.all([
     createProviders(configuration),
-    openStorage({ configuration, demo, clock, ids, log }),
+    openStorage({
+      configuration,
+      demo,
+      clock,
+      ids,
+      log,
+      inspect: (store) => checkEncryptionKey(store, key, secrets.made.includes('SECRET_ENCRYPTION_KEY')),
+    }),
   ]);
   try {
     const { store } = storage.ports;
-    const key = secrets.values.SECRET_ENCRYPTION_KEY;
-    await checkEncryptionKey(store, key, secrets.made.includes('SECRET_ENCRYPTION_KEY'));
     // The secrets first: a fingerprint of a key that was lost on the way would lock everybody out.
     secrets.save();
     await keepEncryptionKey(store, key);

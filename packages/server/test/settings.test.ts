@@ -202,6 +202,28 @@ describe('the encryption key', () => {
     expect((await refused({ ...env, SECRET_ENCRYPTION_KEY: C.toUpperCase() }, folder)).code).toBe(0);
   });
 
+  it('is looked at before a database of an earlier version is brought forward', async () => {
+    const folder = emptyFolder();
+    const env = { PORT: '0', JWT_SECRET: A, SESSION_SECRET: B, SECRET_ENCRYPTION_KEY: C };
+    expect((await refused(env, folder)).code).toBe(0);
+    const database = new DatabaseSync(join(folder, 'data', 'questline.db'));
+    const gone = database
+      .prepare("delete from questline_migrations where name like 'collection users %'")
+      .run();
+    expect(gone.changes).toBe(1);
+    database.close();
+
+    const before = rowsOf(folder);
+    const changed = await refused({ ...env, SECRET_ENCRYPTION_KEY: 'd'.repeat(64) }, folder);
+    expect(changed).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(/^questline: SECRET_ENCRYPTION_KEY: /),
+    });
+    expect(rowsOf(folder)).toEqual(before);
+    expect((await refused(env, folder)).code).toBe(0);
+    expect(rowsOf(folder)).not.toEqual(before);
+  });
+
   it('may be given while the other secrets are made', async () => {
     const folder = emptyFolder();
     expect((await refused({ PORT: '0', SECRET_ENCRYPTION_KEY: C }, folder)).code).toBe(0);

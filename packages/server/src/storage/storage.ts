@@ -1,9 +1,10 @@
-import type { Clock, Ids, Publisher, RateLimiter } from '@questline/core';
-import { createSqlPorts, type SqlPorts } from '@questline/sql';
+import type { Clock, Ids, Publisher, RateLimiter, Store } from '@questline/core';
+import { createSqlPorts, type SqlDatabase, type SqlPorts } from '@questline/sql';
 import type { Configuration } from '../environment/configuration.ts';
 import type { Log } from '../log.ts';
 import { Mistake } from '../mistake.ts';
 import { migrateDatabase, type OpenDatabase, openDatabase } from './database.ts';
+import { DEPLOYMENT } from './deployment.ts';
 import { openRedis } from './redis.ts';
 
 /** Where everything is kept. */
@@ -28,6 +29,8 @@ export interface StorageOptions {
   readonly log: Log;
   /** What becomes of a database of an earlier version. Default: it is brought forward. */
   readonly outdated?: 'migrate' | 'refuse';
+  /** Looks at a database that was begun before, ahead of everything that changes it. What it throws ends the opening. */
+  readonly inspect?: (store: Store) => Promise<void>;
 }
 
 /**
@@ -35,7 +38,7 @@ export interface StorageOptions {
  * @throws Mistake naming DATABASE_URL, STORAGE_DIR or REDIS_URL when one cannot be opened.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { configuration, demo, clock, ids, log, outdated = 'migrate' } = options;
+  const { configuration, demo, clock, ids, log, outdated = 'migrate', inspect } = options;
   const { redisUrl } = configuration;
   const shared = redisUrl === undefined ? undefined : await openRedis(redisUrl, demo, log);
   let opened: OpenDatabase | undefined;
@@ -46,6 +49,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   try {
     opened = await openDatabase(configuration, demo, log);
     const { database, place } = opened;
+    if (inspect !== undefined && (await wasBegun(database))) {
+      await inspect(createSqlPorts(database, { clock, ids }).store);
+    }
     const steps = await migrateDatabase(database, outdated === 'refuse');
     if (steps.length > 0 && outdated === 'refuse') {
       const name = configuration.databaseUrl === undefined ? 'STORAGE_DIR' : 'DATABASE_URL';
@@ -64,4 +70,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     await close();
     throw error;
   }
+}
+
+/** Whether the table is there that remembers what must stay the same. */
+async function wasBegun(database: SqlDatabase): Promise<boolean> {
+  const missing = await migrateDatabase(database, true);
+  return !missing.some(({ name }) => name.startsWith(`collection ${DEPLOYMENT.name} `));
 }
