@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ProviderError } from '@questline/core';
 import { expect } from 'vitest';
 import { refusalBody } from '../../support/expected.ts';
-import { createSoundStudio } from '../../support/media.ts';
+import { createSoundStudio, type SoundStudio } from '../../support/media.ts';
 import type { Asked } from '../../support/wire.ts';
 import { NOW, type World, type WorldOptions } from '../../support/world.ts';
 import { ID, refused, type WireCase } from './case.ts';
@@ -87,9 +87,10 @@ async function sent(one: World): Promise<{ body: { file_key: string } }> {
   return { body: { file_key } };
 }
 
-/** Lets a minute pass while the caller waits. */
+/** Lets a minute pass while the caller waits, once the provider has been asked. */
 async function waitTooLong(one: World): Promise<void> {
-  for (let count = 0; count < 50; count += 1) await turn();
+  const [studio] = one.services.providers as readonly SoundStudio[];
+  while (studio?.recordings.length === 0) await turn();
   await one.clock.advance(60_000);
 }
 
