@@ -45,7 +45,7 @@ describe('a sign-in code', () => {
     });
     const code = /Your code for Ada & Co is (\d{6})/.exec(arrived?.mail.text ?? '')?.[1];
     expect(code).toBeDefined();
-    await running.until(/"path":"\/api\/otc\/send","status":200/);
+    await running.until(/"path":"\/api\/otc\/send","operation":"sendSignInCode","status":200/);
     for (const hidden of [code ?? '', LOGIN.password]) expect(running.output()).not.toContain(hidden);
   });
 
