@@ -186,7 +186,7 @@ export async function newcomersJourney(
 
   const bytes = picture(SIZE.width, SIZE.height);
   await uploadPicture(page, 'river.png', bytes);
-  expect(await workplace.keepersOf(bytes)).toHaveLength(1);
+  await expectKept(workplace, bytes);
   await openPicture(page, 'river.png');
   await look('picture');
   await page.getByRole('button', { name: 'Close' }).click();
@@ -205,7 +205,7 @@ export async function newcomersJourney(
     await inWindow(DESKTOP, other, async (elsewhere) => {
       await continueElsewhere(elsewhere, other.url, token, conversation);
       expect(await whoHas(key, other.url)).toEqual([200, 'Ada']);
-      expect(await workplace.keepersOf(picture(100, 100))).toHaveLength(1);
+      await expectKept(workplace, picture(100, 100));
       expect([...elsewhere.asked].sort()).toEqual([other.url, ...other.origins].sort());
       expect(elsewhere.complaints).toEqual([]);
     });
@@ -315,6 +315,11 @@ async function openPicture(page: Page, name: string): Promise<void> {
   await shown.waitFor();
   const width = () => page.evaluate("document.querySelector('dialog img')?.naturalWidth");
   await expect.poll(width, { timeout: 60_000 }).toBe(SIZE.width);
+}
+
+/** Once: what it was uploaded to is cleared away behind it. */
+async function expectKept({ keepersOf }: Workplace, bytes: Buffer): Promise<void> {
+  await expect.poll(async () => (await keepersOf(bytes)).length, { timeout: 60_000 }).toBe(1);
 }
 
 async function whoHas(key: string, url: string): Promise<[number, unknown]> {
