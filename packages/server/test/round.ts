@@ -28,14 +28,20 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   await page.getByText('No agents yet.').waitFor();
 
   await to(page, 'Settings');
-  await page.getByLabel('Data lakes', { exact: true }).check();
+  // The list that is loaded anew after one change arrives while the next one is being typed.
+  const lakes = page.getByLabel('Data lakes', { exact: true });
+  await lakes.waitFor();
+  const held = hold(page, '**/api/settings');
+  await lakes.check();
+  const letGo = await held;
   await page.getByLabel('Credits of a new account').fill('25');
+  await letGo();
   await page.keyboard.press('Tab');
   await expect
-    .poll(() => settingsOf(page, workplace.url), { timeout: 60_000 })
+    .poll(() => settingsOf(page, workplace.url), { timeout: 60_000, interval: 500 })
     .toMatchObject({ EnableDataLakes: true, defaultFreeCredits: 25 });
   await page.reload();
-  await page.getByLabel('Data lakes', { exact: true }).and(page.locator(':checked')).waitFor();
+  await lakes.and(page.locator(':checked')).waitFor();
   await photograph(page, 'settings');
 
   await to(page, 'Files');
@@ -91,9 +97,26 @@ async function to(page: Page, place: string): Promise<void> {
   await page.getByRole('heading', { name: place, level: 1 }).waitFor();
 }
 
+/** Keeps the next answer from an address. @returns once it is asked for, what lets it go and waits until the page has it. */
+async function hold(page: Page, address: string): Promise<() => Promise<void>> {
+  return new Promise((resolve) => {
+    void page.route(
+      address,
+      (route) =>
+        resolve(async () => {
+          const arrived = page.waitForResponse(address);
+          await route.continue();
+          await (await arrived).finished();
+        }),
+      { times: 1 },
+    );
+  });
+}
+
 async function settingsOf(page: Page, url: string): Promise<Record<string, unknown>> {
   const token = String(await page.evaluate("localStorage.getItem('questline.token')"));
   const answer = await fetch(`${url}/api/settings`, { headers: { Authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`the settings were answered with ${answer.status}`);
   const { settings } = (await answer.json()) as {
     settings: { settingName: string; settingValue: unknown }[];
   };

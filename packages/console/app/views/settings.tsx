@@ -76,6 +76,8 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
             <input
               inputMode={typeof value === 'number' ? 'numeric' : 'text'}
               value={shown === null ? '' : String(shown)}
+              // What is being typed stays when the list is loaded anew meanwhile.
+              onInput={(event) => setShown(event.currentTarget.value)}
               onChange={(event) => void save(parsed(event.currentTarget.value, typeof value === 'number'))}
               {...about}
             />
