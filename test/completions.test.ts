@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { ModelChunk, ModelProvider } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, eventsOf } from './support/model.ts';
 import { createWorld } from './support/world.ts';
@@ -109,6 +110,62 @@ describe('a turn with tools and thinking', () => {
     expect(world.clock.pending).toBe(0);
   });
 
+  it('sends the head after ten seconds too when the provider has not even taken the call', async () => {
+    let take = (): void => undefined;
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const provider = createScriptedProvider(() => taken);
+    const world = await createWorld({ models: [provider] });
+    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
+    while (provider.calls.length === 0) await turn();
+    await turn();
+    await world.clock.advance(10_000);
+    const response = await asked;
+    expect(response.status).toBe(200);
+    const [call] = provider.calls;
+    call?.say({ type: 'text', text: 'Here.' });
+    call?.end();
+    take();
+    expect(await response.text()).toMatch(/"text":"Here\.".*data: \[DONE\]\n\n$/s);
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it('leaves a provider that takes the call when its client has gone, free of charge', async () => {
+    let take = (): void => undefined;
+    let isLeft = false;
+    const provider = createScriptedProvider();
+    const deaf: ModelProvider = {
+      ...provider,
+      async generate() {
+        await new Promise<void>((resolve) => {
+          take = resolve;
+        });
+        const answer = endless();
+        return {
+          [Symbol.asyncIterator]: () => ({
+            next: () => answer.next(),
+            async return() {
+              isLeft = true;
+              return { done: true, value: undefined };
+            },
+          }),
+        };
+      },
+    };
+    const world = await createWorld({ models: [deaf] });
+    const controller = new AbortController();
+    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION, signal: controller.signal });
+    await world.settle();
+    controller.abort();
+    await asked;
+    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    take();
+    await world.settle();
+    expect(isLeft).toBe(true);
+    expect(world.clock.pending).toBe(0);
+  });
+
   it('stops the provider of a client that leaves before the first event, free of charge', async () => {
     const provider = createScriptedProvider();
     const world = await createWorld({ models: [provider] });
@@ -124,3 +181,62 @@ describe('a turn with tools and thinking', () => {
     expect(world.clock.pending).toBe(0);
   });
 });
+
+describe('a provider of the host that breaks its promises', () => {
+  const hi: ModelChunk = { type: 'text', text: 'x'.repeat(25) };
+
+  /** What it gives, after a first word. */
+  const faulty: Readonly<Record<string, () => Promise<IteratorResult<ModelChunk>>>> = {
+    'gives a part that is none': async () => ({ done: false, value: null as unknown as ModelChunk }),
+    'gives text that is none': async () => ({
+      done: false,
+      value: { type: 'text' } as unknown as ModelChunk,
+    }),
+    'throws instead of rejecting': () => {
+      throw new Error('SECRET of the provider');
+    },
+    'gives no promise': () => ({ done: true, value: undefined }) as unknown as Promise<never>,
+  };
+
+  it.each(Object.entries(faulty))('%s: one error event, and what came out is paid for', async (_, next) => {
+    let isLeft = false;
+    let steps = 0;
+    const provider: ModelProvider = {
+      ...createScriptedProvider(),
+      generate: async () => ({
+        [Symbol.asyncIterator]: () => ({
+          next() {
+            steps += 1;
+            return steps === 1 ? Promise.resolve({ done: false, value: hi }) : next();
+          },
+          async return() {
+            isLeft = true;
+            return { done: true, value: undefined };
+          },
+        }),
+      }),
+    };
+    const world = await createWorld({ models: [provider] });
+    const response = await world.ask('POST', '/api/ai/v1/completions', {
+      body: QUESTION,
+      headers: { 'X-Request-ID': 'r-1' },
+    });
+    const text = await response.text();
+    expect(eventsOf(text).slice(1)).toEqual([
+      { type: 'content', text: 'x'.repeat(25) },
+      { type: 'error', message: 'Model response error: the provider failed', requestId: 'r-1' },
+      '[DONE]',
+    ]);
+    expect(text).not.toContain('SECRET');
+    expect(isLeft).toBe(true);
+    expect(world.incidents).toHaveLength(1);
+    const [charge] = await world.ledger.charges({ account: world.account }, 1);
+    expect(charge).toMatchObject({ status: 'settled', usage: { output: 10 } });
+    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect(world.clock.pending).toBe(0);
+  });
+});
+
+async function* endless(): AsyncGenerator<ModelChunk> {
+  for (;;) yield { type: 'text', text: 'x' };
+}

@@ -1,6 +1,16 @@
-import { createApi, createServices, MESSAGES, ProviderError, QUESTS, SESSIONS } from '@questline/core';
+import {
+  createApi,
+  createServices,
+  MESSAGES,
+  type ModelProvider,
+  ProviderError,
+  type Publisher,
+  QUESTS,
+  SESSIONS,
+} from '@questline/core';
 import { describe, expect, it } from 'vitest';
-import { answerParts, createChatWorld, silent } from '../support/chat.ts';
+import { answerParts, createChatWorld, sayAtOnce, silent } from '../support/chat.ts';
+import { createScriptedProvider } from '../support/model.ts';
 
 const UNKNOWN = '0'.repeat(24);
 
@@ -180,6 +190,31 @@ describe('cancelling', () => {
     const before = await world.poll(id);
     const { status, body } = await world.json('POST', `/api/v1/quests/${id}/cancel`);
     expect([status, body]).toEqual([200, before]);
+  });
+
+  it('frees the worker of a model that does not hear of it', async () => {
+    const model = createScriptedProvider(sayAtOnce('Hello.'));
+    let isAsked = false;
+    const deafAtFirst: ModelProvider = {
+      ...model,
+      async generate(request, options) {
+        if (isAsked) return model.generate(request, options);
+        isAsked = true;
+        return new Promise(() => undefined);
+      },
+    };
+    const world = await createChatWorld({
+      models: [deafAtFirst],
+      settings: { admin: { DefaultAPIModel: 'scripted' }, worker: { concurrency: { chat: 1 } } },
+    });
+    const { id } = (await world.chat({ message: 'Hi' })).body;
+    const next = (await world.chat({ message: 'And you?' })).body;
+    await world.settle();
+    expect([isAsked, model.calls.length]).toEqual([true, 0]);
+    await world.json('POST', `/api/v1/quests/${id}/cancel`);
+    await world.settle();
+    expect(await world.poll(next.id)).toMatchObject({ status: 'done', reply: 'Hello.' });
+    expect((await world.ledger.balance(world.account)).held).toBe(0);
   });
 
   it('answers those who wait', async () => {
@@ -367,6 +402,41 @@ describe('waiting', () => {
     await world.clock.advance(2000);
     expect((await waiting).body).toMatchObject({ status: 'done', response: 'From elsewhere.' });
     await elsewhere.close();
+  });
+
+  const away = (): never => {
+    throw new Error('away');
+  };
+  const broken: Readonly<Record<string, Publisher>> = {
+    'rejects everything': {
+      publish: () => Promise.reject(new Error('away')),
+      subscribe: () => Promise.reject(new Error('away')),
+    },
+    'throws instead of rejecting': { publish: away, subscribe: away },
+    'never answers': {
+      publish: () => new Promise(() => undefined),
+      subscribe: () => new Promise(() => undefined),
+    },
+    'cannot end a subscription': {
+      publish: async () => undefined,
+      subscribe: async () => () => Promise.reject(new Error('away')),
+    },
+  };
+
+  it.each(Object.entries(broken))('does without a publisher that %s', async (_, publisher) => {
+    const world = await createChatWorld({ onCall: silent, started: false, publisher });
+    world.api.start().catch(() => undefined);
+    const waiting = world.chat({ message: 'Hi', wait: true });
+    await world.settle();
+    world.calls[0]?.say(...answerParts('Hello.'));
+    world.calls[0]?.end();
+    await world.settle();
+    await world.clock.advance(1000);
+    expect((await waiting).body).toMatchObject({ status: 'done', response: 'Hello.' });
+
+    const { id } = (await world.chat({ message: 'And?' })).body;
+    const cancelled = await world.json('POST', `/api/v1/quests/${id}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'stopped']);
   });
 
   it('tells where the time went', async () => {

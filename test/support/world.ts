@@ -15,6 +15,7 @@ import {
   type Moderator,
   type NewApiKey,
   type ObjectStore,
+  type Publisher,
   type Route,
   type Services,
   type Settings,
@@ -44,6 +45,7 @@ export interface WorldOptions {
   readonly key?: Partial<NewApiKey>;
   readonly ledger?: (ledger: CreditLedger) => CreditLedger;
   readonly store?: (store: Store) => Store;
+  readonly publisher?: Publisher;
   readonly web?: WebTools;
   readonly objects?: ObjectStore;
   readonly extractors?: readonly TextExtractor[];
@@ -105,6 +107,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       models: options.models ?? [],
       clock,
       ids,
+      ...(options.publisher !== undefined && { publisher: options.publisher }),
       ...(options.web !== undefined && { web: options.web }),
       ...(options.objects !== undefined && { objects: options.objects }),
       ...(options.extractors !== undefined && { extractors: options.extractors }),

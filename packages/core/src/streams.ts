@@ -49,3 +49,53 @@ export function finalizing<T>(
     },
   };
 }
+
+/**
+ * An iterator that is yet to come: its first step brings it about. Whoever leaves before that is not waited for; the
+ * iterator is left as soon as it is there.
+ */
+export function eventually<T>(
+  open: () => Promise<AsyncIterator<T>>,
+): Required<Pick<AsyncIterator<T>, 'next' | 'return'>> {
+  let source: AsyncIterator<T> | undefined;
+  let isLeft = false;
+  const begin = async (): Promise<IteratorResult<T>> => {
+    source = await open();
+    if (!isLeft) return source.next();
+    leave(source);
+    return { done: true, value: undefined };
+  };
+  return {
+    next: () => source?.next() ?? begin(),
+    async return() {
+      isLeft = true;
+      await source?.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+/** Returns an iterator that nobody will read on, without waiting for it. Its owner reports what goes wrong then. */
+export function leave(source: AsyncIterator<unknown>): void {
+  try {
+    source.return?.()?.then(undefined, () => undefined);
+  } catch {
+    // As above.
+  }
+}
+
+/** Rejects with the signal's reason as soon as it is aborted; `work` may go on for a while, unheard. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    work.catch(() => undefined);
+  }
+}

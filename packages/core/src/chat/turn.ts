@@ -1,6 +1,7 @@
 import type { Answering } from '../models/answering.ts';
 import type { FinishReason, ModelContent, ModelMessage, ModelPart, ToolSchema } from '../ports/models.ts';
 import type { PaidCall } from '../quests/model-call.ts';
+import { leave, untilAborted } from '../streams.ts';
 import type { ToolResult } from '../tools/registry.ts';
 
 type ToolUse = Extract<ModelPart, { type: 'tool_use' }>;
@@ -92,9 +93,12 @@ export async function listen(
     }
   };
 
-  await untilAborted(read(), signal, () => {
-    chunks.return?.().catch(() => undefined);
-  });
+  try {
+    await untilAborted(read(), signal);
+  } catch (error) {
+    leave(chunks);
+    throw error;
+  }
   if (text !== '') content.push({ type: 'text', text });
   for (const { id, name, arguments: json } of uses) {
     content.push({ type: 'tool_use', id, name, input: parseArguments(json) ?? {} });
@@ -136,28 +140,5 @@ export function parseArguments(json: string): unknown {
     return JSON.parse(json) as unknown;
   } catch {
     return undefined;
-  }
-}
-
-/** Rejects with the signal's reason as soon as it is aborted; `work` may go on for a while, unheard. */
-export async function untilAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  onAbort: () => void,
-): Promise<T> {
-  let leave = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    leave = () => {
-      onAbort();
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-    work.catch(() => undefined);
   }
 }

@@ -2,6 +2,7 @@ import type { Call } from '../call.ts';
 import { type AnsweringServices, askModels } from '../models/answering.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { GenerateRequest, ModelChunk } from '../ports/models.ts';
+import { eventually } from '../streams.ts';
 import { createCompletion } from './contract.ts';
 import { type CompletionMoney, type CompletionMoneyServices, holdFor } from './money.ts';
 import { forStandIn } from './request.ts';
@@ -13,7 +14,7 @@ export interface CompletionAnswer {
   readonly money: CompletionMoney | undefined;
 }
 
-/** Asks one model, once. */
+/** Asks one model, once: with the first step of the source, so that the head of the answer waits for no provider. */
 export async function askOne(
   services: CompletionMoneyServices,
   call: Call,
@@ -21,13 +22,11 @@ export async function askOne(
   request: GenerateRequest,
 ): Promise<CompletionAnswer> {
   const money = await holdFor(services, call, entry, request, call.id);
-  try {
+  const source = eventually(async () => {
     const chunks = await entry.provider.generate(request, { signal: call.signal });
-    return { source: chunks[Symbol.asyncIterator](), money };
-  } catch (error) {
-    await money.release();
-    throw error;
-  }
+    return chunks[Symbol.asyncIterator]();
+  });
+  return { source, money };
 }
 
 /** Asks a model, and others in its place when it fails before its first word through no fault of the request. */
@@ -41,10 +40,9 @@ export function askInTurn(
   const leaving = new AbortController();
   let money: CompletionMoney | undefined;
   let holds = 0;
-  let chunks: AsyncIterator<ModelChunk> | undefined;
 
-  const begin = async (): Promise<IteratorResult<ModelChunk>> => {
-    const answering = await askModels(services, {
+  const source = eventually(async () => {
+    const { chunks } = await askModels(services, {
       candidates: [entry, ...standIns],
       requestFor: (candidate) => (candidate === entry ? request : forStandIn(request, candidate)),
       async pay(candidate, wish) {
@@ -58,17 +56,15 @@ export function askInTurn(
       requestId: call.requestId,
       signal: AbortSignal.any([call.signal, leaving.signal]),
     });
-    chunks = answering.chunks;
-    return chunks.next();
-  };
+    return chunks;
+  });
 
   return {
     source: {
-      next: () => chunks?.next() ?? begin(),
-      async return() {
+      next: source.next,
+      return() {
         leaving.abort();
-        await chunks?.return?.();
-        return { done: true, value: undefined };
+        return source.return();
       },
     },
     get money() {

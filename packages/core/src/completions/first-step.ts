@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
+import { leave } from '../streams.ts';
 
 /** So long the head waits for the model's first event, to be able to say with a status that there will be none. */
 const HEAD_WAITS_MS = 10_000;
@@ -17,7 +18,7 @@ export function firstStep<T>(
     const step = source.next();
     const settle = (): void => {
       cancel();
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', stop);
     };
     const begin = (): void => {
       settle();
@@ -27,14 +28,14 @@ export function firstStep<T>(
       settle();
       reject(error);
     };
-    const leave = (): void => {
+    const stop = (): void => {
       fail(signal.reason);
       // The source may be waiting for its upstream: stop it, but don't wait for it.
-      source.return?.().catch(() => undefined);
+      leave(source);
     };
     const cancel = clock.timer(HEAD_WAITS_MS, begin);
     step.then(begin, fail);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
   });
 }

@@ -74,6 +74,9 @@ function streamOf(
   first: Promise<IteratorResult<ModelChunk>>,
 ): AsyncIterableIterator<string> {
   const { requestId } = call;
+  const report = (error: unknown): void => {
+    services.onError({ operation: createCompletion.id, requestId, error });
+  };
   const frames = new CompletionStream({
     source: answer.source,
     first,
@@ -82,9 +85,9 @@ function streamOf(
     requestId: services.completions.metaEvent ? requestId : undefined,
     finish: () => finish(services, answer),
     async fail(error) {
-      await settleBrokenOff(answer);
       // A refusal of our own, such as the end of the process, is no incident.
-      if (!isApiError(error)) services.onError({ operation: createCompletion.id, requestId, error });
+      if (!isApiError(error)) report(error);
+      await settleBrokenOff(answer).catch(report);
       const { message, code } = failure(error);
       return { message, requestId, ...(isOfCredits(code) && { code }) };
     },
@@ -131,5 +134,5 @@ function isOfCredits(code: string | undefined): boolean {
 }
 
 function failure(error: unknown): ApiError {
-  return error instanceof ApiError ? error : providerFailure(error, 'completions');
+  return isApiError(error) ? error : providerFailure(error, 'completions');
 }

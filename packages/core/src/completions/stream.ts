@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts';
 import { DONE, frame, KEEP_ALIVE } from '../http/sse.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ModelChunk, ModelPart, ThinkingBlock } from '../ports/models.ts';
+import { leave } from '../streams.ts';
 import { toWireThinking } from './thinking.ts';
 
 /** About this often something is sent, so that no proxy takes a thinking model for a dead one. */
@@ -19,7 +20,7 @@ export interface CompletionStreamOptions {
   readonly requestId: string | undefined;
   /** Settles the money of a call that came to its own end, and says what stands on its last event. */
   readonly finish: () => Promise<Readonly<Record<string, unknown>>>;
-  /** Settles the money of a call that broke off, and says what the `error` event tells. */
+  /** Settles the money of a call that broke off, and says what the `error` event tells. Never rejects. */
   readonly fail: (error: unknown) => Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -67,7 +68,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => {
       this.#reader = resolve;
-      if (!this.#pulling && !this.#concluding) this.#pull(this.#options.source.next());
+      if (!this.#pulling && !this.#concluding) this.#advance();
     });
   }
 
@@ -83,8 +84,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   stop(): void {
     if (this.#ended || this.#concluding) return;
     this.#opened = true;
-    this.#fail(new ApiError(503, 'The service is about to restart. Try again shortly.'));
-    this.#options.source.return?.().catch(() => undefined);
+    this.#breakOff(new ApiError(503, 'The service is about to restart. Try again shortly.'));
   }
 
   #open(): void {
@@ -107,6 +107,15 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     this.#cancelTimer?.();
   }
 
+  #advance(): void {
+    try {
+      this.#pull(this.#options.source.next());
+    } catch (error) {
+      this.#pulling = false;
+      this.#breakOff(error);
+    }
+  }
+
   #pull(step: Promise<IteratorResult<ModelChunk>>): void {
     this.#pulling = true;
     step.then(this.#onStep, this.#onFailure);
@@ -115,6 +124,15 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   readonly #onStep = (step: IteratorResult<ModelChunk>): void => {
     this.#pulling = false;
     if (this.#ended || this.#concluding) return;
+    try {
+      this.#take(step);
+    } catch (error) {
+      // What came is no part of an answer. Thrown from here, it would end the host's process.
+      this.#breakOff(error);
+    }
+  };
+
+  #take(step: IteratorResult<ModelChunk>): void {
     if (step.done === true) {
       this.#concluding = true;
       this.#options.finish().then(
@@ -124,21 +142,24 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
       return;
     }
     const text = this.#framesOf(step.value);
-    if (text === '') this.#pull(this.#options.source.next());
+    if (text === '') this.#advance();
     else this.#deliver(text);
-  };
+  }
 
   readonly #onFailure = (error: unknown): void => {
     this.#pulling = false;
     if (!this.#ended && !this.#concluding) this.#fail(error);
   };
 
+  /** The provider would go on, unheard. */
+  #breakOff(error: unknown): void {
+    this.#fail(error);
+    leave(this.#options.source);
+  }
+
   #fail(error: unknown): void {
     this.#concluding = true;
-    this.#options.fail(error).then(
-      (event) => this.#end(frame({ type: 'error', ...event })),
-      () => this.#end(frame({ type: 'error', message: 'Model response error: internal error' })),
-    );
+    void this.#options.fail(error).then((event) => this.#end(frame({ type: 'error', ...event })));
   }
 
   /** Text that arrived together goes out together: one increment, one frame. */

@@ -1,7 +1,8 @@
-import { listen, parseArguments, untilAborted } from '../chat/turn.ts';
+import { listen, parseArguments } from '../chat/turn.ts';
 import type { Answering } from '../models/answering.ts';
 import type { FinishReason, ModelContent, ModelMessage, ModelPart, ToolSchema } from '../ports/models.ts';
 import type { PaidCall } from '../quests/model-call.ts';
+import { untilAborted } from '../streams.ts';
 import type { ToolResult } from '../tools/registry.ts';
 import type { NewStep } from './steps.ts';
 
@@ -88,7 +89,7 @@ async function act(
     }),
   );
   // A tool that does not hear the signal is not waited for.
-  const outcomes = await untilAborted(running, parts.signal, () => undefined);
+  const outcomes = await untilAborted(running, parts.signal);
   const results: ModelContent[] = [];
   for (const [place, { id, name }] of uses.entries()) {
     const { content, isError } = outcomes[place] ?? { content: '', isError: true };

@@ -1,4 +1,5 @@
 import { nextTick } from 'node:process';
+import { leave } from '../streams.ts';
 
 /** Where a streamed body goes. */
 export interface BodySink {
@@ -74,7 +75,7 @@ export class Pump {
     this.#over = true;
     this.#text = '';
     this.#wake?.();
-    abandon(this.#source);
+    leave(this.#source);
   }
 
   flush(): void {
@@ -138,18 +139,9 @@ function flushPump(pump: Pump): void {
   pump.flush();
 }
 
-/** Returns an iterator that nobody will read on. Its owner reports what goes wrong then. */
-function abandon(source: AsyncIterator<unknown>): void {
-  try {
-    source.return?.()?.then(undefined, () => undefined);
-  } catch {
-    // As above.
-  }
-}
-
 /** Ends a streamed body that will not be sent at all; other bodies need nothing. */
 export function discard(body: unknown): void {
-  if (isStreamed(body)) abandon(body[Symbol.asyncIterator]());
+  if (isStreamed(body)) leave(body[Symbol.asyncIterator]());
 }
 
 export function isStreamed(body: unknown): body is AsyncIterable<string | Uint8Array> {

@@ -10,6 +10,7 @@ import {
   ProviderError,
   type ProviderErrorKind,
 } from '../ports/models.ts';
+import { eventually, leave, untilAborted } from '../streams.ts';
 import type { Breaker } from './breaker.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import { providerFailure } from './failures.ts';
@@ -127,13 +128,28 @@ async function insist(
   }
 }
 
-/** Calls the provider and reads as far as the first thing it says, so that a failure before it can still be undone. */
+/**
+ * Calls the provider and reads as far as the first thing it says, so that a failure before it can still be undone. One
+ * that does not hear the signal is not waited for.
+ */
 async function firstWord(
   entry: CatalogueEntry,
   request: GenerateRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterator<ModelChunk>> {
-  const source = (await entry.provider.generate(request, { signal }))[Symbol.asyncIterator]();
+  const source = eventually(async () => {
+    const chunks = await entry.provider.generate(request, { signal });
+    return chunks[Symbol.asyncIterator]();
+  });
+  try {
+    return await untilAborted(untilFirstWord(source), signal);
+  } catch (error) {
+    leave(source);
+    throw error;
+  }
+}
+
+async function untilFirstWord(source: AsyncIterator<ModelChunk>): Promise<AsyncIterator<ModelChunk>> {
   const read: ModelChunk[] = [];
   for (;;) {
     const step = await source.next();

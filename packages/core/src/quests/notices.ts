@@ -44,21 +44,43 @@ export function createQuestNotices(services: {
   const { publisher, clock } = services;
   const waiting = new Set<() => void>();
 
-  // Nobody waits for a notice to go out, and one that is lost costs only time.
-  const publish = (topic: string, message: string): void => {
-    publisher.publish(topic, message).catch((error: unknown) => {
-      services.onError({ operation: 'publish', requestId: '', error });
-    });
+  const report = (error: unknown): void => {
+    services.onError({ operation: 'publish', requestId: '', error });
+  };
+
+  /** Nobody waits for a notice to go out, and one that is lost costs only time. */
+  const publish = async (topic: string, message: string): Promise<void> => {
+    try {
+      await publisher.publish(topic, message);
+    } catch (error) {
+      report(error);
+    }
+  };
+
+  /** Calls once it is listening, too: what was told before then was not heard. @returns ends it. */
+  const listen = (topic: string, listener: () => void): (() => Promise<void>) => {
+    const subscribe = async (): Promise<() => Promise<void>> => {
+      const end = await publisher.subscribe(topic, listener);
+      listener();
+      return end;
+    };
+    const subscribing = subscribe();
+    // Who is not told looks for itself.
+    subscribing.catch(report);
+    return async () => {
+      const end = await subscribing.catch(() => undefined);
+      await end?.();
+    };
   };
 
   return {
     ended(questId) {
-      publish(topicOf(questId), 'ended');
+      void publish(topicOf(questId), 'ended');
     },
 
     stopped(questId) {
-      publish(STOPPED, questId);
-      publish(topicOf(questId), 'ended');
+      void publish(STOPPED, questId);
+      void publish(topicOf(questId), 'ended');
     },
 
     onStopped: (listener) => publisher.subscribe(STOPPED, listener),
@@ -71,18 +93,21 @@ export function createQuestNotices(services: {
         isOver = true;
         ring();
       };
-      const unsubscribe = await publisher.subscribe(topicOf(questId), wake);
+      const unlisten = listen(topicOf(questId), wake);
       const cancelTimeout = clock.timer(timeoutMs, giveUp);
       signal.addEventListener('abort', giveUp, { once: true });
       waiting.add(giveUp);
       try {
-        for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LOOK_EVERY_MS)) {
+        for (let pause = FIRST_LOOK_MS; ; ) {
           const woken = new Promise<void>((resolve) => {
             ring = resolve;
           });
           const quest = await quests.get(questId);
           if (quest === undefined || hasEnded(quest) || isOver) return quest;
-          const cancelLook = clock.timer(pause, wake);
+          const cancelLook = clock.timer(pause, () => {
+            pause = Math.min(2 * pause, LOOK_EVERY_MS);
+            ring();
+          });
           await woken;
           cancelLook();
         }
@@ -90,7 +115,7 @@ export function createQuestNotices(services: {
         waiting.delete(giveUp);
         signal.removeEventListener('abort', giveUp);
         cancelTimeout();
-        await unsubscribe();
+        unlisten().catch(report);
       }
     },
 
