@@ -1,6 +1,6 @@
 import { ProviderError } from '@questline/core';
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, eventsOf, type ModelCall } from '../support/model.ts';
+import { createScriptedProvider, eventsOf, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const BODY = {
@@ -93,6 +93,28 @@ describe('settlement', () => {
       call.end();
     });
     expect(await spentOf(absurd.world)).toEqual({ spent: 1, held: 0 });
+  });
+
+  it('takes a report that nobody could pay for absurd, also of a model whose size nobody knows', async () => {
+    const sizeless = { ...SCRIPTED_MODEL, contextWindow: 0 };
+    const provider = createScriptedProvider(
+      (call) => {
+        call.say(
+          { type: 'text', text: 'x'.repeat(25) },
+          { type: 'usage', usage: { input: 4, output: 9e15 } },
+        );
+        call.end();
+      },
+      [sizeless],
+    );
+    const world = await createWorld({ models: [provider], credits: 10 });
+    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    expect(eventsOf(await response.text()).slice(-2)).toEqual([
+      expect.objectContaining({ usage: { inputTokens: 4, outputTokens: 10 }, credits: expect.anything() }),
+      '[DONE]',
+    ]);
+    expect(await spentOf(world)).toEqual({ spent: 0.14, held: 0 });
+    expect(world.clock.pending).toBe(0);
   });
 
   it('keeps the price of the moment of admission', async () => {

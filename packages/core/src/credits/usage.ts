@@ -36,11 +36,21 @@ const longestToken = 8;
  * @param reserved the call's reservation, whole micro-credits.
  */
 export function meterCall(prices: Prices, reserved: number, call: EndedCall): MeteredCall {
-  if (call.usage !== undefined && isSaneUsage(call.usage, call)) {
-    return { usage: call.usage, amount: charge(prices, call.usage), reported: true };
-  }
+  const reported = reportedCharge(prices, call);
+  if (reported !== undefined) return reported;
   const usage: Usage = { input: estimateInput(call.prompt), output: estimateTokens(call.charactersSent) };
   return { usage, amount: Math.min(charge(prices, usage), reserved), reported: false };
+}
+
+/** What the provider's report comes to, if it is one to believe: one that nobody could pay is not. */
+function reportedCharge(prices: Prices, call: EndedCall): MeteredCall | undefined {
+  const { usage } = call;
+  if (usage === undefined || !isSaneUsage(usage, call)) return undefined;
+  try {
+    return { usage, amount: charge(prices, usage), reported: true };
+  } catch {
+    return undefined;
+  }
 }
 
 /**
