@@ -6,6 +6,7 @@ import {
   issueApiKey,
   type Publisher,
   revokeApiKey,
+  rotateApiKey,
   type Store,
   toFetchHandler,
   USERS,
@@ -121,6 +122,22 @@ describe('a credential revoked in one process', () => {
     slow.release();
     await first;
     expect(await process.ask(key)).toBe(401);
+  });
+
+  it('dies at once here by its new secret too, after it was rotated elsewhere unheard', async () => {
+    const here = startProcess(store, clock);
+    const there = startProcess(store, clock);
+    const { user, key, keyId } = await inhabit(here);
+    expect(await there.ask(key)).toBe(200);
+    const rotated = await rotateApiKey(here.services, user.id, keyId);
+    expect(await there.ask(rotated?.key ?? '')).toBe(200);
+    // The old one is looked up anew, and is known no more.
+    await clock.advance(1500);
+    expect(await there.ask(rotated?.key ?? '')).toBe(200);
+    expect(await there.ask(key)).toBe(401);
+
+    await revokeApiKey(there.services, user.id, keyId);
+    expect(await there.ask(rotated?.key ?? '')).toBe(401);
   });
 
   it('does not depend on what else comes over the topic', async () => {

@@ -49,11 +49,13 @@ export function createAgentEvents(services: {
 }): AgentEvents {
   const { publisher, clock } = services;
   return {
-    tell(event) {
+    async tell(event) {
       const message = JSON.stringify({ ...event, timestamp: new Date(clock.now()).toISOString() });
-      publisher.publish(agentTopicOf(event.sessionId), message).catch((error: unknown) => {
+      try {
+        await publisher.publish(agentTopicOf(event.sessionId), message);
+      } catch (error) {
         services.onError({ operation: 'publish', requestId: '', error });
-      });
+      }
     },
     listen: (sessionId, listener) =>
       publisher.subscribe(agentTopicOf(sessionId), (message) =>

@@ -137,7 +137,7 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
 }
 
 /** Once, for work that lasts longer than any worker has it in hand. @returns false when it is no longer open. */
-export function renewHold({ ledger, clock }: ReservationServices, hold: Hold): Promise<boolean> {
+export async function renewHold({ ledger, clock }: ReservationServices, hold: Hold): Promise<boolean> {
   return ledger.renew(hold, clock.now() + LEASE_MS);
 }
 

@@ -50,10 +50,12 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
   });
   let endings: (() => void | Promise<void>)[] = [];
 
-  const runChore = (chore: Chore): void => {
-    chore.run().catch((error: unknown) => {
+  const runChore = async (chore: Chore): Promise<void> => {
+    try {
+      await chore.run();
+    } catch (error) {
       onError({ operation: `chore:${chore.name}`, requestId: '', error });
-    });
+    }
   };
 
   return {
@@ -61,7 +63,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       if (worker.running) return;
       intake.open();
       worker.start();
-      endings = parts.chores.map((chore) => repeating(clock, chore.everyMs, () => runChore(chore)));
+      endings = parts.chores.map((chore) => repeating(clock, chore.everyMs, () => void runChore(chore)));
       endings.push(...(await Promise.all(parts.subscriptions.map((subscribe) => subscribe()))));
     },
     async drain(timeoutMs) {

@@ -74,6 +74,30 @@ describe.each(Object.entries(queues))('worker on a %s', (_name, createQueue) => 
     expect(ran).toEqual([1]);
   });
 
+  it('lives on with a queue that throws instead of rejecting, while its lease lasts', async () => {
+    let interruption: AbortSignal | undefined;
+    const { clock, worker, queue, incidents } = setUp(
+      (time) => ({
+        ...createQueue(time),
+        renew() {
+          throw new Error('away');
+        },
+      }),
+      (_job, signal) => {
+        interruption ??= signal;
+        return new Promise(() => undefined);
+      },
+    );
+    worker.start();
+    await queue.enqueue({ kind: 'work', payload: 1, key: 'a' });
+    await turns();
+    await clock.advance(LEASE_MS - 1);
+    expect(interruption?.aborted).toBe(false);
+    expect(incidents.length).toBeGreaterThan(0);
+    await clock.advance(LEASE_MS);
+    expect(isJobInterrupted(interruption?.reason)).toBe(true);
+  });
+
   it('tries a failed job again after growing pauses, and says why', async () => {
     const attempts: { attempt: number; at: number }[] = [];
     const { clock, queue, worker, incidents } = setUp(createQueue, async (job) => {

@@ -181,18 +181,19 @@ export function createWorker(services: {
 
   /** One heartbeat for all: a job that is short never needs any. */
   const renewAll = (): void => {
-    for (const entry of active) {
-      queue.renew(entry.job, settings.leaseMs).then(
-        (isRenewed) => {
-          if (isRenewed) entry.leaseUntil = clock.now() + settings.leaseMs;
-          else entry.interruption.abort(new JobInterrupted('lease-lost'));
-        },
-        (error: unknown) => {
-          report(entry.job.kind, error);
-          if (entry.leaseUntil <= clock.now()) entry.interruption.abort(new JobInterrupted('lease-lost'));
-        },
-      );
+    for (const entry of active) void renew(entry);
+  };
+
+  const renew = async (entry: ActiveJob): Promise<void> => {
+    let isHeld: boolean;
+    try {
+      isHeld = await queue.renew(entry.job, settings.leaseMs);
+      if (isHeld) entry.leaseUntil = clock.now() + settings.leaseMs;
+    } catch (error) {
+      report(entry.job.kind, error);
+      isHeld = entry.leaseUntil > clock.now();
     }
+    if (!isHeld) entry.interruption.abort(new JobInterrupted('lease-lost'));
   };
 
   const start = (): void => {

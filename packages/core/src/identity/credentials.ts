@@ -54,9 +54,10 @@ export function createAuthenticator(services: {
   const { store, clock, tokens } = services;
   const apiKeys = store.collection(API_KEYS);
   const users = store.collection(USERS);
-  const knownKeys = createBoundedMap<Believed<KnownKey>>(CACHED, ({ value }) =>
-    hashes.delete(value.record.id),
-  );
+  const knownKeys = createBoundedMap<Believed<KnownKey>>(CACHED, ({ value: { record } }) => {
+    // A rotated key may be known by its new secret already.
+    if (hashes.get(record.id) === record.hash) hashes.delete(record.id);
+  });
   const knownUsers = createBoundedMap<Believed<UserRecord>>(CACHED);
   /** The hash under which a key is cached, to forget it by its id. */
   const hashes = new Map<string, string>();
@@ -110,16 +111,19 @@ export function createAuthenticator(services: {
 
   function admit({ record, caller }: KnownKey, now: number): KeyCaller {
     if (record.expiresAt !== null && record.expiresAt <= now) throw badCredential();
-    noteUse(record, now);
+    const lastUse = used.get(record.id) ?? record.lastUsedAt ?? 0;
+    if (now - lastUse >= USED_EVERY_MS) void noteUse(record, now);
     return caller;
   }
 
-  function noteUse(record: ApiKeyRecord, now: number): void {
-    const last = used.get(record.id) ?? record.lastUsedAt ?? 0;
-    if (now - last < USED_EVERY_MS) return;
+  /** Nobody waits for it, and a failure costs only the date. */
+  async function noteUse(record: ApiKeyRecord, now: number): Promise<void> {
     used.set(record.id, now);
-    // Nobody waits for it, and a failure costs only the date.
-    apiKeys.update(record.id, { lastUsedAt: now }).catch(services.onError);
+    try {
+      await apiKeys.update(record.id, { lastUsedAt: now });
+    } catch (error) {
+      services.onError(error);
+    }
   }
 
   async function userById(id: string): Promise<Believed<UserRecord> | undefined> {

@@ -37,13 +37,19 @@ export function createRevocations(services: {
     if (revocation !== undefined) onRevocation(revocation);
   };
 
+  const subscribe = async (): Promise<() => Promise<void>> => publisher.subscribe(TOPIC, hear);
+
   return {
-    tell(revocation) {
-      publisher.publish(TOPIC, JSON.stringify(revocation)).catch(onError);
+    async tell(revocation) {
+      try {
+        await publisher.publish(TOPIC, JSON.stringify(revocation));
+      } catch (error) {
+        onError(error);
+      }
     },
     listen() {
       if (isClosed || subscription !== undefined || clock.now() < notBefore) return;
-      subscription = publisher.subscribe(TOPIC, hear);
+      subscription = subscribe();
       subscription.catch((error: unknown) => {
         subscription = undefined;
         notBefore = clock.now() + PAUSE_MS;

@@ -43,12 +43,16 @@ export function createOwnModels(services: {
   /** Counts what was forgotten: what was read before that is not believed after it. */
   let forgotten = 0;
 
-  const noteUse = ({ id, lastUsedAt }: ProviderKeyRecord): void => {
+  /** Nobody waits for it, and a failure costs only the date. */
+  const noteUse = async ({ id, lastUsedAt }: ProviderKeyRecord): Promise<void> => {
     const now = clock.now();
     if (now - (used.get(id) ?? lastUsedAt ?? 0) < USED_EVERY_MS) return;
     used.set(id, now);
-    // Nobody waits for it, and a failure costs only the date.
-    keys.update(id, { lastUsedAt: now }).catch(services.onError);
+    try {
+      await keys.update(id, { lastUsedAt: now });
+    } catch (error) {
+      services.onError(error);
+    }
   };
 
   /** Opened at each call, so that no key lies about in clear. */
@@ -57,7 +61,7 @@ export function createOwnModels(services: {
     if (key === undefined) {
       throw new Error(`provider key ${record.id} was stored under another secretEncryptionKey`);
     }
-    noteUse(record);
+    void noteUse(record);
     return key;
   };
 
