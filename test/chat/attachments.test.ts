@@ -42,6 +42,22 @@ describe('attached files', () => {
     });
   });
 
+  it('that are named twice are read and given once', async () => {
+    let reads = 0;
+    const counting: FilesReader = {
+      ...files,
+      content(...asked) {
+        reads += 1;
+        return files.content(...asked);
+      },
+    };
+    const world = await createChatWorld({ services: (services) => ({ ...services, files: counting }) });
+    const { body } = await world.chat({ message: '', fileIds: Array(50).fill(PICTURE), wait: true });
+    expect(reads).toBe(1);
+    expect(world.calls[0]?.request.messages.at(-1)?.content).toHaveLength(1);
+    expect((await world.poll(body.id)).attachmentDelivery).toMatchObject({ requested: 1, delivered: 1 });
+  });
+
   it('that are all taken leave no notice', async () => {
     const world = await setUp();
     const { body } = await world.chat({ message: '', fileIds: [PICTURE], wait: true });

@@ -60,7 +60,8 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
     const payer = await payerFor(services.isMember, call.caller, body.organizationId);
     const { userId } = call.caller;
-    if (body.fileIds.length > 0) await checkAttachments(services.files, userId, body.fileIds);
+    const fileIds = [...new Set(body.fileIds)];
+    if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
 
     const { session, isNew } = await chooseSession(
       services,
@@ -87,7 +88,7 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
       ownerId: userId,
       status: 'pending',
       type: 'message',
-      request: requestOf(body, call, { entry, payer, session, tools, terms }),
+      request: requestOf(body, call, { entry, payer, session, tools, terms, fileIds }),
       liveSince: now,
       createdAt: now,
       updatedAt: now,
@@ -126,9 +127,10 @@ function requestOf(
     readonly session: SessionRecord;
     readonly tools: ChosenTools | undefined;
     readonly terms: AgentTerms;
+    readonly fileIds: readonly string[];
   },
 ): ChatRequest {
-  const { entry, payer, session, tools, terms } = about;
+  const { entry, payer, session, tools, terms, fileIds } = about;
   // Built field by field: this runs for every message, and most have none of what follows.
   const request: Mutable<ChatRequest> = {
     message: body.message,
@@ -140,7 +142,7 @@ function requestOf(
   };
   const temperature = body.temperature ?? terms.temperature ?? session.temperature;
   if (temperature !== undefined) request.temperature = temperature;
-  if (body.fileIds.length > 0) request.fileIds = body.fileIds;
+  if (fileIds.length > 0) request.fileIds = fileIds;
   if (body.promptMode !== undefined) request.promptMode = body.promptMode;
   if (body.systemPrompt !== undefined) request.hasSystemPrompt = true;
   const features = featuresOf(body);
