@@ -297,6 +297,28 @@ describe('the list', () => {
     }
   });
 
+  it('refuses a cursor that was written by hand, whatever it would have the storage look for', async () => {
+    const world = await setUp();
+    for (const name of ['Alpha', 'Beta']) await world.json('POST', '/api/v1/sessions', { body: { name } });
+    const { next_cursor } = (await world.json('GET', '/api/v1/sessions?limit=1')).body;
+    const [mark, value, id] = JSON.parse(Buffer.from(next_cursor, 'base64url').toString());
+    const written = [
+      [`"${value}"`, id],
+      ['1.5', id],
+      ['1e999', id],
+      ['null', id],
+      [value, `${id}\u0000`],
+      [value, '\ud800'],
+    ].map(([at, of]) => `["${mark}",${at},${JSON.stringify(of)}]`);
+    for (const text of written) {
+      const cursor = Buffer.from(text).toString('base64url');
+      expect([text, (await world.json('GET', `/api/v1/sessions?cursor=${cursor}`)).status]).toEqual([
+        text,
+        422,
+      ]);
+    }
+  });
+
   it('takes no slot of the day', async () => {
     const world = await setUp();
     const left = async () =>

@@ -20,7 +20,8 @@ export const pageQuery = z.object({
 
 /** A place in a list's order. */
 export interface Place {
-  readonly value: string | number;
+  /** What the list is ordered by: a whole number. */
+  readonly value: number;
   readonly id: string;
 }
 
@@ -35,9 +36,9 @@ export function decodeCursor(list: string, owner: string, cursor: string | undef
   const content = parse(cursor);
   if (!Array.isArray(content) || content.length !== 3) throw badCursor();
   const [mark, value, id] = content as unknown[];
-  if (mark !== markOf(list, owner) || typeof id !== 'string') throw badCursor();
-  if (typeof value !== 'string' && typeof value !== 'number') throw badCursor();
-  return { value, id };
+  // Anybody can write one: what is in it goes to the storage, where an engine may have no place for it.
+  if (mark !== markOf(list, owner) || !Number.isSafeInteger(value) || !isText(id)) throw badCursor();
+  return { value: value as number, id };
 }
 
 export function badCursor(): ApiError {
@@ -58,6 +59,10 @@ export function pageOf<R, W>(
     data: page.map(toWire),
     next_cursor: rows.length > limit && last !== undefined ? cursorAt(last) : null,
   };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000');
 }
 
 function markOf(list: string, owner: string): string {

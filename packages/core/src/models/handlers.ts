@@ -20,7 +20,8 @@ export function createModelsHandler(services: ModelsServices): Route {
     const start = after === undefined ? 0 : models.findIndex(({ id }) => id === after.id) + 1;
     if (after !== undefined && start === 0) throw badCursor();
     return pageOf(models.slice(start, start + query.limit + 1), query.limit, toWire, ({ id }) =>
-      encodeCursor(listModels.id, caller.userId, { value: id, id }),
+      // Found by its id, wherever it stands by then.
+      encodeCursor(listModels.id, caller.userId, { value: 0, id }),
     );
   });
 }
