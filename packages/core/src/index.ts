@@ -226,7 +226,7 @@ export {
 } from './sign-in/signed-in.ts';
 export type { Skill } from './skills/skill.ts';
 export { finalizing, type StreamEnd } from './streams.ts';
-export { SUBSCRIPTIONS, type SubscriptionRecord } from './subscriptions/records.ts';
+export { SUBSCRIPTIONS, type SubscriptionPlan, type SubscriptionRecord } from './subscriptions/records.ts';
 export { type Subscriber, type SubscriptionTerms, subscribe } from './subscriptions/subscribe.ts';
 export { type ImageHook, type ImageWish, imageTools } from './tools/builtin/image.ts';
 export { createToolsHandler, type ToolsServices } from './tools/handlers.ts';

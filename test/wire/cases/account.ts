@@ -1,4 +1,5 @@
-import { NOW } from '../../support/world.ts';
+import { type SubscriptionTerms, subscribe } from '@questline/core';
+import { NOW, type World } from '../../support/world.ts';
 import type { WireCase } from './case.ts';
 
 const me = (userId: string) => ({
@@ -10,9 +11,50 @@ const me = (userId: string) => ({
   entitlements: [],
 });
 
+const END = NOW + 30 * 86_400_000;
+const PLAN = { name: 'Pro', priceId: 'price_1', interval: 'yearly', entitlements: ['video'] } as const;
+
+const subscribedTo =
+  (terms: Omit<SubscriptionTerms, 'tier'>) =>
+  async ({ services, user }: World): Promise<object> => {
+    await subscribe(services, { userId: user.id }, { tier: 'pro', ...terms });
+    return {};
+  };
+
 export const getMe: readonly WireCase[] = [
   { title: 'tells a key whose it is', status: 200, body: ({ user }) => me(user.id), everywhere: true },
   { title: 'tells a signed-in user', caller: 'token', status: 200, body: ({ user }) => me(user.id) },
+  {
+    title: 'tells what the user has subscribed to',
+    ask: subscribedTo({ status: 'active', currentPeriodEnd: END, plan: PLAN }),
+    status: 200,
+    body: ({ user }) => ({
+      ...me(user.id),
+      tier: 'pro',
+      subscription: {
+        plan_name: 'Pro',
+        price_id: 'price_1',
+        interval: 'yearly',
+        current_period_ends_at: new Date(END).toISOString(),
+      },
+      entitlements: ['video'],
+    }),
+  },
+  {
+    title: 'tells nothing of a subscription that was cancelled and has run out',
+    ask: subscribedTo({ status: 'cancelled', currentPeriodEnd: NOW, plan: PLAN }),
+    status: 200,
+    body: ({ user }) => ({ ...me(user.id), tier: 'pro' }),
+  },
+  {
+    title: 'tells nothing of one that the host has no name for any more',
+    ask: async (world) => {
+      await subscribedTo({ status: 'active', currentPeriodEnd: END, plan: PLAN })(world);
+      return subscribedTo({ status: 'active', currentPeriodEnd: END })(world);
+    },
+    status: 200,
+    body: ({ user }) => ({ ...me(user.id), tier: 'pro' }),
+  },
 ];
 
 export const getCreditBalance: readonly WireCase[] = [

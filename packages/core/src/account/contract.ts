@@ -21,6 +21,8 @@ const me = z.object({
   entitlements: z.array(z.string()),
 });
 
+export type WireMe = z.input<typeof me>;
+
 export const getMe = defineOperation({
   id: 'getMe',
   method: 'GET',

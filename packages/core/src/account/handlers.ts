@@ -8,7 +8,15 @@ import type { Charge, CreditLedger, Usage } from '../ports/ledger.ts';
 import type { WindowState } from '../ports/limiter.ts';
 import type { Store } from '../ports/store.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { getCreditBalance, getMe, getUsage, type WireRecentCall, type WireUsage } from './contract.ts';
+import { SUBSCRIPTIONS, type SubscriptionRecord } from '../subscriptions/records.ts';
+import {
+  getCreditBalance,
+  getMe,
+  getUsage,
+  type WireMe,
+  type WireRecentCall,
+  type WireUsage,
+} from './contract.ts';
 
 const DAY = 24 * 3_600_000;
 const RECENT = 50;
@@ -21,18 +29,43 @@ export interface AccountServices extends PipelineServices {
 /** `GET /api/v1/me` */
 export function createMeHandler(services: AccountServices): Route {
   const users = services.store.collection(USERS);
+  const subscriptions = services.store.collection(SUBSCRIPTIONS);
   return defineRoute(getMe, services, async (_input, { caller }) => {
-    const user = await users.get(caller.userId);
+    const { userId } = caller;
+    const [user, [subscription], balance] = await Promise.all([
+      users.get(userId),
+      subscriptions.find({ userId }, { limit: 1 }),
+      balanceOf(services, caller),
+    ]);
     if (user === undefined) throw new ApiError(401, 'Invalid or expired token');
     return {
       id: user.id,
       name: nameOf(user),
       tier: user.tier,
-      subscription: null,
-      credits: { balance: await balanceOf(services, caller) },
-      entitlements: [],
+      ...subscribed(subscription, services.clock.now()),
+      credits: { balance },
     };
   });
+}
+
+/** Nothing while the host has not said what was subscribed to, and once a cancelled subscription has run out. */
+function subscribed(
+  subscription: SubscriptionRecord | undefined,
+  now: number,
+): Pick<WireMe, 'subscription' | 'entitlements'> {
+  const { plan, status, currentPeriodEnd: end = null } = subscription ?? {};
+  if (plan === undefined || end === null || (status === 'cancelled' && end <= now)) {
+    return { subscription: null, entitlements: [] };
+  }
+  return {
+    subscription: {
+      plan_name: plan.name,
+      price_id: plan.priceId,
+      interval: plan.interval,
+      current_period_ends_at: new Date(end).toISOString(),
+    },
+    entitlements: [...(plan.entitlements ?? [])],
+  };
 }
 
 /** `GET /api/v1/credits` */

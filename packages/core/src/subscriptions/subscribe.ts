@@ -7,7 +7,7 @@ import { SUBSCRIPTIONS, type SubscriptionRecord } from './records.ts';
 
 export type Subscriber = { readonly userId: string } | { readonly organizationId: string };
 
-export type SubscriptionTerms = Pick<SubscriptionRecord, 'tier' | 'status' | 'currentPeriodEnd'>;
+export type SubscriptionTerms = Pick<SubscriptionRecord, 'tier' | 'status' | 'currentPeriodEnd' | 'plan'>;
 
 /**
  * Writes down what a user or an organization has subscribed to now, in place of what it had: for the host, which takes the
@@ -20,7 +20,7 @@ export async function subscribe(
   terms: SubscriptionTerms,
 ): Promise<SubscriptionRecord | undefined> {
   const { clock, ids } = services;
-  const { tier, status, currentPeriodEnd } = terms;
+  const { tier, status, currentPeriodEnd, plan } = terms;
   return services.store.transaction(async (inner) => {
     const told =
       'userId' in subscriber
@@ -31,13 +31,14 @@ export async function subscribe(
     if (told === undefined) return undefined;
     const subscriptions = inner.collection(SUBSCRIPTIONS);
     const [known] = await subscriptions.find(subscriber, { limit: 1 });
-    if (known !== undefined) return subscriptions.update(known.id, { tier, status, currentPeriodEnd });
+    if (known !== undefined) return subscriptions.update(known.id, { tier, status, currentPeriodEnd, plan });
     const record = {
       id: ids.next(),
       ...subscriber,
       tier,
       status,
       currentPeriodEnd,
+      plan,
       createdAt: clock.now(),
     };
     await subscriptions.insert(record);
