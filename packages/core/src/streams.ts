@@ -16,38 +16,54 @@ export function finalizing<T>(
   source: AsyncIterator<T>,
   finalize: (end: StreamEnd) => void | Promise<void>,
 ): AsyncIterableIterator<T> {
-  let ended: Promise<void> | undefined;
-  const end = (how: StreamEnd): Promise<void> => {
-    ended ??= Promise.resolve(how).then(finalize);
-    return ended;
+  return new FinalizedStream(source, finalize);
+}
+
+const FINISHED: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** A class, because this stands between every streamed answer and its client. */
+class FinalizedStream<T> implements AsyncIterableIterator<T> {
+  readonly #source: AsyncIterator<T>;
+  readonly #finalize: (end: StreamEnd) => void | Promise<void>;
+  #ended: Promise<void> | undefined;
+
+  constructor(source: AsyncIterator<T>, finalize: (end: StreamEnd) => void | Promise<void>) {
+    this.#source = source;
+    this.#finalize = finalize;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#ended !== undefined) return this.#ended.then(() => FINISHED);
+    return this.#source.next().then(this.#onStep, this.#onFailure);
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    // The source may wait for its upstream; the end must not wait for the source.
+    const stopped = this.#source.return?.();
+    try {
+      await this.#end({ reason: 'abandoned' });
+    } finally {
+      await stopped?.catch(() => undefined);
+    }
+    return FINISHED;
+  }
+
+  readonly #onStep = (step: IteratorResult<T>): IteratorResult<T> | Promise<IteratorResult<T>> =>
+    step.done === true ? this.#end({ reason: 'done' }).then(() => FINISHED) : step;
+
+  readonly #onFailure = async (error: unknown): Promise<never> => {
+    await this.#end({ reason: 'failed', error }).catch(() => undefined);
+    throw error;
   };
-  const finished: IteratorReturnResult<undefined> = { done: true, value: undefined };
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next() {
-      if (ended !== undefined) return ended.then(() => finished);
-      return source.next().then(
-        (step) => (step.done === true ? end({ reason: 'done' }).then(() => finished) : step),
-        (error: unknown) =>
-          end({ reason: 'failed', error }).then(
-            () => Promise.reject(error),
-            () => Promise.reject(error),
-          ),
-      );
-    },
-    async return() {
-      // The source may wait for its upstream; the end must not wait for the source.
-      const stopped = source.return?.();
-      try {
-        await end({ reason: 'abandoned' });
-      } finally {
-        await stopped?.catch(() => undefined);
-      }
-      return finished;
-    },
-  };
+
+  #end(how: StreamEnd): Promise<void> {
+    this.#ended ??= Promise.resolve(how).then(this.#finalize);
+    return this.#ended;
+  }
 }
 
 /**

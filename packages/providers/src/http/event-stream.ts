@@ -1,6 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type ModelChunk, type ModelPart, ProviderError } from '@questline/core';
-import { createParser, type EventSourceParser } from 'eventsource-parser';
+import {
+  createParser,
+  type EventSourceMessage,
+  type EventSourceParser,
+  type ParseError,
+  type ParserCallbacks,
+} from 'eventsource-parser';
 import type { BodyReceiver, Exchange } from './exchange.ts';
 
 /** What a protocol makes of the events of one answer. Throws a `ProviderError` for an error among them. */
@@ -27,7 +33,8 @@ const eventLimit = 16 * 1024 * 1024;
  */
 export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyReceiver {
   readonly #decoder: EventDecoder;
-  readonly #parser: EventSourceParser;
+  readonly #listener = new ParserListener(this);
+  #parser: EventSourceParser | undefined;
   readonly #fault: (error: unknown) => ProviderError;
   // One decoder for the whole answer: a character may be cut by the end of a read.
   readonly #utf8 = new StringDecoder('utf8');
@@ -49,17 +56,11 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
   constructor(decoder: EventDecoder, fault: (error: unknown) => ProviderError) {
     this.#decoder = decoder;
     this.#fault = fault;
-    this.#parser = createParser({
-      maxBufferSize: eventLimit,
-      onEvent: (event) => {
-        if (!this.#complete) this.#complete = decoder.event(event.data, this.#parts);
-      },
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') {
-          throw new ProviderError('failed', `an event is longer than ${eventLimit} characters`);
-        }
-      },
-    });
+  }
+
+  /** For the parser: one event's data. */
+  take(data: string): void {
+    if (!this.#complete) this.#complete = this.#decoder.event(data, this.#parts);
   }
 
   /** Names the exchange whose body this takes. */
@@ -103,7 +104,7 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
 
   return(): Promise<IteratorResult<ModelChunk>> {
     const result = { done: true, value: undefined } as const;
-    this.#done = true;
+    this.#close();
     this.#text = '';
     // A complete answer may end in peace: its connection is worth keeping.
     if (!this.#complete) this.#exchange?.stop(undefined);
@@ -148,12 +149,17 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
       return { done: false, value: parts };
     }
     if (this.#failure !== undefined) {
-      this.#done = true;
+      this.#close();
       throw this.#failure.error;
     }
     if (!this.#complete) return undefined;
-    this.#done = true;
+    this.#close();
     return { done: true, value: undefined };
+  }
+
+  #close(): void {
+    this.#done = true;
+    this.#listener.stream = undefined;
   }
 
   #parse(): void {
@@ -162,7 +168,7 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     this.#text = '';
     this.#unread = 0;
     try {
-      if (text !== '') this.#parser.feed(text);
+      if (text !== '') this.#feed(text);
       if (this.#over !== undefined && !this.#complete) this.#finish(this.#over.failure);
     } catch (error) {
       this.#failure = { error: this.#fault(error) };
@@ -176,14 +182,42 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     }
   }
 
+  #feed(text: string): void {
+    this.#parser ??= createParser(this.#listener);
+    this.#parser.feed(text);
+  }
+
   #finish(failure: { readonly error: unknown } | undefined): void {
     if (failure !== undefined) {
       this.#failure = failure;
       return;
     }
     // The last event may lack its blank line; half an event is no JSON and fails there.
-    this.#parser.feed(`${this.#utf8.end()}\n\n`);
+    this.#feed(`${this.#utf8.end()}\n\n`);
     if (!this.#complete) this.#decoder.end(this.#parts);
     this.#complete = true;
   }
+}
+
+/**
+ * What stands between a parser and its stream, so that the one can be let go of without the other. What many open
+ * streams made while V8 learned about them, it puts among the long-lived from then on, and whatever that refers to stays
+ * until a full collection: the parser is of that kind, and would keep its stream, exchange and headers.
+ * @see https://v8.dev/blog/trash-talk
+ */
+class ParserListener implements ParserCallbacks {
+  stream: EventStream | undefined;
+  readonly maxBufferSize = eventLimit;
+
+  constructor(stream: EventStream) {
+    this.stream = stream;
+  }
+
+  readonly onEvent = ({ data }: EventSourceMessage): void => this.stream?.take(data);
+
+  readonly onError = ({ type }: ParseError): void => {
+    if (type === 'max-buffer-size-exceeded') {
+      throw new ProviderError('failed', `an event is longer than ${eventLimit} characters`);
+    }
+  };
 }

@@ -1,5 +1,5 @@
-import type { ProviderError } from '@questline/core';
 import type { Dispatcher } from 'undici';
+import type { Faults } from './faults.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -11,19 +11,14 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** What one request agreed on before it is sent. */
-export interface ExchangeTerms {
-  readonly signal: AbortSignal | undefined;
+/** Which answer is the one asked for, and how long it may take to begin. */
+export interface AnswerTerms {
   /** From sending until the first byte of the body, waiting for a connection included. 0: no bound. */
   readonly firstByteTimeoutMs: number;
   /** Whether a body of this content type is the one asked for. */
   accepts(contentType: string): boolean;
   /** Whether every 2xx will do: work that takes its time is answered with 201 or 202. Default: 200 alone. */
   readonly anySuccess?: boolean;
-  refusal(refusal: Refusal): ProviderError;
-  /** Puts a class on whatever went wrong. Its text never holds a key. */
-  fault(error: unknown): ProviderError;
-  timeout(): ProviderError;
 }
 
 /** Takes the body of an accepted answer. */
@@ -46,7 +41,9 @@ const lingerMs = 1000;
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves with the accepted head; rejects with a `ProviderError`, or with the signal's reason. */
   readonly answered: Promise<void>;
-  readonly #terms: ExchangeTerms;
+  readonly #terms: AnswerTerms;
+  readonly #faults: Faults;
+  readonly #signal: AbortSignal | undefined;
   readonly #receiver: BodyReceiver;
   #accept: () => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -55,24 +52,32 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined;
   #refusal: { status: number; headers: Headers; chunks: Buffer[]; size: number } | undefined;
   #pausable = false;
+  #contentType = '';
 
-  constructor(terms: ExchangeTerms, receiver: BodyReceiver) {
+  constructor(terms: AnswerTerms, faults: Faults, signal: AbortSignal | undefined, receiver: BodyReceiver) {
     this.#terms = terms;
+    this.#faults = faults;
+    this.#signal = signal;
     this.#receiver = receiver;
     this.answered = new Promise((resolve, reject) => {
       this.#accept = resolve;
       this.#reject = reject;
     });
-    terms.signal?.addEventListener('abort', this);
+    signal?.addEventListener('abort', this);
     if (terms.firstByteTimeoutMs > 0) {
       this.#timer = setTimeout(() => this.#late(), terms.firstByteTimeoutMs);
       this.#timer.unref();
     }
   }
 
+  /** Of the accepted answer. */
+  get contentType(): string {
+    return this.#contentType;
+  }
+
   /** The signal was aborted. */
   handleEvent(): void {
-    this.stop(this.#terms.signal?.reason);
+    this.stop(this.#signal?.reason);
   }
 
   /** Breaks the exchange off; the provider's work stops. Does nothing once it is over. */
@@ -113,9 +118,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (this.#state !== 'waiting' || status < 200) return;
     const type = headers['content-type'];
+    const contentType = typeof type === 'string' ? type : '';
     const isSuccess = status === 200 || (this.#terms.anySuccess === true && status < 300);
-    if (isSuccess && this.#terms.accepts(typeof type === 'string' ? type : '')) {
+    if (isSuccess && this.#terms.accepts(contentType)) {
       this.#state = 'open';
+      this.#contentType = contentType;
       this.#pausable = outlivesItsEnd(headers);
       this.#accept();
     } else {
@@ -148,14 +155,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'over') return;
     const open = this.#state === 'open';
     this.#settle();
-    const fault = this.#terms.fault(error);
+    const fault = this.#faults.other(error);
     if (open) this.#receiver.over({ error: fault });
     else this.#reject(fault);
   }
 
   #late(): void {
     if (this.#state === 'refused') this.#refuse();
-    else this.stop(this.#terms.timeout());
+    else this.stop(this.#faults.timeout(this.#terms.firstByteTimeoutMs));
   }
 
   #refuse(): void {
@@ -164,13 +171,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
     this.#abort();
     const text = Buffer.concat(refusal.chunks).toString('utf8', 0, refusalLimit);
-    this.#reject(this.#terms.refusal({ status: refusal.status, headers: refusal.headers, text }));
+    this.#reject(this.#faults.refusal({ status: refusal.status, headers: refusal.headers, text }));
   }
 
   #settle(): void {
     this.#state = 'over';
     this.#clearTimer();
-    this.#terms.signal?.removeEventListener('abort', this);
+    this.#signal?.removeEventListener('abort', this);
   }
 
   #clearTimer(): void {

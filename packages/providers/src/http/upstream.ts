@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { isPublicAddress } from '../web/addresses.ts';
 import { type DownloadTerms, download } from './download.ts';
 import { type EventDecoder, EventStream } from './event-stream.ts';
-import { Exchange, type ExchangeTerms } from './exchange.ts';
+import { type AnswerTerms, Exchange } from './exchange.ts';
 import { type ErrorReader, Faults } from './faults.ts';
 
 /** How a provider's connections behave. Times are whole milliseconds below 2^31; 0 means no bound. */
@@ -107,6 +107,9 @@ export function createUpstream(
     idleTimeoutMs,
     isAllowedAddress,
   };
+  const noDocument: AnswerTerms = { firstByteTimeoutMs, accepts: isNoDocument };
+  const document: AnswerTerms = { firstByteTimeoutMs, accepts: isJson };
+  const acceptedJob: AnswerTerms = { ...document, anySuccess: true };
   let closed: Promise<void> | undefined;
 
   const pathOf = (path: string): string =>
@@ -116,17 +119,6 @@ export function createUpstream(
     const path = pathOf(call.path);
     const { method = 'POST', body = null } = call;
     pool.dispatch({ path, method, headers: call.headers as string[], body }, exchange);
-  }
-
-  function terms(call: UpstreamCall, faults: Faults, accepts: (type: string) => boolean): ExchangeTerms {
-    return {
-      signal: call.signal,
-      firstByteTimeoutMs,
-      accepts,
-      refusal: (refusal) => faults.refusal(refusal),
-      fault: (error) => faults.other(error),
-      timeout: () => faults.timeout(firstByteTimeoutMs),
-    };
   }
 
   function faultsOf(call: UpstreamCall): Faults {
@@ -141,44 +133,35 @@ export function createUpstream(
   async function whole(
     call: UpstreamCall,
     faults: Faults,
-    accepts: (type: string) => boolean,
-    anySuccess = false,
-  ): Promise<{ contentType: string; data: Buffer }> {
+    terms: AnswerTerms,
+  ): Promise<WholeAnswer & { data: Buffer }> {
     const chunks: Buffer[] = [];
     let size = 0;
-    let contentType = '';
     let exchange: Exchange | undefined;
-    const notesType = (type: string): boolean => {
-      contentType = type;
-      return accepts(type);
-    };
     await new Promise<void>((resolve, reject) => {
-      exchange = new Exchange(
-        { ...terms(call, faults, notesType), anySuccess },
-        {
-          data(chunk) {
-            chunks.push(chunk);
-            size += chunk.length;
-            if (size > answerLimit)
-              exchange?.stop(faults.other(new Error(`answered more than ${answerLimit} bytes`)));
-          },
-          over(failure) {
-            if (failure === undefined) resolve();
-            else reject(failure.error);
-          },
+      exchange = new Exchange(terms, faults, call.signal, {
+        data(chunk) {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size > answerLimit)
+            exchange?.stop(faults.other(new Error(`answered more than ${answerLimit} bytes`)));
         },
-      );
+        over(failure) {
+          if (failure === undefined) resolve();
+          else reject(failure.error);
+        },
+      });
       exchange.answered.catch(reject);
       open(call, exchange);
     });
-    return { contentType, data: Buffer.concat(chunks) };
+    return { contentType: exchange?.contentType ?? '', data: Buffer.concat(chunks) };
   }
 
   return {
     async stream(call, decoder) {
       const faults = faultsOf(call);
       const stream = new EventStream(decoder(faults), (error) => faults.other(error));
-      const exchange = new Exchange(terms(call, faults, isNoDocument), stream);
+      const exchange = new Exchange(noDocument, faults, call.signal, stream);
       stream.attach(exchange);
       open(call, exchange);
       await exchange.answered;
@@ -187,7 +170,7 @@ export function createUpstream(
 
     async json(call) {
       const faults = faultsOf(call);
-      const { data } = await whole(call, faults, isJson);
+      const { data } = await whole(call, faults, document);
       try {
         return JSON.parse(data.toString('utf8'));
       } catch (error) {
@@ -197,7 +180,7 @@ export function createUpstream(
 
     async job(call) {
       const faults = faultsOf(call);
-      const { data } = await whole(call, faults, isJson, true);
+      const { data } = await whole(call, faults, acceptedJob);
       try {
         return data.length === 0 ? undefined : JSON.parse(data.toString('utf8'));
       } catch (error) {
@@ -211,7 +194,7 @@ export function createUpstream(
       return download(address, { ...downloads, faults, headers, signal });
     },
 
-    bytes: (call) => whole(call, faultsOf(call), isNoDocument),
+    bytes: (call) => whole(call, faultsOf(call), noDocument),
 
     close() {
       closed ??= pool.close();
