@@ -1,5 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { COLLECTIONS } from '@questline/core';
+import {
+  COLLECTIONS,
+  defineCollection,
+  REGISTRATION_INVITES,
+  type RegistrationInviteRecord,
+} from '@questline/core';
 import { createSqlStore, migrate } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,12 +15,11 @@ import {
   SQLITE_FILE,
 } from '../../packages/sql/test/engines.ts';
 import { createScriptedProvider } from '../support/model.ts';
-import { codeFor, post } from '../support/sign-in.ts';
+import { adminToken, codeFor, post } from '../support/sign-in.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 /*
- * Whoever gets hold of a copy of the database has nobody's credentials. An invite to register is not among them: its
- * code is shown to administrators again, and lets nobody into an account that exists.
+ * Whoever gets hold of a copy of the database has nobody's credentials, and cannot register either.
  */
 
 const JWT_SECRET = 'a1'.repeat(32);
@@ -63,6 +67,13 @@ async function tour(world: World): Promise<readonly Secret[]> {
     return value;
   };
 
+  const invites = await world.ask('POST', '/api/reg-invites/create', {
+    credential: await adminToken(world),
+    body: { multiple: 2 },
+  });
+  for (const { code } of ((await invites.json()) as { invites: { code: string }[] }).invites) {
+    keep('the code of an invite', code);
+  }
   const unused = await codeFor(world, 'late@example.com');
   keep('a code that nobody used', unused.code);
   keep('a pending token', unused.pendingToken);
@@ -132,7 +143,51 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy o
         /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(dump) : dump.includes(value),
       );
       expect(found).toEqual([]);
-      expect(secrets.length).toBeGreaterThan(15);
+      expect(secrets.length).toBeGreaterThan(17);
+    } finally {
+      await open.close();
+    }
+  });
+
+  it('of an earlier version keeps the codes of its invites in clear until the service starts', async () => {
+    const open = await engine.open();
+    try {
+      const before = defineCollection<RegistrationInviteRecord>({
+        name: REGISTRATION_INVITES.name,
+        columns: { code: 'text', usesLeft: 'integer', createdAt: 'integer' },
+        unique: [['code']],
+        indexes: [['createdAt']],
+      });
+      await migrate(open.database, { collections: [before] });
+      await createSqlStore(open.database)
+        .collection(before)
+        .insert({
+          id: 'c'.repeat(24),
+          code: 'the-earlier-code',
+          usesLeft: 2,
+          startingCredits: 0,
+          createdBy: 'earlier',
+          createdAt: 1,
+        });
+      await migrate(open.database, { collections: COLLECTIONS });
+      const world = await createWorld({
+        store: () => createSqlStore(open.database),
+        settings: { secretEncryptionKey: ENCRYPTION_KEY },
+      });
+      const invites = world.services.store.collection(REGISTRATION_INVITES);
+      const register = async (email: string) =>
+        post(world, '/api/otc/verify', {
+          ...(await codeFor(world, email)),
+          username: 'x',
+          inviteCode: 'the-earlier-code',
+        });
+      expect((await register('grace@example.com')).status).toBe(200);
+      await world.api.start();
+      await expect.poll(async () => (await invites.find({})).map(({ code }) => code)).toEqual([undefined]);
+      expect(JSON.stringify(await invites.find({}))).not.toContain('the-earlier-code');
+      expect((await register('late@example.com')).status).toBe(200);
+      expect((await register('third@example.com')).status).toBe(403);
+      await world.api.close();
     } finally {
       await open.close();
     }

@@ -1,4 +1,11 @@
-import { createApi, createServices, type Store, toFetchHandler, USERS } from '@questline/core';
+import {
+  createApi,
+  createServices,
+  REGISTRATION_INVITES,
+  type Store,
+  toFetchHandler,
+  USERS,
+} from '@questline/core';
 import { createMemoryPorts } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { adminToken, codeFor, post, type SignInAnswer } from '../support/sign-in.ts';
@@ -89,6 +96,55 @@ describe('an invite', () => {
     const credential = await adminToken(world);
     await world.ask('POST', '/api/reg-invites/delete', { credential, body: { ids: [invite?._id] } });
     expect((await use('c@example.com')).status).toBe(403);
+  });
+
+  const listed = async (world: World): Promise<unknown> => {
+    const answer = await world.ask('GET', '/api/reg-invites', { credential: await adminToken(world) });
+    return ((await answer.json()) as { invites: { code: unknown }[] }).invites.map(({ code }) => code);
+  };
+
+  it('is shown to administrators again, and stands in the store only hashed and encrypted', async () => {
+    const world = await createWorld();
+    const [first, second] = await invites(world, { multiple: 2 });
+    expect(await listed(world)).toEqual([second?.code, first?.code]);
+    const records = await world.services.store.collection(REGISTRATION_INVITES).find({});
+    const stored = JSON.stringify(records);
+    for (const invite of [first, second]) expect(stored).not.toContain(invite?.code);
+    // Each is bound to its own record.
+    const [one, other] = records;
+    await world.services.store
+      .collection(REGISTRATION_INVITES)
+      .update(one?.id ?? '', { sealedCode: other?.sealedCode });
+    expect(await listed(world)).toEqual([second?.code, null]);
+  });
+
+  it('is shown once where there is nothing to encrypt it with', async () => {
+    const world = await createWorld({ services: ({ secretBox: _, ...services }) => services });
+    const [invite] = await invites(world, { multiple: 1 });
+    expect(await listed(world)).toEqual([null]);
+    const body = { ...(await codeFor(world, 'x@example.com')), username: 'x', inviteCode: invite?.code };
+    expect((await post(world, VERIFY, body)).status).toBe(200);
+  });
+
+  it('that an earlier version kept in clear works on, and is in clear no more once the service has started', async () => {
+    const world = await createWorld();
+    const kept = world.services.store.collection(REGISTRATION_INVITES);
+    for (const at of [1, 2]) {
+      const id = String(at).repeat(24);
+      const facts = { usesLeft: 1, startingCredits: 0, createdBy: 'earlier', createdAt: at };
+      await kept.insert({ id, code: `clear-${at}`, ...facts });
+    }
+    const use = async (code: string, email: string) =>
+      post(world, VERIFY, { ...(await codeFor(world, email)), username: 'x', inviteCode: code });
+    expect(await listed(world)).toEqual(['clear-2', 'clear-1']);
+    expect((await use('clear-1', 'a@example.com')).status).toBe(200);
+    await world.api.start();
+    await world.settle();
+    expect(JSON.stringify(await kept.find({}))).not.toContain('clear-');
+    expect(await listed(world)).toEqual(['clear-2', 'clear-1']);
+    expect((await use('clear-1', 'b@example.com')).status).toBe(403);
+    expect((await use('clear-2', 'c@example.com')).status).toBe(200);
+    await world.api.close();
   });
 });
 

@@ -113,7 +113,8 @@ export interface Found {
 
 export interface Invite {
   readonly _id: string;
-  readonly code: string;
+  /** Null: the server keeps none. */
+  readonly code: string | null;
   readonly usesLeft: number | null;
   readonly createdAt: string;
 }

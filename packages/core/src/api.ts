@@ -58,6 +58,7 @@ import { providerKeyRoutes } from './provider-keys/handlers.ts';
 import { createCancelQuestHandler, createGetQuestHandler } from './quests/handlers.ts';
 import { createRunningQuests } from './quests/running.ts';
 import { createQuestSweep } from './quests/sweep.ts';
+import { hideClearCodes } from './registration-invites/codes.ts';
 import {
   createCreateRegistrationInvitesHandler,
   createDeleteRegistrationInvitesHandler,
@@ -209,6 +210,12 @@ function engineOf(services: Services): EngineParts {
       { name: 'sweep-holds', everyMs: 60_000, run: () => services.ledger.sweep() },
       { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
       { name: 'sweep-sign-in-challenges', everyMs: 600_000, run: () => services.challenges.sweep() },
+      {
+        name: 'hide-invite-codes',
+        everyMs: 600_000,
+        atStart: true,
+        run: () => hideClearCodes(services),
+      },
       createQuestSweep(services),
       createGenerationKeeper(services),
       createLakeSweep(services),

@@ -196,13 +196,18 @@ export {
   type ProviderKeyRecord,
 } from './provider-keys/records.ts';
 export { QUESTS, type QuestRecord } from './quests/records.ts';
+export { codeOfInvite, inviteWithCode } from './registration-invites/codes.ts';
 export {
   createCreateRegistrationInvitesHandler,
   createDeleteRegistrationInvitesHandler,
   createListRegistrationInvitesHandler,
   type RegistrationInvitesServices,
 } from './registration-invites/handlers.ts';
-export { issueRegistrationInvites, type NewRegistrationInvites } from './registration-invites/issue.ts';
+export {
+  type IssuedRegistrationInvite,
+  issueRegistrationInvites,
+  type NewRegistrationInvites,
+} from './registration-invites/issue.ts';
 export { REGISTRATION_INVITES, type RegistrationInviteRecord } from './registration-invites/records.ts';
 export { type Handler, jsonReply, type OutputOf, Reply } from './reply.ts';
 export { defineRoute, type Route } from './route.ts';

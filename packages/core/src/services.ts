@@ -130,7 +130,8 @@ export interface Settings {
   readonly jwtSecret: string | Uint8Array;
   /**
    * Encrypts what users store and the service must read again: 64 hexadecimal characters. It must never change, or what
-   * was stored is lost. Default: users cannot store provider keys of their own, and `/api/api-keys` is not part of the api.
+   * was stored is lost. Default: users cannot store provider keys of their own, `/api/api-keys` is not part of the api, and
+   * the codes of registration invites are shown only once.
    */
   readonly secretEncryptionKey?: string;
   /** Default 100. */

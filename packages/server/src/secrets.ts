@@ -56,6 +56,15 @@ export function findSecrets(
   };
 }
 
+/** One of them, where it is known already. It makes and writes nothing. */
+export function knownSecret(
+  folder: string,
+  given: Readonly<Partial<Record<SecretName, string>>>,
+  name: SecretName,
+): string | undefined {
+  return given[name] ?? readKept(join(folder, FILE))?.[name]?.trim().toLowerCase();
+}
+
 function readKept(path: string): Readonly<Record<string, string | undefined>> | undefined {
   try {
     return parseEnv(readFileSync(path, 'utf8'));

@@ -86,6 +86,7 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   await page.getByRole('button', { name: 'Make invites' }).click();
   const made = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Delete' }) });
   await made.nth(1).waitFor();
+  await expect.poll(() => made.first().locator('code').innerText()).toMatch(/^\w{20}$/);
   await photograph(page, 'invites');
   await made.first().getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => made.count(), { timeout: 60_000 }).toBe(1);

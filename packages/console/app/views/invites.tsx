@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { call } from '../api.ts';
 import { useAction, useLoad } from '../hooks.ts';
 import { Fault, Field, sure, Table, textOf, View, Waiting, when } from '../parts/basics.tsx';
@@ -9,10 +10,16 @@ export function Invites() {
     call<{ invites: readonly Invite[] }>('GET', '/api/reg-invites', undefined, signal),
   );
   const { busy, error, run } = useAction();
+  /** Codes by their invites, as they were made here: a server without a key to keep them shows them once. */
+  const [made, setMade] = useState<Readonly<Record<string, string | null>>>({});
   const make = (form: HTMLFormElement): void => {
     const startingCredits = Number(textOf(form, 'credits'));
     const wish = { multiple: Number(textOf(form, 'count')), ...(startingCredits > 0 && { startingCredits }) };
-    void run(() => call('POST', '/api/reg-invites/create', wish)).then(list.reload);
+    const work = async (): Promise<void> => {
+      const { invites } = await call<{ invites: readonly Invite[] }>('POST', '/api/reg-invites/create', wish);
+      setMade({ ...made, ...Object.fromEntries(invites.map(({ _id, code }) => [_id, code])) });
+    };
+    void run(work).then(list.reload);
   };
   const remove = ({ _id }: Invite): void => {
     if (sure('Delete this invite?')) {
@@ -48,7 +55,7 @@ export function Invites() {
         row={(invite) => (
           <tr key={invite._id}>
             <th scope="row">
-              <code>{invite.code}</code>
+              <code>{invite.code ?? made[invite._id] ?? 'not kept'}</code>
             </th>
             <td>{invite.usesLeft ?? 'any number'}</td>
             <td>{when(invite.createdAt)}</td>

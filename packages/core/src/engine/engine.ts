@@ -9,6 +9,8 @@ import { createWorker, type JobHandler, repeating, type WorkerSettings } from '.
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
+  /** Done when the engine starts, too. */
+  readonly atStart?: boolean;
   run(): Promise<unknown>;
 }
 
@@ -63,6 +65,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       if (worker.running) return;
       intake.open();
       worker.start();
+      for (const chore of parts.chores) if (chore.atStart === true) void runChore(chore);
       endings = parts.chores.map((chore) => repeating(clock, chore.everyMs, () => void runChore(chore)));
       endings.push(...(await Promise.all(parts.subscriptions.map((subscribe) => subscribe()))));
     },

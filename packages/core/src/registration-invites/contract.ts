@@ -4,10 +4,15 @@ import { defineOperation } from '../operation.ts';
 
 const invite = z.object({
   _id: z.string(),
-  code: z.string(),
+  code: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null: the server has no key to keep it with; it was shown when it was made.' }),
   usesLeft: z.number().int().nullable().meta({ description: 'Null: any number.' }),
   createdAt: z.iso.datetime(),
 });
+
+const made = invite.extend({ code: z.string() });
 
 export type WireRegistrationInvite = z.input<typeof invite>;
 
@@ -33,7 +38,7 @@ export const createRegistrationInvites = defineOperation({
       startingCredits: z.number().min(0).max(1_000_000).optional(),
     }),
   },
-  output: { 201: { description: 'They.', schema: z.object({ invites: z.array(invite) }) } },
+  output: { 201: { description: 'They.', schema: z.object({ invites: z.array(made) }) } },
 });
 
 export const listRegistrationInvites = defineOperation({

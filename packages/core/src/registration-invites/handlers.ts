@@ -2,7 +2,9 @@ import { paginationOf } from '../http/pages.ts';
 import { requireAbility } from '../identity/abilities.ts';
 import type { PipelineServices } from '../pipeline.ts';
 import type { Store } from '../ports/store.ts';
+import type { SecretBox } from '../provider-keys/secret-box.ts';
 import { defineRoute, type Route } from '../route.ts';
+import { codeOfInvite } from './codes.ts';
 import {
   createRegistrationInvites,
   deleteRegistrationInvites,
@@ -14,25 +16,28 @@ import { REGISTRATION_INVITES, type RegistrationInviteRecord } from './records.t
 
 export interface RegistrationInvitesServices extends PipelineServices {
   readonly store: Store;
+  /** Without one, a code is shown once. */
+  readonly secretBox?: SecretBox;
 }
 
 /** `POST /api/reg-invites/create` */
 export function createCreateRegistrationInvitesHandler(services: RegistrationInvitesServices): Route {
   return defineRoute(createRegistrationInvites, services, async ({ body }, { caller }) => {
     requireAbility(caller, 'manage', 'RegistrationInvite');
-    const invites = await issueRegistrationInvites(services, {
+    const issued = await issueRegistrationInvites(services, {
       count: body.multiple,
       unlimitedUse: body.unlimitedUse === true,
       startingCredits: body.startingCredits ?? 0,
       createdBy: caller.userId,
     });
-    return { invites: invites.map(toWire) };
+    return { invites: issued.map(({ record, code }) => ({ ...toWire(record), code })) };
   });
 }
 
 /** `GET /api/reg-invites` */
 export function createListRegistrationInvitesHandler(services: RegistrationInvitesServices): Route {
-  const invites = services.store.collection(REGISTRATION_INVITES);
+  const { store, secretBox } = services;
+  const invites = store.collection(REGISTRATION_INVITES);
   return defineRoute(listRegistrationInvites, services, async ({ query }, { caller }) => {
     requireAbility(caller, 'manage', 'RegistrationInvite');
     const { page, limit, order: direction = 'desc' } = query;
@@ -40,7 +45,8 @@ export function createListRegistrationInvitesHandler(services: RegistrationInvit
       invites.count({}),
       invites.find({}, { order: { field: 'createdAt', direction }, offset: (page - 1) * limit, limit }),
     ]);
-    return { invites: rows.map(toWire), pagination: paginationOf(query, total) };
+    const shown = rows.map((row) => ({ ...toWire(row), code: codeOfInvite(row, secretBox) }));
+    return { invites: shown, pagination: paginationOf(query, total) };
   });
 }
 
@@ -54,6 +60,6 @@ export function createDeleteRegistrationInvitesHandler(services: RegistrationInv
   });
 }
 
-function toWire({ id, code, usesLeft, createdAt }: RegistrationInviteRecord): WireRegistrationInvite {
-  return { _id: id, code, usesLeft, createdAt: new Date(createdAt).toISOString() };
+function toWire({ id, usesLeft, createdAt }: RegistrationInviteRecord): Omit<WireRegistrationInvite, 'code'> {
+  return { _id: id, usesLeft, createdAt: new Date(createdAt).toISOString() };
 }

@@ -1,8 +1,13 @@
 import { defineCollection, type StoredRecord } from '../ports/store.ts';
 
-/** Lets somebody register while registration is closed. */
+/** Lets somebody register while registration is closed. Its code is nowhere in clear: whoever reads the store has none. */
 export interface RegistrationInviteRecord extends StoredRecord {
-  readonly code: string;
+  /** SHA-256 of the code, hexadecimal. Absent while the code stands in clear. */
+  readonly codeHash?: string | undefined;
+  /** The code, encrypted for this record: to be shown again. Absent where there is no key to encrypt with. */
+  readonly sealedCode?: string | undefined;
+  /** In clear, as an earlier version kept it, until `hideClearCodes` has been there. */
+  readonly code?: string | undefined;
   /** `null`: any number. */
   readonly usesLeft: number | null;
   /** Micro-credits for who registers with it. */
@@ -13,7 +18,7 @@ export interface RegistrationInviteRecord extends StoredRecord {
 
 export const REGISTRATION_INVITES = defineCollection<RegistrationInviteRecord>({
   name: 'registration_invites',
-  columns: { code: 'text', usesLeft: 'integer', createdAt: 'integer' },
-  unique: [['code']],
+  columns: { code: 'text', codeHash: 'text', usesLeft: 'integer', createdAt: 'integer' },
+  unique: [['code'], ['codeHash']],
   indexes: [['createdAt']],
 });

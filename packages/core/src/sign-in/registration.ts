@@ -4,6 +4,7 @@ import { createUser } from '../identity/users.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
+import { inviteWithCode } from '../registration-invites/codes.ts';
 import { REGISTRATION_INVITES } from '../registration-invites/records.ts';
 import type { Switches } from '../settings/admin.ts';
 
@@ -66,7 +67,7 @@ export async function register(
 async function spendInvite(store: Store, code: string | undefined): Promise<number | undefined> {
   if (code === undefined) return undefined;
   const invites = store.collection(REGISTRATION_INVITES);
-  const [invite] = await invites.find({ code }, { limit: 1 });
+  const [invite] = await invites.find(inviteWithCode(code), { limit: 1 });
   if (invite === undefined || invite.usesLeft === null) return invite?.startingCredits;
   const spent = await invites.add(invite.id, { usesLeft: -1 }, { usesLeft: { gt: 0 } });
   return spent?.startingCredits;

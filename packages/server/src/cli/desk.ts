@@ -13,6 +13,8 @@ import { type Configuration, readConfiguration } from '../environment/configurat
 import { withEnvFile } from '../environment/env-file.ts';
 import { createLog } from '../log.ts';
 import { Mistake } from '../mistake.ts';
+import { knownSecret } from '../secrets.ts';
+import { checkEncryptionKey } from '../storage/deployment.ts';
 import { sqlitePath } from '../storage/sqlite.ts';
 import { openStorage } from '../storage/storage.ts';
 import type { Given, Option } from './arguments.ts';
@@ -37,19 +39,34 @@ export async function atDesk(
   const configuration = readConfiguration(withEnvFile(environment, folder), folder);
   const demo = given.has(DEMO.name);
   assertWorkspace(configuration, demo);
-  const { databaseUrl, redisUrl } = configuration;
+  const { databaseUrl, redisUrl, storageDir, secrets } = configuration;
+  // Where it is not known, nothing is encrypted here, and what is encrypted is not shown.
+  const key = knownSecret(storageDir, secrets, 'SECRET_ENCRYPTION_KEY');
   const log = createLog({
-    secrets: [databaseUrl, redisUrl].filter((value) => value !== undefined),
+    secrets: [databaseUrl, redisUrl, key].filter((value) => value !== undefined),
     // What a machine reads from standard output must be the result alone.
     destination: process.stderr,
   });
   const clock = createSystemClock();
   const ids = createIds({ clock });
-  const storage = await openStorage({ configuration, demo, clock, ids, log, outdated: 'refuse' });
+  const storage = await openStorage({
+    configuration,
+    demo,
+    clock,
+    ids,
+    log,
+    outdated: 'refuse',
+    inspect: async (store) => {
+      if (key !== undefined) await checkEncryptionKey(store, key, false);
+    },
+  });
   try {
     const ports = { ...storage.ports, models: [], clock, ids };
     // Nobody signs in here.
-    const services = createServices(ports, { jwtSecret: randomBytes(32) });
+    const services = createServices(ports, {
+      jwtSecret: randomBytes(32),
+      ...(key !== undefined && { secretEncryptionKey: key }),
+    });
     await work(services);
     await services.authenticator.close();
   } finally {

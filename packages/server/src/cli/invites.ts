@@ -1,4 +1,6 @@
 import {
+  codeOfInvite,
+  inviteWithCode,
   issueRegistrationInvites,
   REGISTRATION_INVITES,
   type RegistrationInviteRecord,
@@ -28,10 +30,9 @@ export const createInvites: Command = {
     const unlimitedUse = given.has('unlimited');
     await atDesk(given, surroundings, async (services) => {
       const wish = { count, unlimitedUse, startingCredits, createdBy: 'command line' };
-      const invites = await issueRegistrationInvites(services, wish);
-      show(given, surroundings, { invites: invites.map(shown) }, () =>
-        invites.map(({ code }) => `${code}\n`).join(''),
-      );
+      const issued = await issueRegistrationInvites(services, wish);
+      const invites = issued.map(({ record, code }) => shown(record, code));
+      show(given, surroundings, { invites }, () => issued.map(({ code }) => `${code}\n`).join(''));
     });
   },
 };
@@ -42,19 +43,23 @@ export const listInvites: Command = {
   options: [JSON_OUTPUT, DEMO, HELP],
   notes: DESK_NOTES,
   async run(given, surroundings) {
-    await atDesk(given, surroundings, async ({ store }) => {
+    await atDesk(given, surroundings, async ({ store, secretBox }) => {
       const invites = await allOf(store.collection(REGISTRATION_INVITES));
-      show(given, surroundings, { invites: invites.map(shown) }, () =>
-        columns(
-          ['ID', 'CODE', 'USES LEFT', 'CREDITS', 'SINCE'],
-          invites.map(({ id, code, usesLeft, startingCredits, createdAt }) => [
-            id,
-            code,
-            usesLeft === null ? 'any' : String(usesLeft),
-            String(toCredits(startingCredits)),
-            moment(createdAt),
-          ]),
-        ),
+      show(
+        given,
+        surroundings,
+        { invites: invites.map((invite) => shown(invite, codeOfInvite(invite, secretBox))) },
+        () =>
+          columns(
+            ['ID', 'CODE', 'USES LEFT', 'CREDITS', 'SINCE'],
+            invites.map((invite) => [
+              invite.id,
+              codeOfInvite(invite, secretBox) ?? '-',
+              invite.usesLeft === null ? 'any' : String(invite.usesLeft),
+              String(toCredits(invite.startingCredits)),
+              moment(invite.createdAt),
+            ]),
+          ),
       );
     });
   },
@@ -70,7 +75,7 @@ export const deleteInvite: Command = {
     const which = String(given.get('ID'));
     await atDesk(given, surroundings, async ({ store }) => {
       const invites = store.collection(REGISTRATION_INVITES);
-      const [byCode] = await invites.find({ code: which }, { limit: 1 });
+      const [byCode] = await invites.find(inviteWithCode(which), { limit: 1 });
       const gone = await invites.take(byCode?.id ?? which);
       if (gone === undefined) throw new Mistake([`there is no invite ${which}`]);
       show(given, surroundings, { id: gone.id, deleted: true }, () => `The invite ${gone.id} is deleted.\n`);
@@ -78,7 +83,7 @@ export const deleteInvite: Command = {
   },
 };
 
-function shown({ id, code, usesLeft, startingCredits, createdAt }: RegistrationInviteRecord) {
+function shown({ id, usesLeft, startingCredits, createdAt }: RegistrationInviteRecord, code: string | null) {
   return {
     id,
     code,

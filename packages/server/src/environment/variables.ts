@@ -27,7 +27,8 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'SESSION_SECRET', meaning: 'signs one-time codes and links', fallback: 'made at the first start' },
   {
     name: 'SECRET_ENCRYPTION_KEY',
-    meaning: 'encrypts stored provider keys; must never change after the first start',
+    meaning:
+      'encrypts stored provider keys and the codes of invites; must never change after the first start',
     fallback: 'made at the first start',
   },
   { name: 'ANTHROPIC_API_KEY', meaning: 'turns on the models of Anthropic' },
