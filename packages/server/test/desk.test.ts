@@ -79,7 +79,7 @@ describe('at the desk of a running workspace', () => {
     const cwd = emptyFolder();
     const running = questline(['start', '--port', '0'], { cwd });
     const { url } = await startLines(running);
-    await signUp(running, url, ADA);
+    const { accessToken: ada } = await signUp(running, url, ADA);
     expect((await signUp(running, url, 'x@example.com')).error?.code).toBe('REGISTRATION_CLOSED');
 
     interface Invites {
@@ -87,7 +87,17 @@ describe('at the desk of a running workspace', () => {
     }
     const made = await asJson<Invites>(cwd, 'invites', 'create', '--count', '2', '--credits', '5');
     const [first, second] = made.invites;
-    const bob = await signUp(running, url, BOB, { inviteCode: first?.code ?? '' });
+    // What was made here, the server can show too.
+    const codes = made.invites.map(({ code }) => code);
+    expect((await asJson<Invites>(cwd, 'invites', 'list')).invites.map(({ code }) => code)).toEqual(codes);
+    const shown = await fetch(`${url}/api/reg-invites`, { headers: { Authorization: `Bearer ${ada}` } });
+    const { invites } = (await shown.json()) as Invites;
+    expect(invites.map(({ code }) => code).sort()).toEqual([...codes].sort());
+    // His name would clear the screen, and add a line with the letters turned around.
+    const bob = await signUp(running, url, BOB, {
+      username: 'bob\u001b[2J\nroot\u202e',
+      inviteCode: first?.code ?? '',
+    });
     expect(bob.user?.isAdmin).toBe(false);
     const listed = await asJson<Invites>(cwd, 'invites', 'list');
     expect(listed.invites.map(({ usesLeft }) => usesLeft)).toEqual([0, 1]);
@@ -108,7 +118,7 @@ describe('at the desk of a running workspace', () => {
       { email: BOB, isAdmin: true, disabled: false },
     ]);
     expect((await outcome(['users', 'list'], { cwd })).stdout).toMatch(
-      /bob@example\.com +bob +admin +active/,
+      /bob@example\.com +bob\ufffd\[2J\ufffdroot\ufffd +admin +active/,
     );
   });
 

@@ -20,7 +20,7 @@ export async function signUp(
   running: Running,
   url: string,
   email: string,
-  more: { readonly inviteCode?: string } = {},
+  more: { readonly username?: string; readonly inviteCode?: string } = {},
 ): Promise<SignedIn> {
   const { pendingToken } = await post<{ pendingToken: string }>(url, '/api/otc/send', { email });
   const [, code] = await running.until(new RegExp(`Mail for ${email}: [^\\n]* is (\\d{6})\\.`));

@@ -14,7 +14,8 @@ export function show(
 }
 
 /** Columns under their titles, each as wide as its widest cell. */
-export function columns(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+export function columns(titles: readonly string[], cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(harmless));
   const widths = titles.map((title, at) =>
     Math.max(...[titles, ...rows].map((row) => (row[at] ?? title).length)),
   );
@@ -24,6 +25,11 @@ export function columns(titles: readonly string[], rows: readonly (readonly stri
       .join('  ')
       .trimEnd();
   return `${[titles, ...rows].map(line).join('\n')}\n`;
+}
+
+/** People choose names: none of them is to move a cursor, begin a line or turn the text around. */
+function harmless(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
 /** Day and minute, UTC. */
