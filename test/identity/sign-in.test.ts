@@ -244,6 +244,37 @@ describe('signing out', () => {
   it('ends every token of the user at once', async () => {
     const world = await createWorld();
     const { body } = await post(world, VERIFY, await codeFor(world, 'ada@example.com'));
+  it('is signed with the session secret, and so are links to files; tokens are not', async () => {
+    const world = await createWorld({ settings: { sessionSecret: 'c'.repeat(64) } });
+    const { store, ledger, limiter, mailer, clock, ids } = world.services;
+    const elsewhere = (sessionSecret: string) =>
+      createServices(
+        { store, ledger, limiter, clock, ids, models: [], ...(mailer && { mailer }) },
+        { jwtSecret: 'a'.repeat(64), sessionSecret },
+      );
+    const body = await codeFor(world, 'ada@example.com');
+    const terms = { expiresAt: world.clock.now() + 60_000 };
+    const link = await world.services.objectLinks.get('films/1', terms, '');
+    const token = await world.token();
+    for (const [secret, isSame] of [
+      ['d', false],
+      ['c', true],
+    ] as const) {
+      const services = elsewhere(secret.repeat(64));
+      const query = new URL(link ?? '', 'http://x').searchParams;
+      expect(services.objectLinks.verify('get', query, world.clock.now()) !== undefined).toBe(isSame);
+      expect((await services.authenticator.identify(token)).userId).toBe(world.user.id);
+      const answer = await toFetchHandler(createApi(services))(
+        new Request(`http://x${VERIFY}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      );
+      expect(answer?.status).toBe(isSame ? 200 : 422);
+    }
+  });
+
     const credential = body.accessToken ?? '';
     const other = await world.token();
     expect((await world.ask('GET', '/api/v1/me', { credential })).status).toBe(200);

@@ -40,6 +40,16 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     ],
     [7, 'settings.jwtSecret: expected at least 32 bytes, best as 64 hexadecimal characters, got a number'],
   ],
+  sessionSecret: [
+    [
+      's'.repeat(31),
+      'settings.sessionSecret: expected at least 32 bytes, best as 64 hexadecimal characters, got 31',
+    ],
+    [
+      7,
+      'settings.sessionSecret: expected at least 32 bytes, best as 64 hexadecimal characters, got a number',
+    ],
+  ],
   secretEncryptionKey: [
     ['b'.repeat(63), 'settings.secretEncryptionKey: expected 64 hexadecimal characters, got 63'],
     ['x'.repeat(64), 'settings.secretEncryptionKey: expected 64 hexadecimal characters, got 64'],
@@ -214,6 +224,7 @@ describe('wrong settings', () => {
     const marked = 'MARKED-SECRET';
     const told = [
       faultsOf(PORTS, { jwtSecret: marked }),
+      faultsOf(PORTS, { jwtSecret: SECRET, sessionSecret: marked }),
       faultsOf(PORTS, { jwtSecret: SECRET, secretEncryptionKey: marked }),
       faultsOf(PORTS, { jwtSecret: { secret: marked } }),
       faultsOf(PORTS, { jwtSecret: SECRET, jwtSecrets: marked }),

@@ -139,8 +139,11 @@ const signInLimit = z.strictObject({
   seconds: z.number().int().min(1).max(86_400),
 });
 
+const secret = z.custom(isSecret, 'expected at least 32 bytes, best as 64 hexadecimal characters');
+
 const schema = z.strictObject({
-  jwtSecret: z.custom(isSecret, 'expected at least 32 bytes, best as 64 hexadecimal characters'),
+  jwtSecret: secret,
+  sessionSecret: secret.optional(),
   secretEncryptionKey: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, 'expected 64 hexadecimal characters')
@@ -232,7 +235,11 @@ const schema = z.strictObject({
 });
 
 /** Options whose values are never told. */
-const SECRETS: ReadonlySet<unknown> = new Set<keyof Settings>(['jwtSecret', 'secretEncryptionKey']);
+const SECRETS: ReadonlySet<unknown> = new Set<keyof Settings>([
+  'jwtSecret',
+  'sessionSecret',
+  'secretEncryptionKey',
+]);
 
 /** @throws ConfigurationError */
 export function checkSettings(settings: Settings): void {

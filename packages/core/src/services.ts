@@ -128,6 +128,8 @@ export interface Ports {
 export interface Settings {
   /** Signs access tokens: at least 32 bytes, or their 64 hexadecimal characters. */
   readonly jwtSecret: string | Uint8Array;
+  /** Signs one-time codes and links to files, in the same form. Default: `jwtSecret`. */
+  readonly sessionSecret?: string | Uint8Array;
   /**
    * Encrypts what users store and the service must read again: 64 hexadecimal characters. It must never change, or what
    * was stored is lost. Default: users cannot store provider keys of their own, `/api/api-keys` is not part of the api, and
@@ -288,12 +290,16 @@ export function createServices(ports: Ports, settings: Settings): Services {
     createMemoryPublisher({ onError: (error) => onError({ operation: 'publish', requestId: '', error }) });
   const switches = createSwitches({ store, clock, defaults: settings.admin ?? {} });
   const isMember = createMembershipCheck(store);
-  const secret = secretBytes(settings.jwtSecret);
-  const tokens = createAccessTokens(secret, clock);
+  const tokens = createAccessTokens(secretBytes(settings.jwtSecret), clock);
+  const sessionSecret = secretBytes(settings.sessionSecret ?? settings.jwtSecret);
   const given = ports.queue ?? createStoreQueue({ store, clock, ids });
   const queue = observer?.carry === undefined ? given : carryingQueue(given, observer.carry);
   const objects = ports.objects ?? createMemoryObjects();
-  const objectLinks = createObjectLinks({ objects, secret, publicUrl: settings.publicUrl });
+  const objectLinks = createObjectLinks({
+    objects,
+    secret: sessionSecret,
+    publicUrl: settings.publicUrl,
+  });
   const fileSettings = fileSettingsOf(settings.files);
   const moderator = ports.moderator === undefined ? createLocalModerator() : ports.moderator;
   const library = createFileLibrary({
@@ -409,7 +415,12 @@ export function createServices(ports: Ports, settings: Settings): Services {
     clock,
     ids,
     tokens,
-    challenges: createChallenges({ store, clock, ids, pendingTokens: createPendingTokens(secret) }),
+    challenges: createChallenges({
+      store,
+      clock,
+      ids,
+      pendingTokens: createPendingTokens(sessionSecret),
+    }),
     ...(ports.mailer !== undefined && { mailer: ports.mailer }),
     appName: settings.appName ?? 'Questline',
     defaultTheme: settings.defaultTheme ?? 'system',

@@ -110,6 +110,7 @@ function settingsOf(
 ): Settings {
   return {
     jwtSecret: secrets.values.JWT_SECRET,
+    sessionSecret: secrets.values.SESSION_SECRET,
     secretEncryptionKey: secrets.values.SECRET_ENCRYPTION_KEY,
     publicUrl,
     appName: configuration.appName,

@@ -17,7 +17,7 @@ export interface PendingTokens {
 
 const FORM = /^([0-9a-f]{24})\.(\d{1,9})\.([\w-]{43})$/;
 
-/** @param secret the one that signs access tokens; no token of one kind passes for one of another. */
+/** @param secret perhaps the one that signs access tokens too; no token of one kind passes for one of another. */
 export function createPendingTokens(secret: Uint8Array): PendingTokens {
   const key = createHmac('sha256', secret).update('sign-in').digest();
   const mac = (...parts: readonly string[]): string =>
