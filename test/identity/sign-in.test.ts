@@ -194,6 +194,21 @@ describe('a code', () => {
     expect(world.mails.filter(({ to }) => to === 'one@example.com')).toHaveLength(1);
   });
 
+  it('is mailed as often to all addresses of one IPv6 network as to one of IPv4, however they are written', async () => {
+    const world = await createWorld();
+    const ask = async (from: string) => {
+      await post(world, '/api/otc/send', { email: `p${world.mails.length}@example.com` }, from);
+      return world.mails.length;
+    };
+    const network = ['2001:db8::1', '2001:DB8:0:0:ffff::2', '2001:0db8::', '2001:db8:0:0:0:0:0:9%eth0'];
+    for (const from of [...network, ...network]) await ask(from);
+    expect(world.mails).toHaveLength(5);
+    for (const from of ['2001:db8:0:1::1', '2001:db8:1::1', '::1', '192.0.2.7']) await ask(from);
+    expect(world.mails).toHaveLength(9);
+    for (let count = 0; count < 9; count += 1) await ask('::ffff:192.0.2.7');
+    expect(world.mails).toHaveLength(13);
+  });
+
   it('is asked for alike by known, unknown and disabled addresses, and costs the same work', async () => {
     let work: string[] = [];
     const world = await createWorld({ store: (store) => watched(store, (call) => work.push(call)) });
@@ -229,21 +244,6 @@ describe('a code', () => {
     expect(`${mail?.text}${mail?.html}`).not.toMatch(/https?:|href/);
   });
 
-  it('lets somebody new go on with the token of the answer, and no other', async () => {
-    const world = await createWorld(OPEN);
-    const body = await codeFor(world, 'new@example.com');
-    const asked = await post(world, VERIFY, body);
-    expect(asked.body.registrationRequired).toBe(true);
-    expect((await post(world, VERIFY, { ...body, username: 'x' })).status).toBe(422);
-    const { pendingToken } = asked.body;
-    expect((await post(world, VERIFY, { ...body, pendingToken, username: 'x' })).status).toBe(200);
-  });
-});
-
-describe('signing out', () => {
-  it('ends every token of the user at once', async () => {
-    const world = await createWorld();
-    const { body } = await post(world, VERIFY, await codeFor(world, 'ada@example.com'));
   it('is signed with the session secret, and so are links to files; tokens are not', async () => {
     const world = await createWorld({ settings: { sessionSecret: 'c'.repeat(64) } });
     const { store, ledger, limiter, mailer, clock, ids } = world.services;
@@ -275,6 +275,21 @@ describe('signing out', () => {
     }
   });
 
+  it('lets somebody new go on with the token of the answer, and no other', async () => {
+    const world = await createWorld(OPEN);
+    const body = await codeFor(world, 'new@example.com');
+    const asked = await post(world, VERIFY, body);
+    expect(asked.body.registrationRequired).toBe(true);
+    expect((await post(world, VERIFY, { ...body, username: 'x' })).status).toBe(422);
+    const { pendingToken } = asked.body;
+    expect((await post(world, VERIFY, { ...body, pendingToken, username: 'x' })).status).toBe(200);
+  });
+});
+
+describe('signing out', () => {
+  it('ends every token of the user at once', async () => {
+    const world = await createWorld();
+    const { body } = await post(world, VERIFY, await codeFor(world, 'ada@example.com'));
     const credential = body.accessToken ?? '';
     const other = await world.token();
     expect((await world.ask('GET', '/api/v1/me', { credential })).status).toBe(200);

@@ -10,6 +10,7 @@ import { defineRoute, type Route } from '../route.ts';
 import type { Switches } from '../settings/admin.ts';
 import { toWireUser } from '../users/wire.ts';
 import type { Challenges } from './challenges.ts';
+import { clientOf } from './client.ts';
 import { sendCode, verifyCode } from './contract.ts';
 import { type SignInLimits, takeSlot } from './limits.ts';
 import { codeMail } from './mail.ts';
@@ -30,7 +31,7 @@ export interface SignInServices extends PipelineServices {
 export function createSendCodeHandler(services: SignInServices): Route {
   const { challenges, mailer, appName } = services;
   return defineRoute(sendCode, services, async ({ body: { email } }, { request }) => {
-    await takeSlot(services, 'sendFrom', request.remoteAddress);
+    await takeSlot(services, 'sendFrom', clientOf(request.remoteAddress));
     await takeSlot(services, 'sendTo', email);
     const { code, pendingToken } = await challenges.begin(email);
     try {
@@ -51,7 +52,7 @@ export function createVerifyCodeHandler(services: SignInServices): Route {
   const users = services.store.collection(USERS);
   return defineRoute(verifyCode, services, async ({ body }, { request }) => {
     const { email, code, username, inviteCode } = body;
-    await takeSlot(services, 'verifyFrom', request.remoteAddress);
+    await takeSlot(services, 'verifyFrom', clientOf(request.remoteAddress));
     const answered = await services.challenges.answer(email, body.pendingToken, code);
     if (answered.kind === 'void') throw invalidCode();
     if (answered.kind === 'wrong') throw invalidCode(answered);
