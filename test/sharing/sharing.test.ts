@@ -231,6 +231,20 @@ describe('the mail of an invite', () => {
 });
 
 describe('an organization', () => {
+  it('is read by administrators of the workspace, as they see it in the list, and by no other stranger', async () => {
+    const { world, ada, grace, eve } = await people();
+    const id = await makeOrganization(world, ada);
+    const path = `/api/organization/${id}`;
+    await world.services.store.collection(USERS).update(eve.id, { isAdmin: true });
+    const [listed] = (await call(world, eve, 'GET', '/api/organizations')).body.organizations as object[];
+    expect(await call(world, eve, 'GET', path)).toEqual({ status: 200, body: listed });
+    expect((await call(world, grace, 'GET', path)).status).toBe(404);
+    // It is not theirs for all that, and what people write is nobody else's.
+    expect((await call(world, eve, 'POST', `${path}/invites`, { email: 'x@example.com' })).status).toBe(403);
+    expect((await call(world, eve, 'POST', `${path}/revokeSharing`)).status).toBe(403);
+    expect((await call(world, eve, 'GET', `/api/session/${await makeSession(world, ada)}`)).status).toBe(404);
+  });
+
   const billed = (organizationId: string) => ({ name: 'CI', scopes: ['me:read'], organizationId });
 
   it('is joined by an invite; administrators make keys it pays for, which end with belonging to it', async () => {

@@ -1,13 +1,11 @@
-import type { Caller } from '../call.ts';
 import { paginationOf } from '../http/pages.ts';
-import { may } from '../identity/abilities.ts';
 import { USERS } from '../identity/records.ts';
 import type { PipelineServices } from '../pipeline.ts';
 import type { Filter, Store } from '../ports/store.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { canRead } from '../sharing/access.ts';
 import { SUBSCRIPTIONS } from '../subscriptions/records.ts';
 import { createOrganization, listOrganizations } from './contract.ts';
+import { visibleTo } from './membership.ts';
 import { anotherSlug, slugOf, toWireOrganization } from './organizations.ts';
 import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
 
@@ -74,9 +72,4 @@ function createCreateOrganizationHandler(services: OrganizationsServices): Route
     });
     return toWireOrganization(organization);
   });
-}
-
-/** Which organizations somebody gets to see. */
-function visibleTo(caller: Caller): Filter<OrganizationRecord> {
-  return may(caller, 'read', 'Organization') ? {} : canRead(caller.userId);
 }

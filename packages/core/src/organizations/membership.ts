@@ -1,9 +1,15 @@
 import { type Caller, type Payer, payerOf } from '../call.ts';
 import { notFound } from '../errors.ts';
 import { isId } from '../http/identifiers.ts';
-import type { Store } from '../ports/store.ts';
+import { may } from '../identity/abilities.ts';
+import type { Filter, Store } from '../ports/store.ts';
 import { canRead, canWrite } from '../sharing/access.ts';
-import { ORGANIZATIONS } from './records.ts';
+import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
+
+/** Which organizations somebody gets to see: their own, and an administrator all. */
+export function visibleTo(caller: Caller): Filter<OrganizationRecord> {
+  return may(caller, 'read', 'Organization') ? {} : canRead(caller.userId);
+}
 
 /** Whether a user belongs to an organization, and so may have it pay. */
 export type MembershipCheck = (userId: string, organizationId: string) => Promise<boolean>;

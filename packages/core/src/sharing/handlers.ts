@@ -46,13 +46,13 @@ function resourceRoutes(services: SharingServices, resource: Resource): Route[] 
 
   return [
     defineRoute(read, services, async ({ params }, { caller, mountPath }) => {
-      const shown = await resource.show(caller.userId, params.id, mountPath);
+      const shown = await resource.show(caller, params.id, mountPath);
       if (shown === undefined) throw notFound(subject);
       return shown;
     }),
 
-    defineRoute(list, services, async ({ params, query }, { caller: { userId } }) => {
-      await requireRight(resource, store, userId, params.id, resource.canInvite(userId));
+    defineRoute(list, services, async ({ params, query }, { caller }) => {
+      await requireRight(resource, store, caller, params.id, resource.canInvite(caller.userId));
       const { page, limit, order: direction = 'desc', search = '' } = query;
       const filter: Filter<SharingInviteRecord> = {
         type,
@@ -70,9 +70,10 @@ function resourceRoutes(services: SharingServices, resource: Resource): Route[] 
       return { invites: rows.map(toWireInvite), pagination: paginationOf(query, total) };
     }),
 
-    defineRoute(createInvite, services, async ({ params, body }, { caller: { userId } }) => {
+    defineRoute(createInvite, services, async ({ params, body }, { caller }) => {
       const now = clock.now();
-      await requireRight(resource, store, userId, params.id, resource.canInvite(userId));
+      const { userId } = caller;
+      await requireRight(resource, store, caller, params.id, resource.canInvite(userId));
       const inviter = await users.get(userId);
       if (inviter?.email === body.email) throw invalid('email', 'this is your own address');
       const invite: SharingInviteRecord = {
@@ -91,9 +92,9 @@ function resourceRoutes(services: SharingServices, resource: Resource): Route[] 
       return toWireInvite(invite);
     }),
 
-    defineRoute(revokeSharing, services, async ({ params, body }, { caller: { userId } }) => {
-      const owned = { ownerId: userId };
-      await requireRight(resource, store, userId, params.id, owned);
+    defineRoute(revokeSharing, services, async ({ params, body }, { caller }) => {
+      const owned = { ownerId: caller.userId };
+      await requireRight(resource, store, caller, params.id, owned);
       const out = await store.transaction(async (inner) => {
         const record = await resource.records(inner).get(params.id, owned);
         if (record === undefined) throw notFound(subject);

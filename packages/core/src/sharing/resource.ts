@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { Caller } from '../call.ts';
 import type { Collection, CollectionDefinition, Filter, Store } from '../ports/store.ts';
 import { canRead, type ShareableRecord } from './access.ts';
 
@@ -11,8 +12,8 @@ export interface Resource {
   /** What is shown of it. */
   readonly schema: z.ZodType;
   records(store: Store): Collection<ShareableRecord>;
-  /** @returns undefined when the user may not read it. @throws ApiError 403 while the kind is switched off. */
-  show(userId: string, id: string, mountPath: string): Promise<object | undefined>;
+  /** @returns undefined when the caller may not read it. @throws ApiError 403 while the kind is switched off. */
+  show(caller: Caller, id: string, mountPath: string): Promise<object | undefined>;
   /** Who may invite others to it: the owner, unless the kind says more. */
   canInvite(userId: string): Filter<ShareableRecord>;
   /** What else changes, in the same transaction, when somebody is let in. */
@@ -26,8 +27,8 @@ export interface ResourceDefinition<R extends ShareableRecord> {
   readonly subject: string;
   readonly schema: z.ZodType;
   readonly collection: CollectionDefinition<R>;
-  /** The record, when the user may read it. Default: the owner may, and those it is shared with. */
-  readonly find?: (userId: string, id: string) => Promise<R | undefined>;
+  /** The record, when the caller may read it. Default: the owner may, and those it is shared with. */
+  readonly find?: (caller: Caller, id: string) => Promise<R | undefined>;
   readonly toWire: (record: R, mountPath: string) => object | Promise<object>;
   readonly canInvite?: (userId: string) => Filter<ShareableRecord>;
   readonly joined?: Resource['joined'];
@@ -46,9 +47,9 @@ export function defineResource<R extends ShareableRecord>(
     schema,
     // Of any shareable record, only what sharing knows of it is looked at and changed here.
     records: (where) => where.collection(collection) as unknown as Collection<ShareableRecord>,
-    async show(userId, id, mountPath) {
-      const mine = canRead(userId) as Filter<R>;
-      const record = find ? await find(userId, id) : await store.collection(collection).get(id, mine);
+    async show(caller, id, mountPath) {
+      const mine = canRead(caller.userId) as Filter<R>;
+      const record = find ? await find(caller, id) : await store.collection(collection).get(id, mine);
       return record && toWire(record, mountPath);
     },
     canInvite: canInvite ?? ((userId) => ({ ownerId: userId })),

@@ -12,6 +12,7 @@ import { FILES } from '../files/records.ts';
 import { toWireFile } from '../files/wire.ts';
 import { organization } from '../organizations/contract.ts';
 import { memberJoined, memberLeft } from '../organizations/members.ts';
+import { visibleTo } from '../organizations/membership.ts';
 import { toWireOrganization } from '../organizations/organizations.ts';
 import { ORGANIZATIONS } from '../organizations/records.ts';
 import type { Store } from '../ports/store.ts';
@@ -60,7 +61,7 @@ export function resourcesOf(services: ResourcesServices): readonly Resource[] {
       subject: 'Agent',
       schema: applicationAgent,
       collection: AGENTS,
-      async find(userId, id) {
+      async find({ userId }, id) {
         await requireAgents(services.switches);
         return store.collection(AGENTS).get(id, canUseAgent(userId));
       },
@@ -71,7 +72,7 @@ export function resourcesOf(services: ResourcesServices): readonly Resource[] {
       subject: 'Artifact',
       schema: artifact,
       collection: ARTIFACTS,
-      async find(userId, id) {
+      async find({ userId }, id) {
         await requireArtifacts(services.switches);
         return readableArtifact(services, userId, id);
       },
@@ -82,6 +83,7 @@ export function resourcesOf(services: ResourcesServices): readonly Resource[] {
       subject: 'Organization',
       schema: organization,
       collection: ORGANIZATIONS,
+      find: (caller, id) => store.collection(ORGANIZATIONS).get(id, visibleTo(caller)),
       toWire: toWireOrganization,
       canInvite: canWrite,
       joined: memberJoined,

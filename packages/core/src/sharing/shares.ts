@@ -1,3 +1,4 @@
+import type { Caller } from '../call.ts';
 import { conflict, forbidden, notFound } from '../errors.ts';
 import { isId } from '../http/identifiers.ts';
 import { USERS } from '../identity/records.ts';
@@ -16,13 +17,13 @@ const MOST_PEOPLE = 1000;
 export async function requireRight(
   resource: Resource,
   store: Store,
-  userId: string,
+  caller: Caller,
   id: string,
   right: Filter<ShareableRecord>,
 ): Promise<ShareableRecord> {
   const record = await resource.records(store).get(id, right);
   if (record !== undefined) return record;
-  if ((await resource.show(userId, id, '')) === undefined) throw notFound(resource.subject);
+  if ((await resource.show(caller, id, '')) === undefined) throw notFound(resource.subject);
   throw forbidden('This is for the owner to do');
 }
 
