@@ -52,7 +52,9 @@ export async function call<T>(
   const text = await answer.text();
   const parsed = text === '' ? {} : parse(text);
   if (answer.ok) return parsed as T;
-  if (answer.status === 401 && token !== null) dispatchEvent(new Event(SIGNED_OUT));
+  // A model provider that refuses its key is a 401 as well, but asks for no other credential.
+  const isOurs = answer.headers.has('WWW-Authenticate');
+  if (answer.status === 401 && isOurs && token !== null) dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiFailure(answer.status, parsed);
 }
 

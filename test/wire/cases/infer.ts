@@ -63,6 +63,16 @@ export const infer: readonly WireCase[] = [
     }),
   },
   {
+    title: 'with a provider that refuses its key, which says nothing of the caller',
+    world: failing('rejected_key'),
+    ask: { body: WISH },
+    ...refused('application', {
+      status: 401,
+      code: 'PROVIDER_ERROR',
+      message: 'The model provider refused the provider key in use.',
+    }),
+  },
+  {
     title: 'with a provider that has no key',
     world: failing('not_configured'),
     ask: { body: WISH },

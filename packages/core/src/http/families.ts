@@ -74,5 +74,7 @@ export function errorBody(
 
 function codeOf(error: ApiError): string {
   if (error.code === 'insufficient_credits') return 'INSUFFICIENT_CREDITS';
+  // Its status may be 401, and nothing is wrong with the caller's token.
+  if (error.code?.startsWith('provider_')) return 'PROVIDER_ERROR';
   return APPLICATION_CODES[error.status] ?? 'INTERNAL_ERROR';
 }
