@@ -3,7 +3,6 @@ import { ProviderError } from '@questline/core';
 import { expect } from 'vitest';
 import { refusalBody } from '../../support/expected.ts';
 import { createSoundStudio, type SoundStudio } from '../../support/media.ts';
-import type { Asked } from '../../support/wire.ts';
 import { NOW, type World, type WorldOptions } from '../../support/world.ts';
 import { ID, refused, type WireCase } from './case.ts';
 import { AN_ID } from './chat.ts';
@@ -117,7 +116,7 @@ export const createTranscription: readonly WireCase[] = [
   },
 ];
 
-const form = (name = 'file', type = 'audio/wav'): Partial<Asked> => ({
+const form = (name = 'file', type = 'audio/wav') => ({
   headers: { 'Content-Type': 'multipart/form-data; boundary=xyz' },
   body: `--xyz\r\nContent-Disposition: form-data; name="${name}"; filename="a.wav"\r\nContent-Type: ${type}\r\n\r\nwave\r\n--xyz--\r\n`,
 });
@@ -136,6 +135,31 @@ export const transcribeAtOnce: readonly WireCase[] = [
     world,
     ask: form('sound'),
     ...refused('application', { status: 400, message: 'the form has no part named file' }),
+  },
+  {
+    title: 'a form that is announced larger than a recording may be',
+    world,
+    ask: {
+      ...form(),
+      headers: { ...form().headers, 'Content-Length': String(26_214_400 + 2 ** 16 + 1) },
+    },
+    ...refused('application', {
+      status: 413,
+      message: 'the recording is larger than 26214400 bytes',
+      extra: { maxSize: 26_214_400 },
+    }),
+  },
+  {
+    title: 'a form with much else in it',
+    world,
+    ask: {
+      ...form(),
+      body: `--xyz\r\nContent-Disposition: form-data; name="note"\r\n\r\n${'x'.repeat(4097)}\r\n${form().body}`,
+    },
+    ...refused('application', {
+      status: 400,
+      message: 'the form is malformed: the field note is longer than 4096 bytes',
+    }),
   },
   {
     title: 'a file that is no recording',

@@ -36,6 +36,13 @@ const PLAIN =
   'content-disposition: form-data; name=file; filename="%22x%22.png"\r\nContent-Type: image/png\r\n\r\n\r\n--xyz--\r\nepilogue';
 
 describe('a form', () => {
+  it('begins soon', async () => {
+    await expect(partsOf(requestOf(`${'x'.repeat(8193)}\r\n${PLAIN}`))).rejects.toMatchObject({
+      status: 400,
+      message: 'the form is malformed: too much stands before the first part',
+    });
+  });
+
   it('comes apart as it was put together, wherever its body is cut', async () => {
     const content = fc.uint8Array({ maxLength: 60 });
     const sly = fc

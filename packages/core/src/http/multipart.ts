@@ -24,7 +24,11 @@ export async function* readForm(request: ApiRequest): AsyncGenerator<FormPart, v
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   try {
     // What stands before the first part is nobody's.
-    for await (const _ of source.until(delimiter));
+    let before = 0;
+    for await (const { length } of source.until(delimiter)) {
+      before += length;
+      if (before > LONGEST_HEAD) throw malformed('too much stands before the first part');
+    }
     for (let count = 0; await source.hasPart(); count += 1) {
       if (count === MOST_PARTS) throw malformed(`more than ${MOST_PARTS} parts`);
       const body = source.until(delimiter);

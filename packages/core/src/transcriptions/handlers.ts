@@ -1,8 +1,8 @@
 import type { Intake } from '../engine/intake.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { isId } from '../http/identifiers.ts';
-import type { ApiRequest } from '../http/message.ts';
-import { type FormPart, readForm } from '../http/multipart.ts';
+import { type ApiRequest, header } from '../http/message.ts';
+import { type FormPart, readForm, textOfPart } from '../http/multipart.ts';
 import { expireJob } from '../media/passing.ts';
 import type { ObjectLinks } from '../objects/links.ts';
 import type { PipelineServices } from '../pipeline.ts';
@@ -36,6 +36,9 @@ export interface TranscriptionServices extends PipelineServices, TranscribingSer
 const UPLOAD_MS = 5 * 60_000;
 /** An upload that began in time may still be under way. */
 const GRACE_MS = 15 * 60_000;
+/** What a form has around its recording: heads, and fields that nobody asked for. */
+const FORM_BYTES = 2 ** 16;
+const LONGEST_FIELD = 4096;
 
 export function transcriptionRoutes(services: TranscriptionServices): Route[] {
   return [
@@ -105,7 +108,7 @@ async function recordingOf(
     await content.body[Symbol.asyncIterator]().return?.();
     throw new ApiError(422, 'file_key: what was sent is not what was announced');
   }
-  return { mediaType: mimeType, data: await bytesOf(content.body, MOST_BYTES) };
+  return { mediaType: mimeType, data: await bytesOf(content.body) };
 }
 
 /** `POST /api/ai/transcribe` */
@@ -118,13 +121,17 @@ export function createTranscribeAtOnceHandler(services: TranscriptionServices): 
 }
 
 async function recordingIn(request: ApiRequest): Promise<Media> {
+  if (Number(header(request.headers, 'content-length') ?? 0) > MOST_BYTES + FORM_BYTES) throw tooLarge();
   for await (const part of readForm(request)) {
-    if (part.name !== 'file') continue;
+    if (part.name !== 'file') {
+      await textOfPart(part, LONGEST_FIELD);
+      continue;
+    }
     const mediaType = typeOf(part);
     if (mediaType === undefined) {
       throw new ApiError(422, `file: expected a recording, one of ${RECORDINGS.join(', ')}`);
     }
-    const data = await bytesOf(part.body, MOST_BYTES);
+    const data = await bytesOf(part.body);
     if (data.length === 0) throw new ApiError(422, 'file: is empty');
     return { mediaType, data };
   }
@@ -147,15 +154,19 @@ function typeOf({ contentType }: FormPart): string | undefined {
   return (RECORDINGS as readonly string[]).includes(known) ? known : undefined;
 }
 
-async function bytesOf(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {
     size += part.length;
-    if (size > most) {
-      throw new ApiError(413, `the recording is larger than ${most} bytes`, { extra: { maxSize: most } });
-    }
+    if (size > MOST_BYTES) throw tooLarge();
     parts.push(part);
   }
   return Buffer.concat(parts, size);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError(413, `the recording is larger than ${MOST_BYTES} bytes`, {
+    extra: { maxSize: MOST_BYTES },
+  });
 }
