@@ -36,6 +36,7 @@ export class AnswerReader {
   #brokenCall = false;
   #calls = 0;
   #finished = false;
+  #model: string | undefined;
 
   /** @param vendor the model's `provider`. */
   constructor(vendor: string) {
@@ -74,6 +75,9 @@ export class AnswerReader {
         break;
       case 'finish':
         this.#finish(part, parts);
+        break;
+      case 'response-metadata':
+        this.#model = part.modelId || undefined;
         break;
       case 'error':
         throw part.error;
@@ -168,7 +172,11 @@ export class AnswerReader {
     }
     const reason = reasons[word] ?? 'other';
     this.#finished = true;
-    parts.push({ type: 'finish', reason: reason === 'stop' && this.#calls > 0 ? 'tool_use' : reason });
+    parts.push({
+      type: 'finish',
+      reason: reason === 'stop' && this.#calls > 0 ? 'tool_use' : reason,
+      ...(this.#model !== undefined && { model: this.#model }),
+    });
   }
 }
 

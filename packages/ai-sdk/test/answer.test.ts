@@ -32,7 +32,7 @@ describe('an answer', () => {
       { type: 'text', text: 'Hel' },
       { type: 'text', text: 'lo' },
       { type: 'usage', usage: { input: 12, output: 5 } },
-      { type: 'finish', reason: 'stop' },
+      { type: 'finish', reason: 'stop', model: 'x' },
     ]);
   });
 

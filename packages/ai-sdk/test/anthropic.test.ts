@@ -37,7 +37,7 @@ describe("Anthropic's models, through their own package", () => {
     expect(spoken(parts)).toBe('Grüße, \u{1F600}');
     expect(parts.slice(-2)).toEqual([
       { type: 'usage', usage: { input: 40, cachedInput: 60, cacheWrite: 20, output: 25 } },
-      { type: 'finish', reason: 'max_tokens' },
+      { type: 'finish', reason: 'max_tokens', model: 'claude-test' },
     ]);
     expect(upstream.requests.at(-1)?.headers['x-api-key']).toBe(apiKey);
     expect(lastBody()).toMatchObject({ model: 'claude-sonnet-4-5', stream: true, max_tokens: 50 });
@@ -62,7 +62,7 @@ describe("Anthropic's models, through their own package", () => {
     });
     expect(parts).toContainEqual({ type: 'tool_use', id: 'toolu_1', name: 'sum', arguments: '{"a":1}' });
     expect(parts).toContainEqual({ type: 'usage', usage: { input: 40, output: 20, reasoning: 10 } });
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool_use' });
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool_use', model: 'claude-test' });
 
     const answer: ModelContent[] = [
       ...parts.filter((part) => part.type === 'thinking'),

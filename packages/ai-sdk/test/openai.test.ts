@@ -51,7 +51,7 @@ describe("OpenAI's chat models, through their own package", () => {
     expect(spoken(parts)).toBe('Grüße, \u{1F600}');
     expect(parts.slice(-2)).toEqual([
       { type: 'usage', usage: { input: 40, cachedInput: 60, output: 20, reasoning: 10 } },
-      { type: 'finish', reason: 'max_tokens' },
+      { type: 'finish', reason: 'max_tokens', model: 'gpt-test' },
     ]);
     expect(lastRequest()?.headers.authorization).toBe(`Bearer ${apiKey}`);
     expect(lastRequest()?.body).toMatchObject({ model: 'gpt-test', stream: true, max_tokens: 50 });
@@ -61,7 +61,7 @@ describe("OpenAI's chat models, through their own package", () => {
     const tools = [{ name: 'sum', description: 'Adds.', parameters: { type: 'object', properties: {} } }];
     const parts = await ask({ steps: [{ tool: 'sum', id: 'c1', arguments: ['{"a"', ':1}'] }] }, { tools });
     expect(parts).toContainEqual({ type: 'tool_use', id: 'c1', name: 'sum', arguments: '{"a":1}' });
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool_use' });
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'tool_use', model: 'gpt-test' });
     await ask(
       { steps: [{ text: 'It is 2.' }] },
       {

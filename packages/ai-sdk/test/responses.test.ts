@@ -132,7 +132,7 @@ test("OpenAI's responses protocol, through their own package: thoughts go back e
     { type: 'text', text: 'I add.' },
     { type: 'tool_use', id: 'call_1', name: 'sum', arguments: '{"a":1}' },
     { type: 'usage', usage: { input: 40, cachedInput: 60, output: 20, reasoning: 30 } },
-    { type: 'finish', reason: 'tool_use' },
+    { type: 'finish', reason: 'tool_use', model: 'gpt-5-test' },
   ]);
   expect(bodies[0]).toMatchObject({
     store: false,

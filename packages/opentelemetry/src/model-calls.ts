@@ -51,7 +51,8 @@ export function traceModelCall(tracer: Tracer, call: ModelCall): ModelCallWatch 
   };
 }
 
-function endCall(span: Span, { outcome, error, usage, finishReason }: ModelCallEnd): void {
+function endCall(span: Span, { outcome, error, usage, finishReason, model }: ModelCallEnd): void {
+  if (model !== undefined) span.setAttribute('gen_ai.response.model', model);
   if (usage !== undefined) span.setAttributes(usageAttributes(usage));
   if (finishReason !== undefined) {
     span.setAttribute('gen_ai.response.finish_reasons', [FINISH_REASONS[finishReason]]);

@@ -57,7 +57,7 @@ const answering = () =>
       type: 'usage',
       usage: { input: 10, cachedInput: 5, cacheWrite: 2, output: 7, reasoning: 3 },
     });
-    call.say({ type: 'finish', reason: 'max_tokens' });
+    call.say({ type: 'finish', reason: 'max_tokens', model: 'scripted-2026-11-01' });
     call.end();
   });
 
@@ -92,6 +92,7 @@ describe('a request', () => {
       'gen_ai.request.model': 'scripted',
       'gen_ai.request.max_tokens': 4096,
       'gen_ai.request.temperature': 0.5,
+      'gen_ai.response.model': 'scripted-2026-11-01',
       'gen_ai.response.finish_reasons': ['length'],
       'gen_ai.usage.input_tokens': 17,
       'gen_ai.usage.output_tokens': 10,

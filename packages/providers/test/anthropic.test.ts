@@ -36,7 +36,7 @@ const richParts: ModelPart[] = [
   { type: 'tool_use', id: 'toolu_1', name: 'weather', arguments: '{"city":"Zürich"}' },
   { type: 'tool_use', id: 'toolu_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, cacheWrite: 300, output: 30, reasoning: 7 } },
-  { type: 'finish', reason: 'tool_use' },
+  { type: 'finish', reason: 'tool_use', model: 'claude-test' },
 ];
 
 const walk = async () => ({
@@ -70,7 +70,7 @@ describe('what a stream says', () => {
     ['other', 'other'],
   ] as const)('ends with the reason %s', async (finish, reason) => {
     const { provider } = await anthropic({ steps: [{ text: 'a' }], finish });
-    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason });
+    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'claude-test' });
   });
 
   it('drops the call an answer was cut off in, and fails for a call that is broken otherwise', async () => {

@@ -39,7 +39,7 @@ const richParts: ModelPart[] = [
   { type: 'tool_use', id: 'fc_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, output: 30, reasoning: 7 } },
   { type: 'thinking', block: { type: 'thought', text: 'Hm, naïve…' } },
-  { type: 'finish', reason: 'tool_use' },
+  { type: 'finish', reason: 'tool_use', model: 'gemini-test' },
 ];
 
 const walk = async () => {
@@ -72,7 +72,7 @@ describe('what a stream says', () => {
     ['other', 'other'],
   ] as const)('ends with the reason %s', async (finish, reason) => {
     const { provider } = await gemini({ steps: [{ text: 'a' }], finish });
-    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason });
+    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'gemini-test' });
   });
 
   it('gives calls without an id one each', async () => {

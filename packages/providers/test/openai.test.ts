@@ -25,7 +25,7 @@ const richParts: ModelPart[] = [
   { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' },
   { type: 'tool_use', id: 'call_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, cacheWrite: 0, output: 30, reasoning: 7 } },
-  { type: 'finish', reason: 'tool_use' },
+  { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
 ];
 
 const walk = async () => ({
@@ -60,7 +60,7 @@ describe('what a stream says', () => {
     ['other', 'other'],
   ] as const)('ends with the reason %s', async (finish, reason) => {
     const { provider } = await openAI({ steps: [{ text: 'a' }], finish });
-    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason });
+    expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'gpt-test' });
   });
 
   it('drops the call an answer was cut off in', async () => {
@@ -75,7 +75,7 @@ describe('what a stream says', () => {
     expect(parts.filter((part) => part.type === 'tool_use')).toEqual([
       { type: 'tool_use', id: 'a', name: 'one', arguments: '{}' },
     ]);
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'max_tokens' });
+    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'max_tokens', model: 'gpt-test' });
   });
 
   it('puts together what a server sends without numbers, and arguments sent as an object', async () => {
@@ -90,7 +90,7 @@ describe('what a stream says', () => {
     expect((await answer(provider)).filter((part) => part.type !== 'usage')).toEqual([
       { type: 'tool_use', id: 'a', name: 'one', arguments: '{"x":1}' },
       { type: 'tool_use', id: 'b', name: 'two', arguments: '{"y":2}' },
-      { type: 'finish', reason: 'tool_use' },
+      { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
     ]);
   });
 

@@ -63,7 +63,7 @@ it('an event like the others but for a word behind the text is read whole', asyn
     { type: 'text', text: 'a' },
     { type: 'text', text: 'b' },
     { type: 'text', text: 'c' },
-    { type: 'finish', reason: 'max_tokens' },
+    { type: 'finish', reason: 'max_tokens', model: 'gpt-test' },
   ]);
 });
 

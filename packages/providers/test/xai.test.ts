@@ -23,7 +23,7 @@ const richParts: ModelPart[] = [
   { type: 'thinking', block: { type: 'reasoning_content', text: 'Hm, naïve…' } },
   { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, output: 30, reasoning: 700 } },
-  { type: 'finish', reason: 'tool_use' },
+  { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
 ];
 
 const walk = async () => ({

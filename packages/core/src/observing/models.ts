@@ -1,6 +1,6 @@
 import type { Usage } from '../ports/ledger.ts';
 import type { MediaJobs } from '../ports/media.ts';
-import type { FinishReason, GenerateOptions, ModelChunk, ModelPart, ModelProvider } from '../ports/models.ts';
+import type { GenerateOptions, ModelChunk, ModelPart, ModelProvider } from '../ports/models.ts';
 import { finalizing } from '../streams.ts';
 import type { ModelCall, ModelCallWatch, Observer } from './observer.ts';
 
@@ -115,10 +115,10 @@ function watchedStream(
   const source = chunks[Symbol.asyncIterator]();
   let hasBegun = false;
   let usage: Usage | undefined;
-  let finishReason: FinishReason | undefined;
+  let finish: Extract<ModelPart, { type: 'finish' }> | undefined;
   const see = (part: ModelPart): void => {
     if (part.type === 'usage') usage = part.usage;
-    else if (part.type === 'finish') finishReason = part.reason;
+    else if (part.type === 'finish') finish = part;
   };
   const seen: AsyncIterator<ModelChunk> = {
     async next() {
@@ -139,13 +139,14 @@ function watchedStream(
   };
   return finalizing(seen, (end) => {
     // A reader may leave after the last word, without waiting for the end of the stream.
-    const isOver = end.reason === 'done' || finishReason !== undefined;
+    const isOver = end.reason === 'done' || finish !== undefined;
     const error = end.reason === 'failed' ? end.error : undefined;
     watch.ended({
       outcome: isOver ? 'done' : end.reason === 'abandoned' || signal?.aborted === true ? 'left' : 'failed',
       ...(error !== undefined && { error }),
       ...(usage !== undefined && { usage }),
-      ...(finishReason !== undefined && { finishReason }),
+      ...(finish !== undefined && { finishReason: finish.reason }),
+      ...(finish?.model !== undefined && { model: finish.model }),
     });
   });
 }

@@ -67,6 +67,8 @@ export interface ModelCallEnd {
   readonly error?: unknown;
   readonly usage?: Usage;
   readonly finishReason?: FinishReason;
+  /** The provider's own name of the model that has answered, where it says so: a name asked for may stand for a dated one. */
+  readonly model?: string;
 }
 
 /** Whole micro-credits on their way. What another process held, or what was held long ago, has no known purpose. */

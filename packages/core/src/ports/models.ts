@@ -66,7 +66,8 @@ export type ModelPart =
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly arguments: string }
   /** All tokens of this call so far, in classes that don't overlap. The last one counts. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'finish'; readonly reason: FinishReason };
+  /** `model`: which one has answered, by the provider's own name, where it says so. */
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly model?: string };
 
 /** A provider may yield what one network read brought as one array: fewer steps, fewer writes. */
 export type ModelChunk = ModelPart | readonly ModelPart[];

@@ -1,4 +1,5 @@
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
+import { finishPart, modelName } from '../content/finish.ts';
 import { TextTemplate } from '../content/text-template.ts';
 import { checkGathered, isJsonObject } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
@@ -32,7 +33,7 @@ interface BlockDelta {
 interface MessageEvent {
   readonly type: string;
   readonly index?: number;
-  readonly message?: { readonly usage?: MessageUsage };
+  readonly message?: { readonly usage?: MessageUsage; readonly model?: unknown };
   readonly content_block?: ContentBlock;
   readonly delta?: BlockDelta & { readonly stop_reason?: string | null };
   readonly usage?: MessageUsage;
@@ -60,6 +61,7 @@ export class MessageDecoder implements EventDecoder {
   readonly #blocks = new Map<number, OpenBlock>();
   readonly #template = new TextTemplate('text', (data) => plainText(JSON.parse(data) as MessageEvent));
   #usage: MessageUsage = {};
+  #model: string | undefined;
   #reason: FinishReason | undefined;
   #brokenCall = false;
 
@@ -87,6 +89,7 @@ export class MessageDecoder implements EventDecoder {
         this.#stop(event.index ?? 0, parts);
         return false;
       case 'message_start':
+        this.#model = modelName(event.message?.model);
         this.#count(event.message?.usage, parts);
         return false;
       case 'message_delta':
@@ -173,7 +176,7 @@ export class MessageDecoder implements EventDecoder {
         'a tool call without a name, or with arguments that are no JSON object',
       );
     }
-    parts.push({ type: 'finish', reason: this.#reason });
+    parts.push(finishPart(this.#reason, this.#model));
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
+import { finishPart, modelName } from '../content/finish.ts';
 import { checkGathered } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
 import type { Faults } from '../http/faults.ts';
@@ -25,6 +26,7 @@ interface GenerateContentResponse {
     readonly finishReason?: string;
   }[];
   readonly promptFeedback?: { readonly blockReason?: string };
+  readonly modelVersion?: unknown;
   readonly usageMetadata?: UsageMetadata;
   readonly error?: unknown;
 }
@@ -46,6 +48,7 @@ export class ContentDecoder implements EventDecoder {
   readonly #faults: Faults;
   #thoughts = '';
   #calls = 0;
+  #model: string | undefined;
   #reason: FinishReason | undefined;
   #counted = false;
 
@@ -58,6 +61,7 @@ export class ContentDecoder implements EventDecoder {
     if (response.error !== undefined) throw this.#faults.event(response);
     const blocked = response.promptFeedback?.blockReason;
     if (blocked !== undefined) throw new ProviderError('content_blocked', `refused the prompt: ${blocked}`);
+    this.#model ??= modelName(response.modelVersion);
     const candidate = response.candidates?.[0];
     for (const part of candidate?.content?.parts ?? []) this.#part(part, parts);
     if (response.usageMetadata !== undefined) {
@@ -78,10 +82,8 @@ export class ContentDecoder implements EventDecoder {
     if (this.#thoughts !== '') {
       parts.push({ type: 'thinking', block: { type: 'thought', text: this.#thoughts } });
     }
-    parts.push({
-      type: 'finish',
-      reason: this.#calls > 0 && this.#reason === 'stop' ? 'tool_use' : this.#reason,
-    });
+    const reason = this.#calls > 0 && this.#reason === 'stop' ? 'tool_use' : this.#reason;
+    parts.push(finishPart(reason, this.#model));
   }
 
   #part({ text, thought, thoughtSignature, functionCall }: Part, parts: ModelPart[]): void {

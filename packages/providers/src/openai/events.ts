@@ -1,4 +1,5 @@
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
+import { finishPart, modelName } from '../content/finish.ts';
 import { TextTemplate } from '../content/text-template.ts';
 import { checkGathered, isJsonObject } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
@@ -33,6 +34,7 @@ interface Choice {
 }
 
 interface CompletionChunk {
+  readonly model?: unknown;
   readonly choices?: readonly Choice[] | null;
   readonly usage?: CompletionUsage | null;
   readonly error?: unknown;
@@ -83,6 +85,7 @@ export class CompletionDecoder implements EventDecoder {
   readonly #calls: (ToolCall | undefined)[] = [];
   readonly #template = new TextTemplate('content', (data) => plainText(JSON.parse(data) as CompletionChunk));
   #reasoning = '';
+  #model: string | undefined;
   #reason: FinishReason | undefined;
   #counted = false;
 
@@ -98,11 +101,12 @@ export class CompletionDecoder implements EventDecoder {
     }
     if (data === '[DONE]') {
       if (this.#reason === undefined) throw new ProviderError('failed', 'ended without a finish reason');
-      parts.push({ type: 'finish', reason: this.#reason });
+      parts.push(finishPart(this.#reason, this.#model));
       return true;
     }
     const chunk = JSON.parse(data) as CompletionChunk;
     if (chunk.error !== undefined && chunk.error !== null) throw this.#options.faults.event(chunk);
+    this.#model ??= modelName(chunk.model);
     const plain = plainText(chunk);
     if (plain !== undefined) this.#template.learn(data, plain);
     const choice = chunk.choices?.[0];
@@ -119,7 +123,7 @@ export class CompletionDecoder implements EventDecoder {
     if (this.#reason === undefined || (this.#options.usage && !this.#counted)) {
       throw new ProviderError('failed', 'the stream ended before the answer was complete');
     }
-    parts.push({ type: 'finish', reason: this.#reason });
+    parts.push(finishPart(this.#reason, this.#model));
   }
 
   #choice(choice: Choice, parts: ModelPart[]): void {
