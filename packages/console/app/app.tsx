@@ -8,6 +8,7 @@ import { Agents } from './views/agents.tsx';
 import { Chat } from './views/chat.tsx';
 import { DataLakes } from './views/data-lakes.tsx';
 import { Files } from './views/files.tsx';
+import { Generations } from './views/generations.tsx';
 import { Invites } from './views/invites.tsx';
 import { Keys } from './views/keys.tsx';
 import { Settings } from './views/settings.tsx';
@@ -18,6 +19,7 @@ import { Users } from './views/users.tsx';
 const PLACES = [
   { name: 'chat', title: 'Chat' },
   { name: 'files', title: 'Files' },
+  { name: 'generations', title: 'Films and music' },
   { name: 'agents', title: 'Agents' },
   { name: 'data-lakes', title: 'Data lakes' },
   { name: 'keys', title: 'API keys' },
@@ -91,6 +93,8 @@ function Shown({ place, id }: { place: string; id: string | undefined }) {
   switch (place) {
     case 'files':
       return <Files />;
+    case 'generations':
+      return <Generations />;
     case 'agents':
       return <Agents />;
     case 'data-lakes':

@@ -64,7 +64,16 @@ export function usePlace(): readonly string[] {
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
-  return hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent);
+  return hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decoded);
+}
+
+/** Anybody may write an address. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function go(...place: readonly string[]): void {

@@ -111,6 +111,27 @@ export interface Found {
   readonly score: number;
 }
 
+export interface GenerationModel {
+  readonly id: string;
+  readonly display_name: string;
+}
+
+export interface Generation {
+  readonly id: string;
+  readonly state: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly progress: number | null;
+  readonly error: { readonly message: string } | null;
+  readonly output: {
+    readonly availability: string;
+    readonly url: string | null;
+    readonly content_type: string;
+  } | null;
+  readonly credits: { readonly reserved: number | null; readonly settled: number | null };
+  readonly created_at: string;
+}
+
 export interface Invite {
   readonly _id: string;
   /** Null: the server keeps none. */

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasBrowser } from './browser.ts';
+import { amongFilms, filmsRound } from './films.ts';
 import {
   DESKTOP,
   inWindow,
@@ -82,6 +83,11 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     await inWindow(DESKTOP, workplace, (window) => administratorsRound(window, workplace));
   });
 
+  it('has a film made, plays it, and cancels another one', async () => {
+    const workplace = await amongFilms();
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => filmsRound(window, workplace));
+  });
+
   it('shows every place by keyboard, on a phone, light and dark, and nothing is in the way', async () => {
     const workplace = await inFolder((await rivers()).models);
     await inWindow(PHONE, workplace, async (window) => {
@@ -90,6 +96,7 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
       const places = [
         'Chat',
         'Files',
+        'Films and music',
         'Agents',
         'Data lakes',
         'API keys',
@@ -105,7 +112,7 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
           await page.keyboard.press('Enter');
           if (place !== 'Chat') await page.getByRole('heading', { name: place, level: 1 }).waitFor();
           await page.locator('.quiet', { hasText: 'Loading' }).waitFor({ state: 'detached' });
-          await photograph(page, `phone-${theme}-${place.toLowerCase().replace(' ', '-')}`);
+          await photograph(page, `phone-${theme}-${place.toLowerCase().replaceAll(' ', '-')}`);
           expect([theme, place, await obstacles(page)]).toEqual([theme, place, []]);
           const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
           expect([place, await page.evaluate(overflow)]).toEqual([place, false]);

@@ -38,7 +38,7 @@ export async function photograph(page: Page, name: string): Promise<void> {
 /** Does something in a new window, and tells what the page and the server showed when it fails. */
 export async function inWindow(
   size: { width: number; height: number },
-  { running }: Pick<Workplace, 'running'>,
+  { running }: { readonly running: Pick<Workplace['running'], 'output'> },
   work: (window: Window) => Promise<void>,
 ): Promise<void> {
   const window = await openWindow(size);
@@ -60,7 +60,10 @@ export async function inWindow(
 }
 
 /** From the address bar into the workspace, as somebody nobody knows yet. */
-export async function signUp({ page }: Window, { url, code }: Workplace): Promise<void> {
+export async function signUp(
+  { page }: Window,
+  { url, code }: Pick<Workplace, 'url' | 'code'>,
+): Promise<void> {
   await page.goto(url);
   await page.getByLabel('E-mail address').fill(EMAIL);
   await page.getByRole('button', { name: 'Send the code' }).click();
