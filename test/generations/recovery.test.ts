@@ -101,6 +101,48 @@ describe('a worker that vanished', () => {
     await other.close();
   });
 
+  it('at a look: another one looks within two polls of the end, at the settings everybody has', async () => {
+    const two = await twoProcesses({
+      onPoll: (job) => (job.polls > 1 ? undefined : new Promise<void>(() => undefined)),
+    });
+    const { world, gate, other, studio } = two;
+    const { id } = (await world.film()).body;
+    await world.settle();
+    await world.pollsPass();
+    const [job] = studio.films.all;
+    expect(job).toMatchObject({ polls: 1 });
+    gate.shut();
+    await other.start();
+    if (job !== undefined) done(job);
+    await world.pollsPass(2);
+    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await other.close();
+  });
+
+  it('for a moment, while its provider was being asked: nobody takes over, and it goes on', async () => {
+    let accept = (): void => undefined;
+    const two = await twoProcesses({
+      onSubmit: () =>
+        new Promise<void>((resolve) => {
+          accept = resolve;
+        }),
+      onJob: (job) => done(job),
+    });
+    const { world, gate, other, studio } = two;
+    const { id } = (await world.film()).body;
+    await world.settle();
+    gate.shut();
+    await other.start();
+    await world.pollsPass(10);
+    gate.open();
+    accept();
+    await world.pollsPass(3);
+    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await other.close();
+  });
+
   it('while it fetched the result: another one fetches it, and it is kept and paid once', async () => {
     let go = (): void => undefined;
     const two = await twoProcesses({

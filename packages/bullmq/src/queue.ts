@@ -1,4 +1,4 @@
-import type { Clock, Ids, JobQueue, LeasedJob } from '@questline/core';
+import type { Clock, Ids, JobQueue, LeasedJob, LeaseWanted } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import type { IQueueBackend, JobJson, MinimalJob, RedisConnectionClient } from 'bullmq';
 import { createAlarm } from './alarm.ts';
@@ -65,14 +65,19 @@ export function createBullQueue({
   };
 
   /** Takes one of each kind in turn, so that no kind waits for another to be done. */
-  const takeInTurns = async (wanted: readonly string[], limit: number, leaseMs: number) => {
+  const takeInTurns = async ({ kinds: wanted, limit, leaseMs, leaseMsOf }: LeaseWanted) => {
     const taken: BullLease[] = [];
     let left = wanted;
     while (left.length > 0 && taken.length < limit) {
       const found: string[] = [];
       for (const kind of left) {
         if (taken.length === limit) break;
-        const terms = { kind, leaseMs, lockMs: LOCK_MS, lock: ids.secret(22) };
+        const terms = {
+          kind,
+          leaseMs: leaseMsOf?.[kind] ?? leaseMs,
+          lockMs: LOCK_MS,
+          lock: ids.secret(22),
+        };
         const job = await takeNext(kinds.of(kind), terms);
         if (job === undefined) continue;
         taken.push(job);
@@ -83,14 +88,15 @@ export function createBullQueue({
     return taken;
   };
 
-  const takeDue = async (wanted: readonly string[], limit: number, leaseMs: number) => {
+  const takeDue = async (want: LeaseWanted) => {
+    const { kinds: wanted, limit } = want;
     await Promise.all(wanted.map((kind) => recover(kinds.of(kind))));
-    const taken = await takeInTurns(wanted, limit, leaseMs);
+    const taken = await takeInTurns(want);
     if (taken.length === limit) return taken;
     const own = (kind: string) => taken.filter((job) => job.kind === kind).length;
     const looked = await Promise.all(wanted.map((kind) => recoverRest(kinds.of(kind), own(kind))));
     const again = wanted.filter((_, at) => looked[at]);
-    return [...taken, ...(await takeInTurns(again, limit - taken.length, leaseMs))];
+    return [...taken, ...(await takeInTurns({ ...want, kinds: again, limit: limit - taken.length }))];
   };
 
   return {
@@ -106,14 +112,14 @@ export function createBullQueue({
       return { id, added: true };
     },
 
-    async lease({ kinds: asked, limit, leaseMs }, options) {
+    async lease(want, options) {
       options?.signal?.throwIfAborted();
-      if (limit < 1 || asked.length === 0) return [];
-      const unique = [...new Set(asked)];
+      const unique = [...new Set(want.kinds)];
+      if (want.limit < 1 || unique.length === 0) return [];
       turn = (turn + 1) % unique.length;
-      const wanted = [...unique.slice(turn), ...unique.slice(0, turn)];
+      const inTurn = [...unique.slice(turn), ...unique.slice(0, turn)];
       return patience.run(
-        () => takeDue(wanted, limit, leaseMs),
+        () => takeDue({ ...want, kinds: inTurn }),
         (late) => {
           for (const job of late) putBack(job, Date.now(), false).catch(() => undefined);
         },

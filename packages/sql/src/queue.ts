@@ -42,9 +42,12 @@ export function createSqlQueue(
     ),
   );
   const readByKey = defineStatement<'key'>(dialect, `select id from ${table} where key = @key`);
-  const lease = defineStatement<'kinds' | 'limit' | 'now' | 'leaseUntil'>(
+  const untilOfKind = isSqlite
+    ? '(select value from json_each(@untils) where json_each.key = kind)'
+    : 'cast(cast(@untils as jsonb) ->> kind as bigint)';
+  const lease = defineStatement<'kinds' | 'limit' | 'now' | 'leaseUntil' | 'untils'>(
     dialect,
-    `update ${table} set lease_until = @leaseUntil, attempt = attempt + 1, fence = fence + 1
+    `update ${table} set lease_until = coalesce(${untilOfKind}, @leaseUntil), attempt = attempt + 1, fence = fence + 1
      where sequence in (
        select sequence from ${table}
        where kind ${isSqlite ? 'in (select value from json_each(@kinds))' : '= any(@kinds)'}
@@ -94,11 +97,15 @@ export function createSqlQueue(
       }
     },
 
-    async lease({ kinds, limit, leaseMs }, options) {
+    async lease({ kinds, limit, leaseMs, leaseMsOf = {} }, options) {
       const now = clock.now();
-      const rows = await run(lease({ kinds, limit, now, leaseUntil: now + leaseMs }), options);
-      if (rows.length > 0) alarm.ring(now + leaseMs);
-      return [...rows].sort(byTurn).map(toLeasedJob);
+      const untils = JSON.stringify(
+        Object.fromEntries(Object.entries(leaseMsOf).map(([kind, ms]) => [kind, now + ms])),
+      );
+      const rows = await run(lease({ kinds, limit, now, leaseUntil: now + leaseMs, untils }), options);
+      const jobs = [...rows].sort(byTurn).map(toLeasedJob);
+      for (const until of new Set(jobs.map((job) => job.leaseUntil))) alarm.ring(until);
+      return jobs;
     },
 
     async renew({ id, fence }, leaseMs, options) {

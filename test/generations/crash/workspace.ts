@@ -18,9 +18,9 @@ export interface Address {
   readonly studio: string;
 }
 
-/** A worker that shows no sign of life for so long has vanished. */
-const LEASE_MS = 1000;
 export const POLL_MS = 8000;
+/** Longer than two polls: a look that waited for this would be seen to be late. */
+const LEASE_MS = 20_000;
 
 /** A whole service on one SQLite file and one folder, as every process on it has it. */
 export async function openWorkspace({ folder, studio }: Address, onError: (error: unknown) => void) {

@@ -84,7 +84,7 @@ export function createStoreQueue(ports: {
       }
     },
 
-    async lease({ kinds, limit, leaseMs }, options) {
+    async lease({ kinds, limit, leaseMs, leaseMsOf }, options) {
       const leased: LeasedJob[] = [];
       const now = clock.now();
       const due = { kind: { in: kinds }, runAt: { lte: now }, leaseUntil: { lte: now } };
@@ -98,13 +98,13 @@ export function createStoreQueue(ports: {
         let lost = 0;
         for (const job of found) {
           if (leased.length === limit) break;
-          const mine = await seize(job, now + leaseMs, now);
+          const mine = await seize(job, now + (leaseMsOf?.[job.kind] ?? leaseMs), now);
           if (mine === undefined) lost += 1;
           else leased.push(toLeased(mine));
         }
         if (lost === 0) break;
       }
-      if (leased.length > 0) alarm.ring(now + leaseMs);
+      for (const until of new Set(leased.map(({ leaseUntil }) => leaseUntil))) alarm.ring(until);
       return leased;
     },
 

@@ -3,7 +3,7 @@ import { createFakeClock, createFakeIds, type FakeClock } from '@questline/testi
 import { describe, expect, it } from 'vitest';
 import { createMemoryQueue } from '../memory/queue.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import type { JobQueue, LeasedJob } from '../ports/queue.ts';
+import type { JobQueue } from '../ports/queue.ts';
 import { createStoreQueue } from './store-queue.ts';
 import { createWorker, isJobInterrupted, type JobHandler, type Worker } from './worker.ts';
 
@@ -170,6 +170,101 @@ describe.each(Object.entries(queues))('worker on a %s', (_name, createQueue) => 
     expect(other && (await queue.finish(other))).toBe(true);
   });
 
+  it('leases jobs of a kind for the time that this kind says, and keeps the lease while they last', async () => {
+    let finish = (): void => undefined;
+    const run: Run = () => new Promise((resolve) => (finish = () => resolve(undefined)));
+    const { clock, queue, worker, ran } = setUp(createQueue, run, { work: 1 }, { work: 6000 });
+    const renewed: number[] = [];
+    const renew = queue.renew.bind(queue);
+    queue.renew = async (job, leaseMs) => {
+      renewed.push(leaseMs);
+      return renew(job, leaseMs);
+    };
+    worker.start();
+    await queue.enqueue({ kind: 'work', payload: 1, key: 'a' });
+    await turns();
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(1000);
+      await turns();
+      expect(await queue.lease({ kinds: ['work'], limit: 1, leaseMs: 1 })).toEqual([]);
+    }
+    expect(renewed).toEqual(Array.from({ length: 30 }, () => 6000));
+    finish();
+    await turns();
+    expect(ran).toEqual([1]);
+    expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+  });
+
+  it('hands out the job of a worker that vanished after the lease of its kind, or after that of all if it was prolonged', async () => {
+    for (const [isProlonged, leaseMs] of [[false, 6000] as const, [true, 60_000] as const]) {
+      const run: Run = async (_job, _signal, prolong) => {
+        if (isProlonged) await prolong();
+        return new Promise(() => undefined);
+      };
+      const { clock, queue, worker } = setUp(createQueue, run, { work: 1 }, { work: 6000 });
+      worker.start();
+      await queue.enqueue({ kind: 'work', payload: 1, key: 'a' });
+      await turns();
+      // It vanishes: its heart beats no more.
+      queue.renew = async () => true;
+      await clock.advance(leaseMs - 1);
+      expect(await queue.lease({ kinds: ['work'], limit: 1, leaseMs: 1 })).toEqual([]);
+      await clock.advance(1);
+      expect(await queue.lease({ kinds: ['work'], limit: 1, leaseMs: 1 })).toHaveLength(1);
+    }
+  });
+
+  it('renews a prolonged lease no sooner than a long one, and never lets an older renewal have the last word', async () => {
+    let prolongIt = async (): Promise<void> => undefined;
+    const run: Run = (_job, _signal, prolong) => {
+      prolongIt = prolong;
+      return new Promise(() => undefined);
+    };
+    const { clock, queue, worker } = setUp(createQueue, run, { work: 1 }, { work: 6000 });
+    const renewed: number[] = [];
+    let answer = (): void => undefined;
+    queue.renew = (_job, leaseMs) => {
+      renewed.push(leaseMs);
+      return new Promise((resolve) => {
+        answer = () => resolve(true);
+      });
+    };
+    worker.start();
+    await queue.enqueue({ kind: 'work', payload: 1, key: 'a' });
+    await turns();
+    await clock.advance(2000);
+    const prolonged = prolongIt();
+    await turns();
+    expect(renewed).toEqual([6000]);
+    answer();
+    await turns();
+    expect(renewed).toEqual([6000, 60_000]);
+    answer();
+    await prolonged;
+    await clock.advance(17_999);
+    expect(renewed).toHaveLength(2);
+    await clock.advance(2001);
+    expect(renewed).toEqual([6000, 60_000, 60_000]);
+  });
+
+  it('tells a job that its lease is lost before it does what must not be done twice', async () => {
+    const outcomes: unknown[] = [];
+    const { queue, worker } = setUp(
+      createQueue,
+      async (job, _signal, prolong) => {
+        await queue.finish(job);
+        await prolong().catch((error: unknown) => outcomes.push(error));
+        return undefined;
+      },
+      { work: 1 },
+      { work: 6000 },
+    );
+    worker.start();
+    await queue.enqueue({ kind: 'work', payload: 1, key: 'a' });
+    await turns();
+    expect(outcomes.map((error) => isJobInterrupted(error) && error.reason)).toEqual(['lease-lost']);
+  });
+
   it('drains: takes nothing new, lets work end, and gives back the rest as if it had not run', async () => {
     const gates: (() => void)[] = [];
     const { clock, queue, worker, ran } = setUp(
@@ -200,12 +295,13 @@ describe.each(Object.entries(queues))('worker on a %s', (_name, createQueue) => 
   });
 });
 
-type Run = (job: LeasedJob, signal: AbortSignal) => ReturnType<JobHandler['run']>;
+type Run = JobHandler['run'];
 
 function setUp(
   createQueue: (clock: FakeClock) => JobQueue,
   run: Run,
   concurrency: Record<string, number> = { work: 4 },
+  leaseMsOf: Record<string, number> = {},
 ): { clock: FakeClock; queue: JobQueue; worker: Worker; ran: unknown[]; incidents: string[] } {
   const clock = createFakeClock();
   const queue = createQueue(clock);
@@ -219,9 +315,10 @@ function setUp(
     handlers: Object.keys(concurrency).map((kind) => ({
       kind,
       concurrency: 1,
-      run: (job, signal) => {
+      ...(leaseMsOf[kind] !== undefined && { leaseMs: leaseMsOf[kind] }),
+      run: (job, signal, prolong) => {
         ran.push(job.payload);
-        return run(job, signal);
+        return run(job, signal, prolong);
       },
     })),
   });

@@ -13,16 +13,24 @@ export interface RunAgain {
   readonly countAttempt: boolean;
 }
 
+/**
+ * Leases a job for `worker.leaseMs` from now on, whatever its kind says: before something that must not be taken over
+ * after a short silence. @throws JobInterrupted when the lease is lost.
+ */
+export type Prolong = () => Promise<void>;
+
 /** How one kind of job is done. */
 export interface JobHandler {
   readonly kind: string;
   /** How many run at a time in one process. */
   readonly concurrency: number;
+  /** How long its jobs are leased. A short job leased for a short time is soon done again. Default: `worker.leaseMs`. */
+  readonly leaseMs?: number;
   /**
    * Resolves when the job has ended, or with when it is to run again; rejects to be tried again after a growing pause.
    * A job may run more than once, so what it does must be safe to repeat. `signal` is aborted with a `JobInterrupted`.
    */
-  run(job: LeasedJob, signal: AbortSignal): Promise<RunAgain | undefined>;
+  run(job: LeasedJob, signal: AbortSignal, prolong: Prolong): Promise<RunAgain | undefined>;
 }
 
 /** Why a job must stop: its lease was lost and somebody else may have it, or the process is about to end. */
@@ -40,7 +48,7 @@ export function isJobInterrupted(error: unknown): error is JobInterrupted {
 }
 
 export interface WorkerSettings {
-  /** A job whose worker shows no sign of life for so long is given to another. Default 60,000 ms. */
+  /** A job whose worker shows no sign of life for so long is given to another, at the latest. Default 60,000 ms. */
   readonly leaseMs: number;
   /** How often the queue is asked without being called. Default 1000 ms. */
   readonly pollMs: number;
@@ -70,8 +78,13 @@ const INTERRUPTED_MS = 5000;
 interface ActiveJob {
   readonly job: LeasedJob;
   readonly interruption: AbortController;
-  readonly ended: Promise<void>;
+  ended: Promise<void>;
+  leaseMs: number;
   leaseUntil: number;
+  /** When a third of the lease has passed. */
+  renewAt: number;
+  /** One renewal after the other: the last one asked for counts. */
+  renewing: Promise<unknown>;
 }
 
 export function createWorker(services: {
@@ -90,6 +103,11 @@ export function createWorker(services: {
       return [handler.kind, { handler, most, active: 0 }];
     }),
   );
+  const leaseMsOf = Object.fromEntries(
+    services.handlers.flatMap(({ kind, leaseMs }) => (leaseMs === undefined ? [] : [[kind, leaseMs]])),
+  );
+  /** In thirds of the shortest lease. */
+  const beatMs = Math.floor(Math.min(settings.leaseMs, ...Object.values(leaseMsOf)) / 3);
   const active = new Set<ActiveJob>();
   let isRunning = false;
   let isWoken = false;
@@ -126,7 +144,7 @@ export function createWorker(services: {
       if (free.length === 0) return;
       const limit = Math.min(...free.map((lane) => lane.most - lane.active));
       const kinds = free.map((lane) => lane.handler.kind);
-      const jobs = await queue.lease({ kinds, limit, leaseMs: settings.leaseMs });
+      const jobs = await queue.lease({ kinds, limit, leaseMs: settings.leaseMs, leaseMsOf });
       for (const job of jobs) launch(job);
       if (jobs.length < limit && !isWanted) return;
     }
@@ -135,22 +153,32 @@ export function createWorker(services: {
   const launch = (job: LeasedJob): void => {
     const lane = lanes.get(job.kind);
     if (lane === undefined) return;
-    const interruption = new AbortController();
+    const { handler } = lane;
+    const leaseMs = handler.leaseMs ?? settings.leaseMs;
+    const entry: ActiveJob = {
+      job,
+      interruption: new AbortController(),
+      ended: Promise.resolve(),
+      leaseMs,
+      leaseUntil: job.leaseUntil,
+      renewAt: clock.now() + leaseMs / 3,
+      renewing: Promise.resolve(),
+    };
     lane.active += 1;
-    const ended = execute(lane.handler, job, interruption.signal).finally(() => {
+    active.add(entry);
+    entry.ended = execute(handler, entry).finally(() => {
       lane.active -= 1;
       active.delete(entry);
       wake();
     });
-    const entry: ActiveJob = { job, interruption, ended, leaseUntil: job.leaseUntil };
-    active.add(entry);
     // It was leased while the worker was told to stop.
-    if (!isRunning) interruption.abort(new JobInterrupted('stopping'));
+    if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
   };
 
-  const execute = async (handler: JobHandler, job: LeasedJob, signal: AbortSignal): Promise<void> => {
+  const execute = async (handler: JobHandler, entry: ActiveJob): Promise<void> => {
+    const { job } = entry;
     try {
-      const again = await attempt(handler, job, signal);
+      const again = await attempt(handler, entry);
       if (again === undefined) await queue.finish(job);
       else await queue.retry(job, { runAt: clock.now() + again.afterMs, countAttempt: again.countAttempt });
     } catch (error) {
@@ -159,15 +187,14 @@ export function createWorker(services: {
     }
   };
 
-  const attempt = async (
-    handler: JobHandler,
-    job: LeasedJob,
-    signal: AbortSignal,
-  ): Promise<RunAgain | undefined> => {
+  const attempt = async (handler: JobHandler, entry: ActiveJob): Promise<RunAgain | undefined> => {
+    const { job } = entry;
+    const { signal } = entry.interruption;
+    const run = () => handler.run(job, signal, () => prolong(entry));
     try {
-      if (observe === undefined) return await handler.run(job, signal);
+      if (observe === undefined) return await run();
       const { kind, attempt } = job;
-      return await observe({ kind, attempt, carried: carriedBy(job) }, () => handler.run(job, signal));
+      return await observe({ kind, attempt, carried: carriedBy(job) }, run);
     } catch (error) {
       if (signal.aborted && isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
         return { afterMs: 0, countAttempt: false };
@@ -179,21 +206,34 @@ export function createWorker(services: {
     }
   };
 
-  /** One heartbeat for all: a job that is short never needs any. */
-  const renewAll = (): void => {
-    for (const entry of active) void renew(entry);
+  const renew = (entry: ActiveJob): Promise<void> => {
+    const { job, leaseMs, interruption } = entry;
+    entry.renewAt = clock.now() + leaseMs / 3;
+    const renewed = entry.renewing.then(async () => {
+      const leaseUntil = clock.now() + leaseMs;
+      if (await queue.renew(job, leaseMs)) entry.leaseUntil = leaseUntil;
+      else interruption.abort(new JobInterrupted('lease-lost'));
+    });
+    entry.renewing = renewed.catch(() => undefined);
+    return renewed;
   };
 
-  const renew = async (entry: ActiveJob): Promise<void> => {
-    let isHeld: boolean;
-    try {
-      isHeld = await queue.renew(entry.job, settings.leaseMs);
-      if (isHeld) entry.leaseUntil = clock.now() + settings.leaseMs;
-    } catch (error) {
-      report(entry.job.kind, error);
-      isHeld = entry.leaseUntil > clock.now();
+  const prolong = async (entry: ActiveJob): Promise<void> => {
+    entry.leaseMs = settings.leaseMs;
+    await renew(entry);
+    entry.interruption.signal.throwIfAborted();
+  };
+
+  /** One heartbeat for all: a job that is short never needs any. */
+  const renewAll = (): void => {
+    const nextBeat = clock.now() + beatMs;
+    for (const entry of active) {
+      if (nextBeat <= entry.renewAt) continue;
+      renew(entry).catch((error: unknown) => {
+        report(entry.job.kind, error);
+        if (entry.leaseUntil <= clock.now()) entry.interruption.abort(new JobInterrupted('lease-lost'));
+      });
     }
-    if (!isHeld) entry.interruption.abort(new JobInterrupted('lease-lost'));
   };
 
   const start = (): void => {
@@ -202,7 +242,7 @@ export function createWorker(services: {
     endings = [
       queue.onReady(wake),
       repeating(clock, settings.pollMs, wake),
-      repeating(clock, settings.leaseMs / 3, renewAll),
+      repeating(clock, beatMs, renewAll),
     ];
     wake();
   };

@@ -1,4 +1,4 @@
-import type { RunAgain } from '../engine/worker.ts';
+import type { Prolong, RunAgain } from '../engine/worker.ts';
 import { isApiError } from '../errors.ts';
 import type { FilesReader } from '../files/reader.ts';
 import { pictureOf } from '../images/pictures.ts';
@@ -23,7 +23,12 @@ export interface AskServices extends EndServices {
 
 /** Asks a provider for the work: once, whatever happens. */
 export interface Asking {
-  ask(record: GenerationRecord, job: LeasedJob, running: RunningQuest): Promise<RunAgain | undefined>;
+  ask(
+    record: GenerationRecord,
+    job: LeasedJob,
+    running: RunningQuest,
+    prolong: Prolong,
+  ): Promise<RunAgain | undefined>;
   /** Somebody was about to ask, or has asked, and did not live to tell. */
   lost(record: GenerationRecord): Promise<undefined>;
 }
@@ -44,7 +49,7 @@ export function createAsking(services: AskServices, ends: Ends, storing: Storing
   const { clock, generations: settings } = services;
   const generations = services.store.collection(GENERATIONS);
 
-  const ask: Asking['ask'] = async (record, job, running) => {
+  const ask: Asking['ask'] = async (record, job, running, prolong) => {
     const entry = (await services.catalogueOf(record.ownerId)).find(record.model);
     const making = await ends.makingOf(record);
     if (entry === undefined || making === undefined) return ends.fail(record, GONE);
@@ -57,6 +62,8 @@ export function createAsking(services: AskServices, ends: Ends, storing: Storing
         return ends.fail(record, failureOf(error, 'unsupported_input'));
       }
     }
+    // What is lost is not asked for again: not after a silence as short as a look may be lost after.
+    await prolong();
     const asker = `${job.id}:${job.fence}`;
     const now = clock.now();
     // The intention, before the deed: whoever finds it without an outcome does not ask again.

@@ -1,4 +1,4 @@
-import type { JobHandler, RunAgain } from '../engine/worker.ts';
+import type { JobHandler, Prolong, RunAgain } from '../engine/worker.ts';
 import { askOnce } from '../media/asking.ts';
 import { isProviderError } from '../ports/models.ts';
 import type { LeasedJob, NewJob } from '../ports/queue.ts';
@@ -16,11 +16,15 @@ import { within } from './within.ts';
  * One run of a job is one look at the work, and the next one is due after a pause: nobody waits with it meanwhile, so
  * that a few workers look after any number of generations. @see docs/decisions/generations.md
  */
-export interface GenerationJobServices extends AskServices, StoringServices {}
+export interface GenerationJobServices extends AskServices, StoringServices {
+  readonly worker: { readonly leaseMs: number };
+}
 
 const CONCURRENCY = 32;
 /** So long a provider may take to say how far it is. */
 const LOOK_MS = 60_000;
+/** However often a provider is asked: a process that is busy for a moment has not vanished. */
+const LEAST_LEASE_MS = 1000;
 
 export function generationJob({ job }: Pick<GenerationWork, 'job'>, id: string): NewJob {
   return { kind: job, key: `generation:${id}`, payload: { generationId: id } };
@@ -49,9 +53,10 @@ function handlerOf(
     record: GenerationRecord,
     job: LeasedJob,
     running: RunningQuest,
+    prolong: Prolong,
   ): Promise<RunAgain | undefined> => {
     const { step } = record;
-    if (step === undefined) return asking.ask(record, job, running);
+    if (step === undefined) return asking.ask(record, job, running, prolong);
     switch (step) {
       case 'submitting':
         return asking.lost(record);
@@ -127,14 +132,16 @@ function handlerOf(
   return {
     kind: kind.job,
     concurrency: CONCURRENCY,
-    async run(job, interruption) {
+    // Whoever dies at a look has the next one delayed by no more than a pause.
+    leaseMs: Math.min(services.worker.leaseMs, Math.max(settings.pollMs, LEAST_LEASE_MS)),
+    async run(job, interruption, prolong) {
       const { generationId } = job.payload as { generationId: string };
       const record = await generations.get(generationId);
       if (record === undefined || record.state === 'reserving') return undefined;
       if (hasEnded(record)) return ends.putAway(record);
       const running = runningQuests.enter(record.id, interruption);
       try {
-        return await proceed(record, job, running);
+        return await proceed(record, job, running, prolong);
       } catch (error) {
         switch (running.brokenOff) {
           case 'stopped':

@@ -131,7 +131,7 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       return { id: job.id, added: true };
     },
 
-    async lease({ kinds, limit, leaseMs }, options) {
+    async lease({ kinds, limit, leaseMs, leaseMsOf }, options) {
       options?.signal?.throwIfAborted();
       const now = clock.now();
       expire(now);
@@ -145,7 +145,7 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
         }
         if (next === undefined || next.runAt > now) break;
         waitingOf(next.kind).remove(next);
-        handed.push(handOut(next, now + leaseMs));
+        handed.push(handOut(next, now + (leaseMsOf?.[next.kind] ?? leaseMs)));
       }
       setAlarm();
       return handed;

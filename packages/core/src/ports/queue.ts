@@ -29,6 +29,15 @@ export interface QueueCounts {
   readonly leased: number;
 }
 
+/** What a worker is free to do. */
+export interface LeaseWanted {
+  readonly kinds: readonly string[];
+  readonly limit: number;
+  readonly leaseMs: number;
+  /** Jobs of these kinds are leased for so many milliseconds instead. */
+  readonly leaseMsOf?: Readonly<Record<string, number>>;
+}
+
 /**
  * Durable work. A job is handed to one worker at a time; when its lease runs out without renewal it is handed out again
  * with a greater fence, and every call under the old fence answers false and changes nothing. Between running out and
@@ -39,10 +48,7 @@ export interface JobQueue {
   /** @returns the id, and whether this call added it. */
   enqueue(job: NewJob, options?: CallOptions): Promise<{ readonly id: string; readonly added: boolean }>;
   /** Takes up to `limit` jobs that are due, oldest `runAt` first, including those whose lease ran out. */
-  lease(
-    want: { kinds: readonly string[]; limit: number; leaseMs: number },
-    options?: CallOptions,
-  ): Promise<readonly LeasedJob[]>;
+  lease(want: LeaseWanted, options?: CallOptions): Promise<readonly LeasedJob[]>;
   /** @returns false when the lease was lost. */
   renew(job: LeasedJob, leaseMs: number, options?: CallOptions): Promise<boolean>;
   /** Ends the job. @returns false when the lease was lost. */

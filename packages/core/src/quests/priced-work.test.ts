@@ -68,6 +68,7 @@ async function createStudio() {
       createQuestHandler(services, createRunningQuests(), painting(work)).run(
         job as LeasedJob,
         new AbortController().signal,
+        async () => undefined,
       ),
     balance: () => ledger.balance(ACCOUNT),
   };

@@ -48,6 +48,29 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
+    name: 'jobs of a kind with a lease of its own come back after that, and others in their time',
+    section: 'behaviour',
+    async run({ queue, time }) {
+      for (const kind of ['a', 'b', 'c d.e']) await queue.enqueue(jobOf(kind, { kind }));
+      const want = { kinds: ['a', 'b', 'c d.e'], limit: 10, leaseMs: LONG * time.unit };
+      const leaseMsOf = { a: time.unit, 'c d.e': 2 * time.unit, other: time.unit };
+      const before = time.now();
+      const jobs = await queue.lease({ ...want, leaseMsOf });
+      const after = time.now();
+      for (const [kind, units] of [['a', 1] as const, ['b', LONG] as const, ['c d.e', 2] as const]) {
+        const until = jobs.find((job) => job.kind === kind)?.leaseUntil;
+        expect(until).toBeGreaterThanOrEqual(before + units * time.unit);
+        expect(until).toBeLessThanOrEqual(after + units * time.unit);
+      }
+      await time.advance(2.5 * time.unit);
+      const back = await queue.lease(want);
+      expect(back.map(({ key, attempt }) => [key, attempt]).sort()).toEqual([
+        ['a', 2],
+        ['c d.e', 2],
+      ]);
+    },
+  },
+  {
     name: 'a renewed lease lasts',
     section: 'behaviour',
     async run(subject) {

@@ -92,6 +92,13 @@ defectTests('queue', queueCases, [
   defect('counts every attempt', ['a job given back uncounted runs again as the same attempt'], (sound) => ({
     retry: (job, back) => sound.retry(job, { ...back, countAttempt: true }),
   })),
+  defect(
+    'leases jobs of every kind for as long',
+    ['jobs of a kind with a lease of its own come back after that, and others in their time'],
+    (sound) => ({
+      lease: ({ kinds, limit, leaseMs }, options) => sound.lease({ kinds, limit, leaseMs }, options),
+    }),
+  ),
   defect('only says that it renewed', ['a renewed lease lasts'], () => ({ renew: async () => true })),
   defect(
     'hands a delayed job out at once',
