@@ -230,7 +230,7 @@ describe('wrong settings', () => {
       faultsOf(PORTS, { jwtSecret: SECRET, jwtSecrets: marked }),
       faultsOf(PORTS, { jwtSecret: SECRET, publicUrl: `postgres://root:${marked}@db:5432/x` }),
     ].flat();
-    expect(told).toHaveLength(5);
+    expect(told).toHaveLength(6);
     expect(told.join()).not.toContain(marked);
   });
 });
