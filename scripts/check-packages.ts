@@ -1,5 +1,5 @@
 /** Checks the built packages the way a stranger would install them: packed, by module system, with their types. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eachPackage, run } from './packages.ts';
 
@@ -9,5 +9,7 @@ await eachPackage(async ({ name, folder }) => {
   // A package without a CommonJS build is loaded through require(esm), which every supported Node has.
   const esmOnly = !exports['.'].require;
   await run('attw', ['--pack', '.', '--profile', esmOnly ? 'esm-only' : 'node16', '--quiet'], folder);
+  // What neither of them can see, a package shows by itself.
+  if (existsSync(join(folder, 'test/built.mjs'))) await run(process.execPath, ['test/built.mjs'], folder);
   console.log(`checked ${name}`);
 });

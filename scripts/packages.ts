@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
 
@@ -32,9 +32,9 @@ export async function eachPackage(work: (found: Package) => Promise<void>): Prom
   if (failed > 0) process.exit(1);
 }
 
-/** Runs a tool of the workspace and shows what it said only when it failed. */
+/** Runs a tool of the workspace, or one named by its path, and shows what it said only when it failed. */
 export async function run(tool: string, args: string[], cwd: string): Promise<void> {
-  const child = spawn(join(root, 'node_modules', '.bin', tool), args, {
+  const child = spawn(resolve(root, 'node_modules/.bin', tool), args, {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,3 +1,3 @@
 import { library } from '../../tsup.shared.ts';
 
-export default library(['src/index.ts']);
+export default library(['src/index.ts', 'src/worker.ts']);

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createDocumentExtractor } from '../src/index.ts';
 import { makePdf, makeWord } from './make.ts';
@@ -63,5 +64,74 @@ describe('the document extractor', () => {
   it('stops when it is told to', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(extractor.extract(makePdf(['1']), PDF, { signal })).rejects.toThrow('enough');
+  });
+});
+
+/** Paragraphs of a large document: a second of work, and many megabytes of it. */
+const MANY = Array.from({ length: 10_000 }, (_, number) => `Paragraph ${number} says a few words.`);
+
+describe('the thread that reads', () => {
+  it.each([
+    ['a PDF', makePdf(MANY.slice(0, 1000)), PDF, 'Paragraph 999 says'],
+    ['a Word file', makeWord(MANY), WORD, 'Paragraph 9999 says'],
+    ['a page', Buffer.from(MANY.map((text) => `<p>${text}</p>`).join('')), HTML, 'Paragraph 9999 says'],
+  ])('leaves the host its own while %s is read', async (_, bytes, type, last) => {
+    const one = createDocumentExtractor();
+    // So that what is measured is the reading, and not the beginning.
+    await one.extract(bytes, type);
+    const before = performance.eventLoopUtilization();
+    const { text } = await one.extract(bytes, type);
+    // Of the time it takes, the host is free for more than half: it reads nothing itself.
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
+    expect(text).toContain(last);
+  });
+
+  it('ends with a document that takes too much memory, and reads the next ones', async () => {
+    const small = createDocumentExtractor({ mostMemory: 48 });
+    const outcomes = await Promise.allSettled([
+      small.extract(makePdf(['before']), PDF),
+      small.extract(makeWord([...MANY, ...MANY, ...MANY, ...MANY]), WORD),
+      small.extract(makePdf(['after']), PDF),
+    ]);
+    expect(outcomes).toMatchObject([
+      { value: { text: 'before' } },
+      { reason: new RangeError('it takes more than 48 MiB to read') },
+      { value: { text: 'after' } },
+    ]);
+  });
+
+  it('ends with a document that takes too long, and with that one only', async () => {
+    const hasty = createDocumentExtractor({ mostMs: 1 });
+    const tooLong = new RangeError('it takes longer than 1 ms to read');
+    const both = [hasty.extract(makeWord(MANY), WORD), hasty.extract(makeWord(MANY), WORD)];
+    expect(await Promise.allSettled(both)).toMatchObject([{ reason: tooLong }, { reason: tooLong }]);
+  });
+
+  it('stops when it is told to, and drops what it was told of while it waited', async () => {
+    const one = createDocumentExtractor();
+    const [read, wait] = [new AbortController(), new AbortController()];
+    const outcomes = Promise.allSettled([
+      one.extract(makeWord(MANY), WORD, { signal: read.signal }),
+      one.extract(makePdf(['waiting']), PDF, { signal: wait.signal }),
+      one.extract(makePdf(['last']), PDF),
+    ]);
+    await turn();
+    wait.abort(new Error('not that one'));
+    read.abort(new Error('nor that'));
+    expect(await outcomes).toMatchObject([
+      { reason: new Error('nor that') },
+      { reason: new Error('not that one') },
+      { value: { text: 'last' } },
+    ]);
+  });
+
+  it('keeps no process alive', async () => {
+    const resources = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = resources();
+    const one = createDocumentExtractor();
+    const reading = one.extract(makePdf(['1']), PDF);
+    expect(resources()).toBeGreaterThan(before);
+    await reading;
+    expect(resources()).toBe(before);
   });
 });
