@@ -165,8 +165,9 @@ describe('a search', () => {
     expect(await search(world, lakeId, { query: 'sailor', min_score: -1 })).toMatchObject([
       { file_name: 'hedgehog.txt' },
     ]);
+    await world.clock.advance(2000);
     await world.settle();
-    expect(await world.services.vectors.count({ lakeId })).toBe(2);
+    expect(await world.services.vectors.count({ lakeId })).toBe(1);
   });
 
   it('is charged to whoever asks, once', async () => {

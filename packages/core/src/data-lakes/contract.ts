@@ -59,7 +59,6 @@ const searched = z.object({
 });
 
 export type WireLake = z.input<typeof lake>;
-export type WireLakeFile = z.input<typeof lakeFile>;
 export type SearchResult = z.input<typeof searchResult>;
 
 const name = text({ min: 1, max: 255 });

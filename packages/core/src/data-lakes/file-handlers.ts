@@ -9,10 +9,10 @@ import type { Store } from '../ports/store.ts';
 import { defineRoute, type Route } from '../route.ts';
 import type { Switches } from '../settings/admin.ts';
 import { readableLake, requireDataLakes, writableLake } from './access.ts';
-import { addDataLakeFile, getDataLakeFile, removeDataLakeFile, type WireLakeFile } from './contract.ts';
+import { addDataLakeFile, getDataLakeFile, removeDataLakeFile } from './contract.ts';
 import { ingestionJob } from './ingestion.ts';
-import { forgetFileJob } from './purge.ts';
 import { LAKE_FILES, LAKES, type LakeFileRecord, type LakeRecord } from './records.ts';
+import { takeOut } from './taking-out.ts';
 
 export interface LakeFileServices extends PipelineServices {
   readonly store: Store;
@@ -31,18 +31,18 @@ export function createGetLakeFileHandler(services: LakeFileServices): Route {
     await requireDataLakes(services.switches);
     const lake = await readableLake(services, caller.userId, params.id);
     if (lake === undefined) throw notFound('Data lake');
-    const [found] = await lakeFiles.find({ lakeId: lake.id, fileId: params.file_id }, { limit: 1 });
-    if (found !== undefined) return toWireLakeFile(found);
-    const file = await services.files.find(caller.userId, params.file_id);
+    const [known] = await lakeFiles.find({ lakeId: lake.id, fileId: params.file_id }, { limit: 1 });
+    // A lake has a file with the rights of whoever added it. A deleted one is not there, though the job may not have come.
+    const file = await services.files.find(known?.addedBy ?? caller.userId, params.file_id);
     if (file === undefined) throw notFound('File');
     return {
       lake_id: lake.id,
       file_id: file.id,
       file_name: file.name,
-      ingestion_status: 'not_ingested' as const,
-      chunk_count: 0,
-      vectorized_chunk_count: 0,
-      error: null,
+      ingestion_status: known?.status ?? ('not_ingested' as const),
+      chunk_count: known?.chunkCount ?? 0,
+      vectorized_chunk_count: known?.vectorizedCount ?? 0,
+      error: known?.error ?? null,
     };
   });
 }
@@ -55,7 +55,7 @@ export function createAddLakeFileHandler(services: LakeFileServices): Route {
     await requireDataLakes(switches);
     const lake = await writableLake(services, caller.userId, params.id);
     const [known] = await lakeFiles.find({ lakeId: lake.id, fileId: params.file_id }, { limit: 1 });
-    if (known !== undefined) {
+    if (known !== undefined && (await services.files.find(known.addedBy, known.fileId)) !== undefined) {
       await goOn(lake, known);
       return contentsOf(lake, known.fileId);
     }
@@ -65,6 +65,8 @@ export function createAddLakeFileHandler(services: LakeFileServices): Route {
     if (file === undefined) {
       throw new ApiError(422, 'A file that is not clean cannot be added', { code: 'unsupported_input' });
     }
+    // Whoever added it cannot read it any more.
+    if (known !== undefined) await takeOut(services, known);
     const now = clock.now();
     const record: LakeFileRecord = {
       id: ids.next(),
@@ -73,7 +75,6 @@ export function createAddLakeFileHandler(services: LakeFileServices): Route {
       addedBy: caller.userId,
       payer: payerOf(caller),
       requestId,
-      name: file.name,
       size: file.size,
       status: lake.status === 'archived' ? 'paused' : 'indexing',
       chunkCount: 0,
@@ -107,39 +108,18 @@ export function createAddLakeFileHandler(services: LakeFileServices): Route {
 
 /** `DELETE /api/v1/data-lakes/{id}/files/{file_id}` */
 export function createRemoveLakeFileHandler(services: LakeFileServices): Route {
-  const { store, clock, queue, switches } = services;
+  const { store, switches } = services;
   const lakeFiles = store.collection(LAKE_FILES);
   return defineRoute(removeDataLakeFile, services, async ({ params }, { caller }) => {
     await requireDataLakes(switches);
     const lake = await writableLake(services, caller.userId, params.id);
     const [known] = await lakeFiles.find({ lakeId: lake.id, fileId: params.file_id }, { limit: 1 });
     if (known === undefined) return contentsOf(lake, params.file_id);
-    // Written down first: what the index holds must go even when this process ends in between.
-    await queue.enqueue(forgetFileJob(known, clock.now()));
-    const shrunk = await store.transaction(async (inside) => {
-      const taken = await inside.collection(LAKE_FILES).take(known.id, { lakeId: lake.id });
-      if (taken === undefined) return inside.collection(LAKES).get(lake.id);
-      const less = { fileCount: -1, totalSize: -taken.size };
-      await inside.collection(LAKES).add(lake.id, less, { ownerId: lake.ownerId });
-      const change = { updatedAt: clock.now() };
-      return inside.collection(LAKES).update(lake.id, change, { ownerId: lake.ownerId });
-    });
+    const shrunk = await takeOut(services, known);
     return contentsOf(shrunk ?? lake, known.fileId);
   });
 }
 
 function contentsOf({ id, fileCount, totalSize }: LakeRecord, fileId: string) {
   return { lake_id: id, file_id: fileId, file_count: fileCount, total_size_bytes: totalSize };
-}
-
-function toWireLakeFile(file: LakeFileRecord): WireLakeFile {
-  return {
-    lake_id: file.lakeId,
-    file_id: file.fileId,
-    file_name: file.name,
-    ingestion_status: file.status,
-    chunk_count: file.chunkCount,
-    vectorized_chunk_count: file.vectorizedCount,
-    error: file.error ?? null,
-  };
 }

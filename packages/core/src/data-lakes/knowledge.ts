@@ -59,7 +59,7 @@ export function sessionKnowledge(services: KnowledgeServices, attached: Attached
       if (found.length === 0) return [told(NOTHING_FOUND)];
       return found.map(({ chunk, file }) =>
         passage(file.name, chunk.place, chunk.text, {
-          file_id: file.fileId,
+          file_id: file.id,
           lake_id: chunk.lakeId,
           chunk_id: chunk.id,
           score: chunk.score,

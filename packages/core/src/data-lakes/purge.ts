@@ -1,4 +1,4 @@
-import type { JobHandler } from '../engine/worker.ts';
+import { type JobHandler, lookAgain } from '../engine/worker.ts';
 import type { NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import type { VectorIndex } from '../ports/vectors.ts';
@@ -7,11 +7,9 @@ import { LAKE_FILES, LAKES, type LakeFileRecord } from './records.ts';
 const FORGET = 'data-lakes.forget-file';
 const PURGE = 'data-lakes.purge';
 const BATCH = 200;
-/** By then whoever was removing the file has finished or failed. */
-const SETTLED_AFTER_MS = 60_000;
 
 /** Clears away what the index holds of a file that is being taken out of its lake. */
-export function forgetFileJob({ id, lakeId }: LakeFileRecord, runAt: number): NewJob {
+export function forgetFileJob({ id, lakeId }: Pick<LakeFileRecord, 'id' | 'lakeId'>, runAt: number): NewJob {
   return { kind: FORGET, key: `${FORGET}:${id}`, payload: { id, lakeId }, runAt };
 }
 
@@ -34,7 +32,7 @@ export function createForgetFileHandler({ store, vectors }: PurgeServices): JobH
       const { id, lakeId } = job.payload as { id: string; lakeId: string };
       if ((await files.get(id)) !== undefined) {
         // It is about to be taken out, or nothing became of that.
-        return job.attempt === 1 ? { afterMs: SETTLED_AFTER_MS, countAttempt: true } : undefined;
+        return lookAgain(job);
       }
       await vectors.remove({ lakeId, fileId: id });
       return undefined;

@@ -56,7 +56,6 @@ export interface LakeFileRecord extends StoredRecord {
   /** … and its embedding paid for by this one. */
   readonly payer: Payer;
   readonly requestId: string;
-  readonly name: string;
   /** Bytes. */
   readonly size: number;
   readonly status: IngestionStatus;

@@ -61,7 +61,7 @@ export function createSearchLakeHandler(services: SearchLakeServices): Route {
 export function toResult({ chunk, file }: Passage): SearchResult {
   return {
     chunk_id: chunk.id,
-    file_id: file.fileId,
+    file_id: file.id,
     file_name: file.name,
     chunk_text: chunk.text,
     score: chunk.score,

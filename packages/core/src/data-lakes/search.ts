@@ -1,19 +1,23 @@
-import type { FilesReader } from '../files/reader.ts';
+import type { AttachableFile, FilesReader } from '../files/reader.ts';
 import type { CallOptions } from '../ports/options.ts';
 import type { Store } from '../ports/store.ts';
 import type { ChunkScope, FoundChunk, VectorIndex } from '../ports/vectors.ts';
-import { LAKE_FILES, type LakeFileRecord } from './records.ts';
+import { LAKE_FILES } from './records.ts';
 import { distinctWords } from './words.ts';
 
 /** Looked at before ranking, so that what only one of the two ways finds has its chance. */
 const FEWEST_CANDIDATES = 50;
+/** So many times more when files that are gone have taken the places of others … */
+const FURTHER = 8;
+/** … and never more than these. */
+const MOST_CANDIDATES = 4000;
 const MOST_WORDS = 32;
 /** Reciprocal rank fusion: how little the first ranks stand out. The usual number. */
 const RANK_OFFSET = 60;
 
 export interface Passage {
   readonly chunk: FoundChunk;
-  readonly file: LakeFileRecord;
+  readonly file: AttachableFile;
 }
 
 export interface LakeSearchServices {
@@ -31,31 +35,49 @@ export interface LakeQuestion {
   readonly minScore: number;
 }
 
-/** The best passages by meaning and by words together. Files that are gone, for the index does not hear of that, are not shown. */
+/**
+ * The best passages by meaning and by words together. Of files that are deleted, or that whoever added them cannot read
+ * any more, nothing is shown, whatever the index still holds.
+ */
 export async function findPassages(
   services: LakeSearchServices,
-  { scope, query, vector, limit, minScore }: LakeQuestion,
+  question: LakeQuestion,
   options: CallOptions,
 ): Promise<Passage[]> {
-  const { vectors } = services;
-  const candidates = Math.max(FEWEST_CANDIDATES, 4 * limit);
+  const { limit } = question;
+  const fileOf = createFileLookup(services);
+  for (let most = Math.max(FEWEST_CANDIDATES, 4 * limit); ; most *= FURTHER) {
+    const { found, isAll } = await candidatesOf(services, question, most, options);
+    const passages: Passage[] = [];
+    let hidden = 0;
+    for (const chunk of found) {
+      if (passages.length === limit) break;
+      const file = await fileOf(chunk.fileId);
+      if (file === undefined) hidden += 1;
+      else passages.push({ chunk, file });
+    }
+    if (passages.length === limit || hidden === 0 || isAll || most * FURTHER > MOST_CANDIDATES)
+      return passages;
+  }
+}
+
+/** What the index knows, best first. `isAll`: it knows no more that would fit. */
+async function candidatesOf(
+  { vectors }: LakeSearchServices,
+  { scope, query, vector, minScore }: LakeQuestion,
+  limit: number,
+  options: CallOptions,
+): Promise<{ found: FoundChunk[]; isAll: boolean }> {
   const words = distinctWords(query).slice(0, MOST_WORDS);
   const [near, matching] = await Promise.all([
-    vectors.nearest({ scope, vector, limit: candidates, minScore }, options),
-    vectors.matching({ scope, vector, words, limit: candidates }, options),
+    vectors.nearest({ scope, vector, limit, minScore }, options),
+    vectors.matching({ scope, vector, words, limit }, options),
   ]);
   const worded = rankByWords(
     words,
     matching.filter(({ score }) => score >= minScore),
   );
-  const fileOf = createFileLookup(services);
-  const passages: Passage[] = [];
-  for (const chunk of fuse([near, worded])) {
-    if (passages.length === limit) break;
-    const file = await fileOf(chunk.fileId);
-    if (file !== undefined) passages.push({ chunk, file });
-  }
-  return passages;
+  return { found: fuse([near, worded]), isAll: near.length < limit && matching.length < limit };
 }
 
 /** Rare words say more than common ones. */
@@ -93,13 +115,13 @@ function fuse(orders: readonly (readonly FoundChunk[])[]): FoundChunk[] {
 /** Each file is looked for once: in its lake, and among the files of whoever added it. */
 function createFileLookup({ store, files }: LakeSearchServices) {
   const lakeFiles = store.collection(LAKE_FILES);
-  const known = new Map<string, Promise<LakeFileRecord | undefined>>();
-  const look = async (id: string): Promise<LakeFileRecord | undefined> => {
-    const file = await lakeFiles.get(id);
-    const source = file && (await files.find(file.addedBy, file.fileId));
-    return source?.isClean === true ? file : undefined;
+  const known = new Map<string, Promise<AttachableFile | undefined>>();
+  const look = async (id: string): Promise<AttachableFile | undefined> => {
+    const added = await lakeFiles.get(id);
+    const file = added && (await files.find(added.addedBy, added.fileId));
+    return file?.isClean === true ? file : undefined;
   };
-  return (id: string): Promise<LakeFileRecord | undefined> => {
+  return (id: string): Promise<AttachableFile | undefined> => {
     const found = known.get(id) ?? look(id);
     known.set(id, found);
     return found;
