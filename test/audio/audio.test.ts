@@ -1,4 +1,4 @@
-import { type ModelProvider, ProviderError } from '@questline/core';
+import { type ModelInfo, type ModelProvider, ProviderError } from '@questline/core';
 import { createMemoryObjects } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { createSoundStudio, SOUND_MODELS, soundOf } from '../support/media.ts';
@@ -134,6 +134,26 @@ describe('speech', () => {
   });
 });
 
+describe('the language of speech', () => {
+  it('is two letters, in any case', async () => {
+    const studio = createSoundStudio({}, 'media', [
+      ...SOUND_MODELS.filter(({ type }) => type !== 'text-to-speech'),
+      {
+        ...(SOUND_MODELS.find(({ type }) => type === 'text-to-speech') as ModelInfo),
+        audio: { formats: ['mp3'], maxCharacters: 100, options: ['languageCode'] },
+      },
+    ]);
+    const world = await setUp([studio]);
+    for (const languageCode of ['de', 'DE']) {
+      expect((await speak(world, { languageCode })).status).toBe(200);
+      expect(studio.sounds.at(-1)?.request).toMatchObject({ languageCode: 'de' });
+    }
+    for (const languageCode of ['d', 'deu', 'd1', 'äö', '']) {
+      expect((await speak(world, { languageCode })).status).toBe(422);
+    }
+  });
+});
+
 describe('another provider', () => {
   const down = () => createSoundStudio({ onSound: (call) => call.fail(new ProviderError('timeout', 'x')) });
   const second = () => createSoundStudio({}, 'second');
@@ -207,6 +227,23 @@ describe('music and sounds', () => {
     const world = await setUp([studio]);
     await speak(world, {}, '/api/ai/sound-effects');
     expect(await spentBy(world)).toBe(4);
+  });
+
+  it.each([
+    [{ seconds: -4 }],
+    [{ seconds: Number.NaN }],
+    [{ seconds: 0 }],
+    [{ seconds: 4, bytes: 0.5 }],
+    [{ seconds: 1e9 }],
+    [{ input: -1, output: 2 ** 60 }],
+  ])('cost what was asked for when their provider counts %j', async (usage) => {
+    const studio = createSoundStudio({ onSound: (call) => call.answer({ ...soundOf(10), usage }) });
+    const world = await setUp([studio]);
+    const answer = await world.ask('POST', '/api/ai/music', { body: { prompt: 'x', lengthMs: 10_000 } });
+    expect(answer.status).toBe(200);
+    expect(await spentBy(world)).toBe(10);
+    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect(world.incidents).toEqual([]);
   });
 
   it.each([

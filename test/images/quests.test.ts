@@ -123,6 +123,24 @@ describe('a picture', () => {
     expect(await spentBy(world)).toBe(10);
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['less than nothing', { input: -5, output: -100 }],
+    ['a part of a token', { input: 5, output: 0.5 }],
+    ['no token', { input: 0, output: 0 }],
+  ])('by a model that is paid by its tokens costs what was held when %s is counted', async (_, usage) => {
+    const model = { ...IMAGE_MODEL, maxOutputTokens: 1000, prices: { input: 1, output: 10 } };
+    const studio = createStudio(
+      (call) => call.answer({ images: [PICTURE], ...(usage !== undefined && { usage }) }),
+      [model],
+    );
+    const world = await createImageWorld(studio);
+    expect(await world.drawn()).toMatchObject({ status: 'done', type: 'message' });
+    // A thousand tokens at 1000 credits a million, and the prompt's six at 100.
+    expect(await spentBy(world)).toBeCloseTo(1.0006, 6);
+    expect((await world.ledger.balance(world.account)).held).toBe(0);
+  });
+
   it('continues what the session drew last', async () => {
     const world = await createImageWorld();
     const { body } = await world.draw();

@@ -23,7 +23,8 @@ const speech = z.object({
   similarityBoost: share,
   languageCode: z
     .string()
-    .regex(/^[a-z]{2}$/, 'expected two lower-case letters')
+    .regex(/^[A-Za-z]{2}$/, 'expected two letters')
+    .transform((code) => code.toLowerCase())
     .optional(),
   ...delivery,
 });

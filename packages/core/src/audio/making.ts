@@ -1,5 +1,5 @@
 import { type Call, payerOf } from '../call.ts';
-import { charge } from '../credits/pricing.ts';
+import { meterMedia } from '../credits/media.ts';
 import { type Reservation, type ReservationServices, reserve } from '../credits/reservations.ts';
 import { ApiError, isApiError } from '../errors.ts';
 import { askInTurn, type Made } from '../media/candidates.ts';
@@ -41,7 +41,7 @@ export async function makeAudio(
       const reserved = await reserve(services, {
         key: place === 0 ? call.id : `${call.id}:${place}`,
         payer: payerOf(call.caller),
-        amount: priceOf(entry, most),
+        amount: meterMedia(entry.prices, most, undefined).amount,
         operation,
         model: entry.info.id,
         requestId,
@@ -70,15 +70,11 @@ async function paid(
 ): Promise<AudioResult> {
   try {
     const result = await ask();
-    const usage: Usage = { ...most, ...result.usage };
-    await reserved.settle(priceOf(entry, usage), usage);
+    const { usage, amount } = meterMedia(entry.prices, most, result.usage);
+    await reserved.settle(amount, usage);
     return result;
   } catch (error) {
     await reserved.release();
     throw error;
   }
-}
-
-function priceOf({ prices }: CatalogueEntry, usage: Usage): number {
-  return prices === undefined ? 0 : charge(prices, usage);
 }

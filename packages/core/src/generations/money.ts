@@ -1,4 +1,5 @@
 import { countCharacters } from '../credits/estimates.ts';
+import { meterMedia } from '../credits/media.ts';
 import { charge, type Prices, pricesAt } from '../credits/pricing.ts';
 import { chargeDetails, type ReservationServices } from '../credits/reservations.ts';
 import type { Usage } from '../ports/ledger.ts';
@@ -20,11 +21,8 @@ export function dueOf(
   made: { readonly seconds: number | undefined; readonly bytes: number; readonly usage?: Usage | undefined },
 ): NonNullable<GenerationRecord['due']> {
   const { seconds = wish.durationSeconds } = made;
-  const usage = {
-    ...usageOf(wish, Math.min(seconds, wish.durationSeconds), made.bytes),
-    ...made.usage,
-  };
-  return { usage, amount: prices === undefined ? 0 : charge(prices, usage) };
+  const most = usageOf(wish, Math.min(seconds, wish.durationSeconds), made.bytes);
+  return meterMedia(prices, most, made.usage);
 }
 
 function usageOf({ prompt }: Wish, seconds: number, bytes: number): Usage {

@@ -1,4 +1,4 @@
-import { charge, type Prices } from '../credits/pricing.ts';
+import { meterMedia } from '../credits/media.ts';
 import type { JobHandler } from '../engine/worker.ts';
 import { ApiError } from '../errors.ts';
 import type { FileLibrary } from '../files/library.ts';
@@ -78,7 +78,8 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
   };
 
   watch.phase('model');
-  const work = await desk.payPrice(entry, priceOf(entry.prices, request, entry));
+  const { amount: most } = meterMedia(entry.prices, usageOf(entry, request, request.count), undefined);
+  const work = await desk.payPrice(entry, most);
   const result = await askOnce(services, provider.id, signal, () =>
     image.call(provider, request, { signal }),
   );
@@ -92,8 +93,8 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
       files.map(({ fileId }) => fileId),
     );
   }
-  const usage: Usage = { images: files.length, ...result.usage };
-  work.made(entry.prices === undefined ? 0 : charge(entry.prices, usage), usage);
+  const { usage, amount } = meterMedia(entry.prices, usageOf(entry, request, files.length), result.usage);
+  work.made(amount, usage);
   desk.tell({ images: files.map(({ name }) => name), files });
   return { type: 'message' };
 }
@@ -143,15 +144,15 @@ function withoutUnknown(
 const TOKENS_PER_IMAGE = 8192;
 const TOKENS_PER_PICTURE = 1000;
 
-/** The most it may cost: so many pictures, and so many tokens of models that count them. */
-function priceOf(prices: Prices | undefined, request: ImageRequest, { info }: CatalogueEntry): number {
-  if (prices === undefined) return 0;
-  const { count, source, references = [] } = request;
-  return charge(prices, {
-    images: count,
-    input: Math.ceil(request.prompt.length / 2) + (references.length + (source ? 1 : 0)) * TOKENS_PER_PICTURE,
-    output: count * (info.maxOutputTokens || TOKENS_PER_IMAGE),
-  });
+/** What so many pictures take at most: of models that are paid by their tokens, so many of those, too. */
+function usageOf({ prices, info }: CatalogueEntry, request: ImageRequest, images: number): Usage {
+  if (prices === undefined || prices.input + prices.output === 0) return { images };
+  const { prompt, source, references = [] } = request;
+  return {
+    images,
+    input: Math.ceil(prompt.length / 2) + (references.length + (source ? 1 : 0)) * TOKENS_PER_PICTURE,
+    output: images * (info.maxOutputTokens || TOKENS_PER_IMAGE),
+  };
 }
 
 const ENDINGS: Readonly<Record<string, string>> = { 'image/jpeg': 'jpg', 'image/webp': 'webp' };

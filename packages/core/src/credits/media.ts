@@ -1,0 +1,33 @@
+import type { Usage } from '../ports/ledger.ts';
+import { charge, type Prices } from './pricing.ts';
+import { isSaneUsage } from './usage.ts';
+
+const UNKNOWN = {
+  prompt: { characters: 0, images: 0 },
+  charactersSent: 0,
+  finished: true,
+  contextWindow: 0,
+  maxTokens: 0,
+} as const;
+
+/**
+ * What a picture or a sound has cost: what was to be made, and beyond that what its provider counted, if that is sane.
+ * Nobody pays for more seconds than were asked for, where it was said how many.
+ * @param most what was to be made: the measure of the hold.
+ * @param prices of the call as it was accepted. Absent: nothing is charged.
+ */
+export function meterMedia(
+  prices: Prices | undefined,
+  most: Usage,
+  counted: Usage | undefined,
+): { readonly usage: Usage; readonly amount: number } {
+  const usage = counted !== undefined && isTold(counted) ? { ...most, ...counted } : most;
+  const { seconds = 0 } = usage;
+  const bounded = most.seconds === undefined ? usage : { ...usage, seconds: Math.min(seconds, most.seconds) };
+  return { usage: bounded, amount: prices === undefined ? 0 : charge(prices, bounded) };
+}
+
+/** Something was made: a count of nothing is none. */
+function isTold(counted: Usage): boolean {
+  return isSaneUsage(counted, UNKNOWN) && Object.values(counted).some((count) => count > 0);
+}
