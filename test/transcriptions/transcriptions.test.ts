@@ -1,4 +1,4 @@
-import { TRANSCRIPTION_UPLOADS } from '@questline/core';
+import { TRANSCRIPTION_UPLOADS, toFetchHandler } from '@questline/core';
 import { createMemoryObjects } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { createSoundStudio, type SoundStudio } from '../support/media.ts';
@@ -147,5 +147,108 @@ describe('a recording', () => {
       status: 422,
       body: { errorCode: 'insufficient_credits' },
     });
+  });
+});
+
+describe('a recording that comes with its question', () => {
+  const MOST = 26_214_400;
+  const partOf = (name: string, content: Uint8Array | string, type?: string) =>
+    Buffer.concat([
+      Buffer.from(
+        `--xyz\r\nContent-Disposition: form-data; name="${name}"; filename="a"\r\n${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
+      ),
+      Buffer.from(content),
+      Buffer.from('\r\n'),
+    ]);
+
+  async function ask(world: World, ...parts: readonly Buffer[]) {
+    const body = Buffer.concat([...parts, Buffer.from('--xyz--\r\n')]);
+    const request = new Request('http://questline.test/api/ai/transcribe', {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${await world.token()}`,
+        'Content-Type': 'multipart/form-data; boundary=xyz',
+        'Content-Length': String(body.length),
+      },
+      body,
+    });
+    const answer = await toFetchHandler(world.api)(request);
+    return { status: answer?.status, body: (await answer?.json()) as Record<string, unknown> };
+  }
+
+  it('is written down at once, of each kind there is, up to 25 MB', async () => {
+    const { world, studio } = await setUp(createSoundStudio(), { credits: 10_000 });
+    for (const type of ['audio/webm;codecs=opus', 'Audio/MP3', 'audio/x-wav']) {
+      expect(await ask(world, partOf('file', 'sound', type))).toEqual({
+        status: 200,
+        body: { text: 'Hello.' },
+      });
+    }
+    expect(studio.recordings.map(({ request }) => request.audio.mediaType)).toEqual([
+      'audio/webm',
+      'audio/mpeg',
+      'audio/wav',
+    ]);
+    expect(await ask(world, partOf('file', Buffer.alloc(MOST), 'audio/ogg'))).toMatchObject({ status: 200 });
+    expect(await ask(world, partOf('file', Buffer.alloc(MOST + 1), 'audio/ogg'))).toMatchObject({
+      status: 413,
+      body: { error: { code: 'PAYLOAD_TOO_LARGE' }, maxSize: MOST },
+    });
+  });
+
+  it('is the first part `file`, whatever stands beside it', async () => {
+    const { world, studio } = await setUp();
+    const both = await ask(
+      world,
+      partOf('note', 'x'.repeat(4000)),
+      partOf('file', 'one', 'audio/ogg'),
+      partOf('file', 'two', 'audio/ogg'),
+    );
+    expect(both.status).toBe(200);
+    expect(studio.recordings[0]?.request.audio.data).toEqual(Buffer.from('one'));
+  });
+
+  it.each([
+    ['no file', 400, 'VALIDATION_ERROR', [partOf('other', 'x', 'audio/ogg')]],
+    ['a file of no type', 422, 'VALIDATION_ERROR', [partOf('file', 'x')]],
+    ['a file that is no recording', 422, 'VALIDATION_ERROR', [partOf('file', 'x', 'text/plain')]],
+    ['an empty file', 422, 'VALIDATION_ERROR', [partOf('file', '', 'audio/ogg')]],
+    [
+      'more beside the file than anybody means',
+      400,
+      'VALIDATION_ERROR',
+      [partOf('note', Buffer.alloc(5000)), partOf('file', 'x', 'audio/ogg')],
+    ],
+  ] as const)('is refused with %s, for nothing', async (_, status, code, parts) => {
+    const { world } = await setUp();
+    expect(await ask(world, ...parts)).toMatchObject({ status, body: { error: { code } } });
+    expect(await spentBy(world)).toBe(0);
+  });
+
+  it('is refused unread when it says that it is too long', async () => {
+    const { world } = await setUp();
+    let isRead = false;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          isRead = true;
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const answer = await toFetchHandler(world.api)(
+      new Request('http://questline.test/api/ai/transcribe', {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${await world.token()}`,
+          'Content-Type': 'multipart/form-data; boundary=xyz',
+          'Content-Length': String(2 * MOST),
+        },
+        body,
+        duplex: 'half',
+      } as RequestInit),
+    );
+    expect([answer?.status, isRead]).toEqual([413, false]);
   });
 });
