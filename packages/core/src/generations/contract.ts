@@ -13,7 +13,7 @@ const CHOICE = ['always', 'optional', 'none'] as const;
 const state = z.enum(['pending', 'running', 'storing', 'succeeded', 'failed', 'blocked', 'cancelled']);
 const source = z.enum(['api', 'studio', 'agent']);
 
-const seconds = z.number().gt(0).max(86_400);
+const seconds = z.number().gt(0);
 
 /** What both kinds of models tell of themselves. */
 const ofModel = {
