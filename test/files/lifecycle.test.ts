@@ -48,6 +48,17 @@ describe('an upload', () => {
     expect(await world.usage()).toBe(5);
   });
 
+  it('is saved under its name alone, whatever path that claims to be', async () => {
+    const world = await createFileWorld({ moderator: null });
+    const name = '../..\\C:/a "b" é.html';
+    const file = await world.upload('hello', { file_name: name, mime_type: 'text/html' });
+    expect(file.file_name).toBe(name);
+    const answer = await world.follow(file.download_url);
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename=".._.._C:_a _b_ _.html"; filename*=UTF-8''.._.._C%3A_a%20%22b%22%20%C3%A9.html`,
+    );
+  });
+
   it('of another size or type, after the end, twice, or elsewhere is refused, and nothing is there', async () => {
     const { objects, keys } = visibleObjects();
     const world = await createFileWorld({ objects });

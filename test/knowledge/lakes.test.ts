@@ -148,6 +148,7 @@ describe('a search', () => {
     expect(await names({ query: 'yeast', top_k: 1 })).toEqual(['bread.txt']);
     expect(await names({ query: 'boat', tags: ['sea'], min_score: -1 })).toEqual(['sailor.md']);
     expect(await names({ query: 'boat', tags: ['datalake:papers'], min_score: -1 })).toHaveLength(3);
+    expect(await names({ query: 'boat', tags: [], min_score: -1 })).toHaveLength(3);
     expect(await names({ query: 'hedgehog', min_score: 0.99 })).toEqual([]);
     for (const { score } of await search(world, lakeId, { query: 'sugar', min_score: 0.1 })) {
       expect(score).toBeGreaterThanOrEqual(0.1);

@@ -224,8 +224,8 @@ export const searchDataLake = defineOperation({
       tags: z
         .array(z.string())
         .max(100)
-        .optional()
-        .meta({ description: 'Passages with at least one of these.' }),
+        .default([])
+        .meta({ description: 'Passages with at least one of these. None: all.' }),
     }),
   },
   output: { 200: { description: 'What was found.', schema: searched } },

@@ -43,7 +43,7 @@ export function createSearchLakeHandler(services: SearchLakeServices): Route {
           if (signal.aborted) throw new ApiError(400, 'The client left before the answer began');
           throw isApiError(error) ? error : providerFailure(error, 'public');
         });
-        const scope = { lakeIds: [lakeId], ...(tags !== undefined && { tags }) };
+        const scope = { lakeIds: [lakeId], ...(tags.length > 0 && { tags }) };
         return findPassages(services, { scope, query, vector, limit, minScore }, { signal });
       };
       // A lake that nothing was read into yet has no model, and nothing to pay for.
