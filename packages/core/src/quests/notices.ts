@@ -44,8 +44,8 @@ export function createQuestNotices(services: {
   const { publisher, clock } = services;
   const waiting = new Set<() => void>();
 
-  const report = (error: unknown): void => {
-    services.onError({ operation: 'publish', requestId: '', error });
+  const report = (operation: 'publish' | 'subscribe' | 'wait', error: unknown): void => {
+    services.onError({ operation, requestId: '', error });
   };
 
   /** Nobody waits for a notice to go out, and one that is lost costs only time. */
@@ -53,7 +53,7 @@ export function createQuestNotices(services: {
     try {
       await publisher.publish(topic, message);
     } catch (error) {
-      report(error);
+      report('publish', error);
     }
   };
 
@@ -66,10 +66,14 @@ export function createQuestNotices(services: {
     };
     const subscribing = subscribe();
     // Who is not told looks for itself.
-    subscribing.catch(report);
+    subscribing.catch((error: unknown) => report('subscribe', error));
     return async () => {
-      const end = await subscribing.catch(() => undefined);
-      await end?.();
+      try {
+        const end = await subscribing.catch(() => undefined);
+        await end?.();
+      } catch (error) {
+        report('subscribe', error);
+      }
     };
   };
 
@@ -102,8 +106,14 @@ export function createQuestNotices(services: {
           const woken = new Promise<void>((resolve) => {
             ring = resolve;
           });
-          const quest = await quests.get(questId);
-          if (quest === undefined || hasEnded(quest) || isOver) return quest;
+          try {
+            const quest = await quests.get(questId);
+            if (quest === undefined || hasEnded(quest) || isOver) return quest;
+          } catch (error) {
+            // The quest goes on; what cannot be seen now can be at the next look.
+            if (isOver) throw error;
+            report('wait', error);
+          }
           const cancelLook = clock.timer(pause, () => {
             pause = Math.min(2 * pause, LOOK_EVERY_MS);
             ring();
@@ -115,7 +125,7 @@ export function createQuestNotices(services: {
         waiting.delete(giveUp);
         signal.removeEventListener('abort', giveUp);
         cancelTimeout();
-        unlisten().catch(report);
+        void unlisten();
       }
     },
 
