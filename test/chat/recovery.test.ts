@@ -1,4 +1,11 @@
-import { type Api, createApi, createServices, ProviderError, QUESTS } from '@questline/core';
+import {
+  type Api,
+  createApi,
+  createServices,
+  ProviderError,
+  QUESTS,
+  StorageUnavailable,
+} from '@questline/core';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -150,6 +157,40 @@ describe('a worker that vanished', () => {
     }
   });
 
+  it('in the moment it took the hold of a later round: the hold is given back, and nobody takes it late', async () => {
+    for (const isTaken of [true, false]) {
+      const two = await twoProcesses(silent, { settings: SETTINGS });
+      const { world, gate, other } = two;
+      const { ledger } = gate.shared;
+      const { id } = (await world.chat({ message: 'Hi', enableTools: true })).body;
+      await world.settle();
+      const { hold } = ledger;
+      ledger.hold = async (...args) => {
+        const outcome = isTaken ? await hold.apply(ledger, args) : undefined;
+        gate.shut();
+        // It comes back with what it has, or asks only then.
+        await gate.opened;
+        return outcome ?? hold.apply(ledger, args);
+      };
+      world.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
+      world.calls[0]?.end();
+      await world.settle();
+      ledger.hold = hold;
+      expect(world.calls).toHaveLength(1);
+      expect((await ledger.balance(world.account)).held > 0).toBe(isTaken);
+      await other.api.start();
+      await pass(world, 65_000);
+      expect(await recordOf(two, id)).toMatchObject({ status: 'done', type: 'message' });
+      expect((await ledger.balance(world.account)).held).toBe(0);
+      gate.open();
+      await pass(world, 65_000);
+      expect((await ledger.balance(world.account)).held).toBe(0);
+      expect(await settledOf(two)).toHaveLength(1);
+      expect(other.model.calls).toHaveLength(0);
+      await other.api.close();
+    }
+  });
+
   it('after some words: they are the answer, and paid for once', async () => {
     const two = await twoProcesses();
     const { world, gate, other } = two;
@@ -212,6 +253,50 @@ describe('a worker that vanished', () => {
       posted: START - 220_000,
       held: 0,
     });
+  });
+});
+
+describe('a ledger that holds, and whose answer is lost', () => {
+  const lost = [
+    ['in the first round', false, new Error('not what it should answer'), 0],
+    ['in a later round', true, new StorageUnavailable('away'), 0],
+    ['in a later round, and away for a while', true, new StorageUnavailable('away'), 2],
+  ] as const;
+
+  it.each(lost)('%s: the quest ends, and nothing stays held', async (_when, isLater, failure, failures) => {
+    const two = await twoProcesses(silent, { settings: SETTINGS });
+    const { world, gate } = two;
+    const { ledger } = gate.shared;
+    const { hold } = ledger;
+    let left = failures;
+    const lose = (): void => {
+      ledger.hold = async (...args) => {
+        await hold.apply(ledger, args);
+        ledger.hold = async (...again) => {
+          if (left > 0) {
+            left -= 1;
+            throw failure;
+          }
+          return hold.apply(ledger, again);
+        };
+        throw failure;
+      };
+    };
+    if (!isLater) lose();
+    const { id } = (await world.chat({ message: 'Hi', enableTools: true })).body;
+    await world.settle();
+    if (isLater) {
+      lose();
+      world.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
+      world.calls[0]?.end();
+      await world.settle();
+    }
+    expect((await ledger.balance(world.account)).held > 0).toBe(failures > 0);
+    await pass(world, 10_000);
+    expect(await recordOf(two, id)).toMatchObject({ status: 'done' });
+    expect((await ledger.balance(world.account)).held).toBe(0);
+    expect(await settledOf(two)).toHaveLength(isLater ? 1 : 0);
+    expect(left).toBe(0);
   });
 });
 

@@ -5,6 +5,8 @@ export interface Gate {
   shut(): void;
   /** Everything that came in the meantime goes through, late. */
   open(): void;
+  /** Resolves when it is open. */
+  readonly opened: Promise<void>;
   readonly store: (store: Store) => Store;
   readonly ledger: (ledger: CreditLedger) => CreditLedger;
   /** What lies behind it. */
@@ -44,6 +46,9 @@ export function createGate(): Gate {
       });
     },
     open: () => open(),
+    get opened() {
+      return opened;
+    },
     store(store) {
       shared.store = store;
       return gatedStore(store);

@@ -1,11 +1,19 @@
 import type { ReservationServices } from '../credits/reservations.ts';
+import { isApiError } from '../errors.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { GenerateRequest } from '../ports/models.ts';
 import type { LeasedJob } from '../ports/queue.ts';
-import type { Collection } from '../ports/store.ts';
+import { type Collection, isStorageUnavailable } from '../ports/store.ts';
 import type { Switches } from '../settings/admin.ts';
 import { type DueCharge, promptMetaOf, settleDue } from './charges.ts';
-import { isFirst, type PaidStep, type StepTerms } from './holds.ts';
+import {
+  intentionOf,
+  isFirst,
+  type OpenStepNote,
+  type PaidStep,
+  releaseIntended,
+  type StepTerms,
+} from './holds.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { openModelCall, type PaidCall } from './model-call.ts';
 import { openPricedWork, type PricedWork } from './priced-work.ts';
@@ -71,6 +79,8 @@ export function createDesk(
   const due: DueCharge[] = [];
   let told: QuestProgress = {};
   const open = new Set<PaidStep>();
+  /** Steps whose hold is being taken, or may have been: the ledger did not answer. */
+  const intended = new Set<OpenStepNote>();
   let steps = 0;
   let model: string | undefined;
 
@@ -78,7 +88,7 @@ export function createDesk(
     {
       quests,
       clock,
-      steps: () => [...open].map(({ note }) => note),
+      steps: () => [...intended, ...[...open].map(({ note }) => note)],
       onError: (error) => services.onError({ operation: `job:${job.kind}`, requestId: '', error }),
     },
     quest,
@@ -113,24 +123,25 @@ export function createDesk(
     else running.signal.throwIfAborted();
   };
 
-  const nextStep = async (): Promise<Omit<StepTerms, 'model'>> => {
+  const nextStep = async ({ info }: CatalogueEntry): Promise<StepTerms> => {
     const current = switches.current();
     const { enforceCredits } = current instanceof Promise ? await current : current;
     const number = steps;
     steps += 1;
     const { payer, requestId } = quest.request;
-    return { questId: quest.id, job, number, payer, operation, requestId, metered: enforceCredits };
+    const who = { questId: quest.id, job, number, payer, operation, requestId };
+    return { ...who, model: info.id, metered: enforceCredits };
   };
 
   const begin = async <S extends PaidStep>(
-    { number }: Pick<StepTerms, 'number'>,
     entry: CatalogueEntry,
-    step: S,
+    hold: (terms: StepTerms) => Promise<S>,
   ): Promise<S> => {
+    const terms = await nextStep(entry);
+    const step = terms.metered ? await beginMetered(terms, hold) : await hold(terms);
     const { release } = step;
     open.add(step);
-    model = entry.info.id;
-    if (step.note.hold !== undefined && !isFirst(job, number)) await writeDown(step);
+    model = terms.model;
     return Object.assign(step, {
       async release() {
         putDown(step);
@@ -139,17 +150,33 @@ export function createDesk(
     });
   };
 
-  /** Nobody could give a hold back that nobody knows of. */
-  const writeDown = async (step: PaidStep): Promise<void> => {
-    const isWritten = await journal.save().catch(async (error: unknown) => {
-      putDown(step);
-      await step.release();
+  const beginMetered = async <S>(terms: StepTerms, hold: (terms: StepTerms) => Promise<S>): Promise<S> => {
+    const intention = intentionOf(terms);
+    let isDoubtful = false;
+    intended.add(intention);
+    try {
+      // Nobody could give a hold back that nobody knows of.
+      if (!isFirst(terms) && !(await journal.save())) running.signal.throwIfAborted();
+      isDoubtful = true;
+      const step = await hold(terms);
+      isDoubtful = false;
+      return step;
+    } catch (error) {
+      if (isApiError(error)) isDoubtful = false;
       throw error;
-    });
-    if (isWritten) return;
-    putDown(step);
-    await step.release();
-    running.signal.throwIfAborted();
+    } finally {
+      if (!isDoubtful) intended.delete(intention);
+    }
+  };
+
+  const releaseDoubtful = async (): Promise<void> => {
+    for (const intention of intended) {
+      await releaseIntended(services, intention).catch((error: unknown) => {
+        // A storage that is away is tried again with the job; what fails for another reason lapses by itself.
+        if (isStorageUnavailable(error)) throw error;
+        services.onError({ operation, requestId: quest.request.requestId, error });
+      });
+    }
   };
 
   return {
@@ -163,16 +190,8 @@ export function createDesk(
       told = { ...told, ...more };
     },
 
-    async pay(entry, request) {
-      const terms = await nextStep();
-      const call = await openModelCall(services, terms, entry, request);
-      return begin(terms, entry, call);
-    },
-
-    async payPrice(entry, amount) {
-      const terms = { ...(await nextStep()), model: entry.info.id };
-      return begin(terms, entry, await openPricedWork(services, terms, amount));
-    },
+    pay: (entry, request) => begin(entry, (terms) => openModelCall(services, terms, entry, request)),
+    payPrice: (entry, amount) => begin(entry, (terms) => openPricedWork(services, terms, amount)),
 
     stepEnded: (step, finished) => endStep(step, finished, false),
     async callEnded(finished, isLast) {
@@ -184,9 +203,13 @@ export function createDesk(
       const needsCare = due.some(({ hold }) => hold !== undefined);
       if (needsCare && !(await journal.save({ ...progress(), notes: { due, outcome } }))) return false;
       await settleDue(ledger, due);
+      await releaseDoubtful();
       return true;
     },
-    settleAtOnce: () => settleDue(ledger, due),
+    async settleAtOnce() {
+      await settleDue(ledger, due);
+      await releaseDoubtful();
+    },
 
     async releaseCall() {
       for (const step of [...open]) await step.release();

@@ -10,8 +10,10 @@ export interface OpenStepNote {
   readonly key: string;
   readonly account: string;
   readonly details: ChargeDetails;
-  /** Absent while metering is off. */
+  /** Absent while metering is off, and before it is known. */
   readonly hold?: Hold;
+  /** Written before the hold is taken: there may be one under the key. */
+  readonly isIntended?: true;
   /** What tells its cost from the quest's text. Absent: free, unless it came to its end. */
   readonly call?: CallNote;
 }
@@ -81,12 +83,35 @@ export async function holdForStep(
   };
 }
 
+/** What is known of a step before its hold is taken. */
+export function intentionOf(terms: StepTerms): OpenStepNote {
+  return {
+    key: keyOf(terms),
+    account: terms.payer.account,
+    details: chargeDetails(terms),
+    isIntended: true,
+  };
+}
+
+/**
+ * Gives back what may be held under a step's key. The same key answers the same hold again: asking for nothing finds
+ * what there is, and leaves nothing to be taken late.
+ */
+export async function releaseIntended(
+  { ledger, clock }: ReservationServices,
+  { key, account, details }: Pick<OpenStepNote, 'key' | 'account' | 'details'>,
+): Promise<void> {
+  const found = await ledger.hold({ account, amount: 0, key, expiresAt: clock.now(), details });
+  if (found.outcome === 'held') await ledger.release(found.hold);
+}
+
 /** The first step of the first run, which most quests end with, has the quest's own id. */
-function keyOf({ questId, job, number }: StepTerms): string {
-  return isFirst(job, number) ? questId : `${questId}:${job.fence}:${number}`;
+function keyOf(terms: StepTerms): string {
+  const { questId, job, number } = terms;
+  return isFirst(terms) ? questId : `${questId}:${job.fence}:${number}`;
 }
 
 /** Whether a successor finds the step's hold by the quest's id alone; any other one must be written down first. */
-export function isFirst(job: LeasedJob, number: number): boolean {
+export function isFirst({ job, number }: StepTerms): boolean {
   return job.fence === 1 && number === 0;
 }

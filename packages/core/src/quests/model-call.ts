@@ -28,7 +28,7 @@ export interface PaidCall extends PaidStep {
  */
 export async function openModelCall(
   services: ReservationServices,
-  terms: Omit<StepTerms, 'model'>,
+  terms: StepTerms,
   entry: CatalogueEntry,
   request: GenerateRequest,
 ): Promise<PaidCall> {
@@ -37,7 +37,7 @@ export async function openModelCall(
   const prompt = promptSize(request);
   const { maxTokens } = request;
   const amount = prices === undefined ? 0 : reservation(prices, { ...prompt, maxTokens });
-  const held = await holdForStep(services, { ...terms, model: info.id }, amount);
+  const held = await holdForStep(services, terms, amount);
   const { contextWindow } = info;
   const call: CallNote = {
     ...(prices !== undefined && { prices }),
