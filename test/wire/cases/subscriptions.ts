@@ -71,6 +71,22 @@ export const listSubscriptions: readonly WireCase[] = [
       body: { subscriptions: [expect.objectContaining({ _id: ID })], pagination: onePage(1) },
     }),
   ),
+  {
+    title: 'finds the ones of more people than a store shows at once',
+    ask: async (world) => {
+      const terms = { tier: 'pro', status: 'active', currentPeriodEnd: END } as const;
+      for (let count = 0; count < 1001; count += 1) {
+        const { id } = await world.addUser(`many-${count}@example.com`);
+        await subscribe(world.services, { userId: id }, terms);
+      }
+      return asAdmin({ path: '/api/subscriptions?search=many-&limit=1' })(world);
+    },
+    status: 200,
+    body: {
+      subscriptions: [expect.objectContaining({ _id: ID })],
+      pagination: { ...onePage(1001), limit: 1, pages: 1001, totalPages: 1001, hasNext: true },
+    },
+  },
   { title: 'somebody else', ...refused('application', { status: 403, message: 'Administrators only' }) },
   ...badPages('/api/subscriptions'),
 ];

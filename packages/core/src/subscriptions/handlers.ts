@@ -5,11 +5,14 @@ import { USERS } from '../identity/records.ts';
 import { ORGANIZATIONS } from '../organizations/records.ts';
 import type { PipelineServices } from '../pipeline.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
-import type { Filter, Store } from '../ports/store.ts';
+import type { Collection, Filter, Store, StoredRecord } from '../ports/store.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { canRead } from '../sharing/access.ts';
 import { listOwnSubscriptions, listSubscriptions, type WireSubscription } from './contract.ts';
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './records.ts';
+
+/** As many as a store shows at once. */
+const LOOK = 1000;
 
 export interface SubscriptionsServices extends PipelineServices {
   readonly store: Store;
@@ -60,16 +63,24 @@ function createListSubscriptionsHandler(services: SubscriptionsServices): Route 
 async function searched(store: Store, search: string): Promise<Filter<SubscriptionRecord>> {
   if (search === '') return {};
   const contains = { contains: search };
-  const [users, organizations] = await Promise.all([
-    store.collection(USERS).find({ anyOf: [{ username: contains }, { email: contains }] }),
-    store.collection(ORGANIZATIONS).find({ name: contains }),
+  const [userIds, organizationIds] = await Promise.all([
+    idsOf(store.collection(USERS), { anyOf: [{ username: contains }, { email: contains }] }),
+    idsOf(store.collection(ORGANIZATIONS), { name: contains }),
   ]);
-  return {
-    anyOf: [
-      { userId: { in: users.map(({ id }) => id) } },
-      { organizationId: { in: organizations.map(({ id }) => id) } },
-    ],
-  };
+  return { anyOf: [{ userId: { in: userIds } }, { organizationId: { in: organizationIds } }] };
+}
+
+/** Of all of them, a look at a time. */
+async function idsOf<R extends StoredRecord>(
+  records: Collection<R>,
+  filter: Filter<R>,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const found = await records.find(filter, { offset: ids.length, limit: LOOK });
+    ids.push(...found.map(({ id }) => id));
+    if (found.length < LOOK) return ids;
+  }
 }
 
 async function toWire(
