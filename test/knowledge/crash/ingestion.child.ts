@@ -1,8 +1,9 @@
-import { openWorkspace } from './workspace.ts';
+import { type Moment, openWorkspace } from './workspace.ts';
 
-/** The process that is killed: reads files in, until it is no more. */
-async function work(path: string): Promise<void> {
-  const { api } = await openWorkspace(path, (error) => process.send?.({ error: String(error) }));
+/** The process that is killed: reads files in, until it is no more. Told a moment, it stays there, and says so. */
+async function work({ path, moment }: { path: string; moment?: Moment }): Promise<void> {
+  const stuck = moment && { at: moment, onReached: () => process.send?.('reached') };
+  const { api } = await openWorkspace(path, (error) => process.send?.({ error: String(error) }), stuck);
   await api.start();
 }
 

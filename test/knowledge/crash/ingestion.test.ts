@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createUser, LAKE_FILES, type LakeFileRecord, toFetchHandler } from '@questline/core';
 import { createRandom } from '@questline/testing';
 import { afterAll, expect, it } from 'vitest';
-import { documentId, openWorkspace, PICTURE_EVERY } from './workspace.ts';
+import { documentId, type Moment, openWorkspace, PICTURE_EVERY } from './workspace.ts';
 
 const DOCUMENTS = 1000;
 const KILLS = 3;
@@ -16,14 +16,23 @@ const GRANT = 9_000_000_000_000;
 const folder = mkdtempSync(join(tmpdir(), 'questline-ingestion-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function begin(path: string): ChildProcess {
+function begin(path: string, moment?: Moment): ChildProcess {
   const child = fork(join(import.meta.dirname, 'ingestion.child.ts'), {
     // Each life would compile the same sources anew.
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
     execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
   });
-  child.send(path);
+  child.send({ path, moment });
   return child;
+}
+
+/** Begins a process, and ends it at the moment at which it does the most harm. */
+async function endAt(path: string, moment: Moment): Promise<void> {
+  const child = begin(path, moment);
+  await new Promise<void>((reached) => {
+    child.on('message', (message) => message === 'reached' && reached());
+  });
+  await end(child);
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -71,6 +80,8 @@ it(`${DOCUMENTS} documents, read in by processes that are killed in the middle: 
     await end(child);
     doneAtKills.push(await done());
   }
+  await endAt(path, 'before-settling');
+  await endAt(path, 'after-settling');
   const last = begin(path);
   await untilDone(DOCUMENTS);
   await end(last);

@@ -1,5 +1,6 @@
 import {
   COLLECTIONS,
+  type CreditLedger,
   createApi,
   createDemoProvider,
   createServices,
@@ -69,15 +70,40 @@ function createSlowProvider(): ModelProvider {
   };
 }
 
-/** A whole service on one SQLite file, as every process on it has it. */
-export async function openWorkspace(path: string, onError: (error: unknown) => void) {
+/** Just before a piece's charge is settled: it is in the index. Just after: that it is there is not written down yet. */
+export type Moment = 'before-settling' | 'after-settling';
+
+/** The same ledger, in a process that gets no further than to this moment. */
+function stuckAt(ledger: CreditLedger, moment: Moment, onReached: () => void): CreditLedger {
+  const never = new Promise<never>(() => undefined);
+  return {
+    ...ledger,
+    async settle(...settlement) {
+      if (moment === 'after-settling') await ledger.settle(...settlement);
+      onReached();
+      return never;
+    },
+  };
+}
+
+/**
+ * A whole service on one SQLite file, as every process on it has it.
+ * @param stuck at which moment this one gets stuck, and who is told.
+ */
+export async function openWorkspace(
+  path: string,
+  onError: (error: unknown) => void,
+  stuck?: { readonly at: Moment; readonly onReached: () => void },
+) {
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const database = createSqliteDatabase({ path, timeoutMs: 20_000 });
   await migrate(database, { collections: COLLECTIONS });
+  const ports = createSqlPorts(database, { clock, ids });
+  const ledger = stuck === undefined ? ports.ledger : stuckAt(ports.ledger, stuck.at, stuck.onReached);
   const services = withDocuments(
     createServices(
-      { ...createSqlPorts(database, { clock, ids }), models: [createSlowProvider()], clock, ids },
+      { ...ports, ledger, models: [createSlowProvider()], clock, ids },
       {
         jwtSecret: 'a'.repeat(64),
         admin: { EnableDataLakes: true },
