@@ -354,6 +354,18 @@ describe('waiting', () => {
     expect(await world.poll(body.quest_id)).toMatchObject({ status: 'done', reply: 'Late.' });
   });
 
+  it('ends with 404 when the quest has gone with its session', async () => {
+    const world = await createChatWorld({ onCall: silent });
+    const waiting = world.chat({ message: 'Hi', wait: true });
+    await world.settle();
+    const { store } = world.services;
+    const [quest] = await store.collection(QUESTS).find({});
+    await store.collection(SESSIONS).take(quest?.sessionId ?? '');
+    await store.collection(QUESTS).take(quest?.id ?? '');
+    await world.clock.advance(250);
+    expect(await waiting).toMatchObject({ status: 404, body: { error: 'Session not found' } });
+  });
+
   it('is as long as the option says', async () => {
     const world = await createChatWorld({ onCall: silent, settings: { requestTimeoutMs: 10 } });
     const waiting = world.chat({ message: 'Hi', wait: true });

@@ -1,5 +1,6 @@
 import type { Call } from '../call.ts';
 import type { Intake } from '../engine/intake.ts';
+import { notFound } from '../errors.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { PipelineServices } from '../pipeline.ts';
 import type { JobQueue } from '../ports/queue.ts';
@@ -62,7 +63,9 @@ function createFinish(services: ChatServices) {
     arrivedAt: number,
   ): Promise<CompletedTurn> => {
     const quest = await notices.untilEnded(quests, answer.id, { timeoutMs: requestTimeoutMs, signal });
-    if (quest === undefined || !hasEnded(quest)) throw waitTimeout(answer);
+    // Deleted with its session: there is nothing to poll.
+    if (quest === undefined) throw notFound('Session');
+    if (!hasEnded(quest)) throw waitTimeout(answer);
     const wantsPrompt = body.includePromptDetails === true || body.includeSystemPrompt === true;
     const session = wantsPrompt ? await sessions.get(quest.sessionId) : undefined;
     const prompt = await describePrompt(services, session, quest, body);
