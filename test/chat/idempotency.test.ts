@@ -1,3 +1,4 @@
+import { QUESTS } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { answerParts, type ChatWorld, createChatWorld, silent } from '../support/chat.ts';
 
@@ -106,11 +107,38 @@ describe('without a key', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  it.each([
+    ['rejects', () => Promise.reject(new Error('away'))],
+    [
+      'throws',
+      () => {
+        throw new Error('away');
+      },
+    ],
+  ])(
+    'what a queue that %s cannot take is not done, nor paid for: it was told to have failed',
+    async (_, enqueue) => {
+      const world = await createChatWorld();
+      const { queue, store } = world.services;
+      const works = queue.enqueue.bind(queue);
+      queue.enqueue = enqueue;
+      expect((await world.chat({ message: 'Hi' })).status).toBe(500);
+      queue.enqueue = works;
+      for (let step = 0; step < 8; step += 1) {
+        await world.clock.advance(15_000);
+        await world.settle();
+      }
+      expect(world.calls).toHaveLength(0);
+      expect(await world.ledger.charges({ account: world.account }, 1)).toEqual([]);
+      expect(await store.collection(QUESTS).find({})).toMatchObject([{ status: 'stopped' }]);
+    },
+  );
+
   it('what was accepted by a process that died at once is found by the sweep', async () => {
     const world = await createChatWorld();
     const { queue } = world.services;
     const dies = queue.enqueue.bind(queue);
-    queue.enqueue = () => Promise.reject(new Error('killed'));
+    queue.enqueue = async () => ({ id: 'lost', added: true });
     await world.chat({ message: 'Hi' });
     queue.enqueue = dies;
     for (let step = 0; step < 6; step += 1) {

@@ -32,6 +32,14 @@ export interface AcceptedWork<A> {
   write(store: Store): Promise<void>;
 }
 
+export interface Accepted<A> {
+  readonly answer: A;
+  /** It was accepted before. */
+  readonly isRepeated: boolean;
+  /** It came under a key: asked once more, it is the same work. */
+  readonly isRepeatable: boolean;
+}
+
 export interface Idempotency {
   /**
    * Accepts work once per principal, path and key within 24 hours: the record of the key and those of the work become
@@ -42,7 +50,7 @@ export interface Idempotency {
   accept<A>(
     request: { readonly call: Call; readonly path: string; readonly body: unknown },
     prepare: () => Promise<AcceptedWork<A>>,
-  ): Promise<{ readonly answer: A; readonly isRepeated: boolean }>;
+  ): Promise<Accepted<A>>;
   /** Forgets keys that have expired. */
   sweep(): Promise<void>;
 }
@@ -51,13 +59,13 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
   const { store, clock } = services;
   const records = store.collection(IDEMPOTENCY);
 
-  const replay = <A>(record: IdempotencyRecord, bodyHash: string): { answer: A; isRepeated: boolean } => {
+  const replay = <A>(record: IdempotencyRecord, bodyHash: string): Accepted<A> => {
     if (record.bodyHash !== bodyHash) {
       throw new ApiError(422, 'Idempotency-Key: this key was used with another body', {
         code: 'idempotency_key_reused',
       });
     }
-    return { answer: JSON.parse(record.answer) as A, isRepeated: true };
+    return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true };
   };
 
   return {
@@ -69,7 +77,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       if (key === undefined) {
         const { answer, write } = await prepare();
         await write(store);
-        return { answer, isRepeated: false };
+        return { answer, isRepeated: false, isRepeatable: false };
       }
       if (!KEY.test(key)) {
         throw new ApiError(422, 'Idempotency-Key: expected 1 to 255 printable ASCII characters', {
@@ -90,7 +98,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
         await write(transaction);
         return true;
       });
-      if (isFirst) return { answer, isRepeated: false };
+      if (isFirst) return { answer, isRepeated: false, isRepeatable: true };
       const winner = await records.get(id);
       if (winner === undefined) throw new Error('an idempotency record vanished within its time');
       return replay<A>(winner, bodyHash);

@@ -1,9 +1,7 @@
 import type { Call } from '../call.ts';
-import type { Intake } from '../engine/intake.ts';
 import { notFound } from '../errors.ts';
-import type { Idempotency } from '../idempotency.ts';
 import type { PipelineServices } from '../pipeline.ts';
-import type { JobQueue } from '../ports/queue.ts';
+import { type BeginServices, createBeginQuest } from '../quests/begin.ts';
 import { questJob } from '../quests/handler.ts';
 import type { QuestNotices } from '../quests/notices.ts';
 import { QUESTS } from '../quests/records.ts';
@@ -16,11 +14,8 @@ import { type Acknowledgement, type ChatBody, type CompletedTurn, sendChatMessag
 import { CHAT } from './job.ts';
 import type { PromptSource } from './prompt.ts';
 
-export interface ChatServices extends PipelineServices, AcceptServices {
-  readonly queue: JobQueue;
+export interface ChatServices extends PipelineServices, AcceptServices, BeginServices {
   readonly notices: QuestNotices;
-  readonly intake: Intake;
-  readonly idempotency: Idempotency;
   readonly promptSources: readonly PromptSource[];
   /** So long a caller may wait for something, milliseconds. */
   readonly requestTimeoutMs: number;
@@ -28,24 +23,19 @@ export interface ChatServices extends PipelineServices, AcceptServices {
 
 /** `POST /api/chat`: take the message, acknowledge it; the turn runs as a quest. */
 export function createChatHandler(services: ChatServices): Route {
-  const { queue, intake, idempotency, clock } = services;
   const accept = createAcceptMessage(services);
-  const quests = services.store.collection(QUESTS);
+  const begin = createBeginQuest(services);
   const finish = createFinish(services);
+  const { path } = sendChatMessage;
 
   return defineRoute(sendChatMessage, services, async ({ body }, call) => {
-    intake.admit();
-    const arrivedAt = clock.now();
-    const { answer, isRepeated } = await idempotency.accept({ call, path: sendChatMessage.path, body }, () =>
-      accept(body, call),
+    const arrivedAt = services.clock.now();
+    const { systemPrompt } = body;
+    const answer = await begin(
+      { call, path, body },
+      () => accept(body, call),
+      (id) => questJob({ id, kind: CHAT }, systemPrompt === undefined ? {} : { systemPrompt }),
     );
-    // Whoever accepted it first may have died before it came here.
-    if (!isRepeated || (await quests.get(answer.id, { status: 'pending' })) !== undefined) {
-      const { systemPrompt } = body;
-      await queue.enqueue(
-        questJob({ id: answer.id, kind: CHAT }, systemPrompt === undefined ? {} : { systemPrompt }),
-      );
-    }
     return body.wait ? finish(body, call, answer, arrivedAt) : answer;
   });
 }

@@ -1,9 +1,7 @@
-import type { Intake } from '../engine/intake.ts';
 import { notFound } from '../errors.ts';
-import type { Idempotency } from '../idempotency.ts';
 import type { PipelineServices } from '../pipeline.ts';
-import type { JobQueue } from '../ports/queue.ts';
 import type { Filter, Store } from '../ports/store.ts';
+import { type BeginServices, createBeginQuest } from '../quests/begin.ts';
 import { questJob } from '../quests/handler.ts';
 import type { QuestNotices } from '../quests/notices.ts';
 import { QUESTS, type QuestRecord } from '../quests/records.ts';
@@ -19,11 +17,7 @@ import { toWireExecution } from './wire.ts';
 
 const ABORTED = 'This run was cancelled.';
 
-export interface StartExecutionServices extends PipelineServices, StartServices {
-  readonly queue: JobQueue;
-  readonly intake: Intake;
-  readonly idempotency: Idempotency;
-}
+export interface StartExecutionServices extends PipelineServices, StartServices, BeginServices {}
 
 export interface ExecutionServices extends PipelineServices {
   readonly store: Store;
@@ -32,19 +26,16 @@ export interface ExecutionServices extends PipelineServices {
 
 /** `POST /api/v1/agent-executions` */
 export function createStartExecutionHandler(services: StartExecutionServices): Route {
-  const { queue, intake, idempotency } = services;
   const prepare = createPrepareExecution(services);
-  const quests = services.store.collection(QUESTS);
+  const begin = createBeginQuest(services);
   const { path } = startAgentExecution;
-  return defineRoute(startAgentExecution, services, async ({ body }, call) => {
-    intake.admit();
-    const { answer, isRepeated } = await idempotency.accept({ call, path, body }, () => prepare(body, call));
-    // Whoever accepted it first may have died before it came here.
-    if (!isRepeated || (await quests.get(answer.id, { status: 'pending' })) !== undefined) {
-      await queue.enqueue(questJob({ id: answer.id, kind: AGENT_EXECUTION }));
-    }
-    return answer;
-  });
+  return defineRoute(startAgentExecution, services, ({ body }, call) =>
+    begin(
+      { call, path, body },
+      () => prepare(body, call),
+      (id) => questJob({ id, kind: AGENT_EXECUTION }),
+    ),
+  );
 }
 
 /** `GET /api/v1/agent-executions/{id}` */

@@ -1,23 +1,16 @@
 import type { Call } from '../call.ts';
-import type { Intake } from '../engine/intake.ts';
 import { ApiError } from '../errors.ts';
-import type { Idempotency } from '../idempotency.ts';
 import type { Operation } from '../operation.ts';
 import type { PipelineServices } from '../pipeline.ts';
-import type { JobQueue } from '../ports/queue.ts';
+import { type BeginServices, createBeginQuest } from '../quests/begin.ts';
 import { questJob } from '../quests/handler.ts';
-import { QUESTS } from '../quests/records.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { SESSIONS } from '../sessions/records.ts';
 import { type AcceptImageServices, acceptImage, type ImageWish } from './accept.ts';
 import { editImage, generateImage, generateImageSimply, type ImageAcknowledgement } from './contract.ts';
 import { IMAGE_EDIT, IMAGE_GENERATION, imageOptions, picturesOfEdit } from './request.ts';
 
-export interface ImageServices extends PipelineServices, AcceptImageServices {
-  readonly queue: JobQueue;
-  readonly intake: Intake;
-  readonly idempotency: Idempotency;
-}
+export interface ImageServices extends PipelineServices, AcceptImageServices, BeginServices {}
 
 /** Seconds that a picture usually takes: told to clients that ask for no more than that. */
 const ESTIMATED_SECONDS = 20;
@@ -95,17 +88,11 @@ export function createGenerateImageSimplyHandler(services: ImageServices): Route
 
 /** Takes an image on, once, and has it drawn. */
 function beginner(services: ImageServices, { path }: Pick<Operation, 'path'>) {
-  const { intake, idempotency, queue } = services;
-  const quests = services.store.collection(QUESTS);
-  return async (call: Call, body: unknown, wish: ImageWish): Promise<ImageAcknowledgement> => {
-    intake.admit();
-    const { answer, isRepeated } = await idempotency.accept({ call, path, body }, () =>
-      acceptImage(services, wish, call),
+  const begin = createBeginQuest(services);
+  return (call: Call, body: unknown, wish: ImageWish): Promise<ImageAcknowledgement> =>
+    begin(
+      { call, path, body },
+      () => acceptImage(services, wish, call),
+      (id) => questJob({ id, kind: wish.kind }),
     );
-    // Whoever accepted it first may have died before it came here.
-    if (!isRepeated || (await quests.get(answer.id, { status: 'pending' })) !== undefined) {
-      await queue.enqueue(questJob({ id: answer.id, kind: wish.kind }));
-    }
-    return answer;
-  };
 }
