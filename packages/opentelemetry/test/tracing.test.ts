@@ -7,7 +7,7 @@ import {
   SimpleSpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { type Observer, ProviderError } from '@questline/core';
+import { type ModelProvider, type Observer, ProviderError } from '@questline/core';
 import { createTracing } from '@questline/opentelemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../../test/support/model.ts';
@@ -61,7 +61,7 @@ const answering = () =>
     call.end();
   });
 
-async function traced(models: ReturnType<typeof createScriptedProvider>, more: readonly Observer[] = []) {
+async function traced(models: ModelProvider, more: readonly Observer[] = []) {
   return createWorld({ models: [models], settings: { observers: [...more, createTracing()] } });
 }
 
@@ -102,6 +102,23 @@ describe('a request', () => {
       'questline.own_key': false,
     });
     expect(call.events.map(({ name }) => name)).toEqual(['questline.first_part']);
+  });
+
+  it('for embeddings names the model that made them', async () => {
+    const vectors = {
+      id: 'vectors',
+      models: () => [{ ...SCRIPTED_MODEL, id: 'small', provider: 'vectors', type: 'embedding' as const }],
+      generate: () => Promise.reject(new Error('it only embeds')),
+      embed: async () => ({ embeddings: [[1]], tokens: 3, model: 'small-2026' }),
+    };
+    const world = await traced(vectors);
+    const { key } = await world.issue({ scopes: ['ai:generate'] });
+    const body = { model: 'small', input: PROMPT };
+    expect((await world.ask('POST', '/api/v1/embeddings', { credential: key, body })).status).toBe(200);
+    expect(spanOf('embeddings small').attributes).toMatchObject({
+      'gen_ai.response.model': 'small-2026',
+      'gen_ai.usage.input_tokens': 3,
+    });
   });
 
   it('stands in the trace its caller names', async () => {

@@ -269,6 +269,7 @@ describe('embeddings', () => {
         [0.375, 0.5],
       ],
       tokens: 6,
+      model: 'embedding-test',
     });
     expect(upstream.requests[0]?.body).toEqual({
       model: 'e',

@@ -2,7 +2,7 @@ import type { Usage } from '../ports/ledger.ts';
 import type { MediaJobs } from '../ports/media.ts';
 import type { GenerateOptions, ModelChunk, ModelPart, ModelProvider } from '../ports/models.ts';
 import { finalizing } from '../streams.ts';
-import type { ModelCall, ModelCallWatch, Observer } from './observer.ts';
+import type { ModelCall, ModelCallEnd, ModelCallWatch, Observer } from './observer.ts';
 
 type Watch = NonNullable<Observer['modelCall']>;
 type Verb<R, T> = (request: R, options: GenerateOptions) => Promise<T>;
@@ -68,7 +68,7 @@ export function observedProvider(provider: ModelProvider, watch: Watch): ModelPr
           begin('embeddings', { model: request.model }, options),
           options,
           () => embed.call(provider, request, options),
-          ({ tokens }) => ({ input: tokens }),
+          ({ tokens, model }) => ({ usage: { input: tokens }, ...(model !== undefined && { model }) }),
         ),
     }),
     ...(image !== undefined && { image: whole('image', image) }),
@@ -82,17 +82,19 @@ export function observedProvider(provider: ModelProvider, watch: Watch): ModelPr
   };
 }
 
+/** What an answer says of its making. */
+type Told = Pick<ModelCallEnd, 'usage' | 'model'>;
+
 /** A call that answers as a whole. */
 async function watched<T>(
   watch: ModelCallWatch | undefined,
   { signal }: GenerateOptions,
   work: () => Promise<T>,
-  usageOf: (answer: T) => Usage | undefined = reportedUsage,
+  toldBy: (answer: T) => Told = reportedUsage,
 ): Promise<T> {
   try {
     const answer = await work();
-    const usage = usageOf(answer);
-    watch?.ended({ outcome: 'done', ...(usage !== undefined && { usage }) });
+    watch?.ended({ outcome: 'done', ...toldBy(answer) });
     return answer;
   } catch (error) {
     watch?.ended({ outcome: signal?.aborted === true ? 'left' : 'failed', error });
@@ -100,10 +102,9 @@ async function watched<T>(
   }
 }
 
-function reportedUsage(answer: unknown): Usage | undefined {
-  return typeof answer === 'object' && answer !== null && 'usage' in answer
-    ? (answer.usage as Usage | undefined)
-    : undefined;
+function reportedUsage(answer: unknown): Told {
+  if (typeof answer !== 'object' || answer === null || !('usage' in answer)) return {};
+  return answer.usage === undefined ? {} : { usage: answer.usage as Usage };
 }
 
 /** An answer that comes bit by bit. Its end is told however it ends, before the first step too. */

@@ -190,6 +190,8 @@ export interface EmbedResult {
   /** In the order of the inputs. */
   readonly embeddings: readonly (readonly number[])[];
   readonly tokens: number;
+  /** Which model has answered, by the provider's own name, where it says so. */
+  readonly model?: string;
 }
 
 /**

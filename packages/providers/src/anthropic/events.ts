@@ -1,5 +1,6 @@
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
-import { finishPart, modelName } from '../content/finish.ts';
+import { text as textOf } from '../content/fields.ts';
+import { finishPart } from '../content/finish.ts';
 import { TextTemplate } from '../content/text-template.ts';
 import { checkGathered, isJsonObject } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
@@ -89,7 +90,7 @@ export class MessageDecoder implements EventDecoder {
         this.#stop(event.index ?? 0, parts);
         return false;
       case 'message_start':
-        this.#model = modelName(event.message?.model);
+        this.#model = textOf(event.message?.model);
         this.#count(event.message?.usage, parts);
         return false;
       case 'message_delta':

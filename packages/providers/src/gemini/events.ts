@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
-import { finishPart, modelName } from '../content/finish.ts';
+import { text as textOf } from '../content/fields.ts';
+import { finishPart } from '../content/finish.ts';
 import { checkGathered } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
 import type { Faults } from '../http/faults.ts';
@@ -61,7 +62,7 @@ export class ContentDecoder implements EventDecoder {
     if (response.error !== undefined) throw this.#faults.event(response);
     const blocked = response.promptFeedback?.blockReason;
     if (blocked !== undefined) throw new ProviderError('content_blocked', `refused the prompt: ${blocked}`);
-    this.#model ??= modelName(response.modelVersion);
+    this.#model ??= textOf(response.modelVersion);
     const candidate = response.candidates?.[0];
     for (const part of candidate?.content?.parts ?? []) this.#part(part, parts);
     if (response.usageMetadata !== undefined) {

@@ -1,5 +1,5 @@
 import { type EmbedRequest, type EmbedResult, ProviderError } from '@questline/core';
-import { record } from '../content/fields.ts';
+import { record, text } from '../content/fields.ts';
 
 export function embeddingBody(request: EmbedRequest): Record<string, unknown> {
   return {
@@ -12,7 +12,7 @@ export function embeddingBody(request: EmbedRequest): Record<string, unknown> {
 
 /** Puts the vectors in the order of the inputs, and checks that each has one. */
 export function embeddingResult(answer: unknown, inputs: number): EmbedResult {
-  const { data, usage } = record(answer);
+  const { data, usage, model: told } = record(answer);
   const embeddings = new Array<readonly number[] | undefined>(inputs).fill(undefined);
   for (const [place, item] of (Array.isArray(data) ? data : []).entries()) {
     const { index, embedding } = record(item);
@@ -23,5 +23,6 @@ export function embeddingResult(answer: unknown, inputs: number): EmbedResult {
     throw new ProviderError('failed', 'answered without a vector for each input');
   }
   const { prompt_tokens: prompt, total_tokens: total } = record(usage);
-  return { embeddings, tokens: Number(prompt ?? total ?? 0) };
+  const model = text(told);
+  return { embeddings, tokens: Number(prompt ?? total ?? 0), ...(model !== undefined && { model }) };
 }

@@ -1,5 +1,6 @@
 import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
-import { finishPart, modelName } from '../content/finish.ts';
+import { text as textOf } from '../content/fields.ts';
+import { finishPart } from '../content/finish.ts';
 import { TextTemplate } from '../content/text-template.ts';
 import { checkGathered, isJsonObject } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
@@ -106,7 +107,7 @@ export class CompletionDecoder implements EventDecoder {
     }
     const chunk = JSON.parse(data) as CompletionChunk;
     if (chunk.error !== undefined && chunk.error !== null) throw this.#options.faults.event(chunk);
-    this.#model ??= modelName(chunk.model);
+    this.#model ??= textOf(chunk.model);
     const plain = plainText(chunk);
     if (plain !== undefined) this.#template.learn(data, plain);
     const choice = chunk.choices?.[0];
