@@ -154,6 +154,17 @@ describe('a mistake at the desk is one clear line, and changes nothing', () => {
     }
   });
 
+  it('under another encryption key, which could show no code and would hide new ones', async () => {
+    const cwd = emptyFolder();
+    const running = questline(['start', '--port', '0'], { cwd });
+    await startLines(running);
+    const env = { SECRET_ENCRYPTION_KEY: 'c'.repeat(64) };
+    const { code, stdout, stderr } = await outcome(['invites', 'create'], { cwd, env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^questline: SECRET_ENCRYPTION_KEY: is not the one this data was begun with.*\n$/);
+    expect((await asJson<{ invites: object[] }>(cwd, 'invites', 'list')).invites).toEqual([]);
+  });
+
   it('in what is asked for', async () => {
     const cwd = emptyFolder();
     const running = questline(['start', '--port', '0'], { cwd });
