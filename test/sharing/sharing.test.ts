@@ -219,6 +219,20 @@ describe('the mail of an invite', () => {
     expect((await call(world, grace, 'GET', '/api/invites')).body.pagination).toMatchObject({ total: 7 });
   });
 
+  it('goes out fifty times an hour for one person; the invites are made all the same', async () => {
+    const { world, ada, grace } = await people();
+    const id = await makeSession(world, ada);
+    for (let count = 0; count < 60; count += 1) {
+      const email = `guest-${count}@example.com`;
+      const made = await call(world, ada, 'POST', `/api/session/${id}/invites`, { email });
+      expect(made.status).toBe(201);
+    }
+    expect(ofInvites(world)).toHaveLength(50);
+    const other = await makeSession(world, grace);
+    await call(world, grace, 'POST', `/api/session/${other}/invites`, { email: 'guest-59@example.com' });
+    expect(ofInvites(world)).toHaveLength(51);
+  });
+
   it('may fail: the invite stands', async () => {
     const failure = new Error('smtp.internal refused');
     const { world, ada, grace } = await people({ mailer: () => ({ send: () => Promise.reject(failure) }) });

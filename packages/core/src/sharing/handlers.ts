@@ -15,8 +15,10 @@ import type { Resource } from './resource.ts';
 import { type ResourcesServices, resourcesOf } from './resources.ts';
 import { requireRight, shutOut } from './shares.ts';
 
-/** Mails to one address within an hour, whoever invites it: beyond that an invite waits to be found. */
-const MAIL_WINDOW = { name: 'hour', limit: 5, lengthMs: 3_600_000 };
+const HOUR = { name: 'hour', lengthMs: 3_600_000 };
+/** Mails within an hour that one person has sent, and that come to one address: beyond them an invite waits to be found. */
+const MAILS_FROM = { ...HOUR, limit: 50 };
+const MAILS_TO = { ...HOUR, limit: 5 };
 
 export interface SharingServices extends PipelineServices, ResourcesServices {
   readonly mailer?: Mailer;
@@ -116,12 +118,13 @@ async function sendMail(
   const { mailer, limiter, clock, appName, publicUrl, onError } = services;
   if (mailer === undefined) return;
   try {
-    const { allowed } = await limiter.take(
-      `invite-mail:${hashSecret(invite.email)}`,
-      [MAIL_WINDOW],
-      clock.now(),
-    );
-    if (!allowed) return;
+    const now = clock.now();
+    for (const [key, window] of [
+      [`invite-mail-from:${invite.invitedBy}`, MAILS_FROM],
+      [`invite-mail:${hashSecret(invite.email)}`, MAILS_TO],
+    ] as const) {
+      if (!(await limiter.take(key, [window], now)).allowed) return;
+    }
     await mailer.send(inviteMail(invite.email, { inviter, type: invite.type, appName, publicUrl }));
   } catch (error) {
     onError({ operation: 'invite-mail', requestId: '', error });
