@@ -449,6 +449,8 @@ describe('waiting', () => {
     const { id } = (await world.chat({ message: 'And?' })).body;
     const cancelled = await world.json('POST', `/api/v1/quests/${id}/cancel`);
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'stopped']);
+    await world.settle();
+    await world.api.close();
   });
 
   it('tells where the time went', async () => {

@@ -1,6 +1,8 @@
 import type { Publisher, Store } from '@questline/core';
 import { API_KEYS } from '@questline/core';
+import { createMemoryPublisher } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import { createChatWorld } from '../support/chat.ts';
 import { createScriptedProvider, eventsOf } from '../support/model.ts';
 import { createWorld } from '../support/world.ts';
 
@@ -37,6 +39,31 @@ describe('a port of the host that throws where it should reject', () => {
     const world = await createWorld({ store: (store) => withoutKeyUpdates(store) });
     expect((await world.ask('GET', '/api/v1/me')).status).toBe(200);
     expect(world.incidents.map(({ operation }) => operation)).toEqual(['authenticate']);
+  });
+
+  it('keeps nobody from starting: a publisher that cannot be listened to yet', async () => {
+    const memory = createMemoryPublisher();
+    let isAway = true;
+    const provider = createScriptedProvider();
+    const world = await createChatWorld({
+      started: false,
+      model: provider,
+      publisher: {
+        publish: memory.publish,
+        subscribe: async (...subscription) => (isAway ? away() : memory.subscribe(...subscription)),
+      },
+    });
+    await world.api.start();
+    expect(world.incidents.map(({ operation }) => operation)).toEqual(['subscribe']);
+    isAway = false;
+    await world.clock.advance(60_000);
+    const { id } = (await world.chat({ message: 'Hi' })).body;
+    await world.settle();
+    await world.json('POST', `/api/v1/quests/${id}/cancel`);
+    await world.settle();
+    expect(provider.calls[0]?.stopped).toBe(true);
+    await world.api.close();
+    expect(world.clock.pending).toBe(0);
   });
 
   it('undoes nothing: a publisher that can tell nobody of a revocation', async () => {

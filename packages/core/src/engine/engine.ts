@@ -33,6 +33,9 @@ export interface EngineServices {
   readonly onError: (incident: Incident) => void;
 }
 
+/** A subscription that was refused is tried again so often. Without it, work goes on and finds out for itself, later. */
+const SUBSCRIBE_AGAIN_MS = 60_000;
+
 /** Runs accepted work. Nothing happens before `start`; the process that answers requests need not be the one that works. */
 export interface Engine {
   start(): Promise<void>;
@@ -60,6 +63,32 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
     }
   };
 
+  /** @returns ends it, once it has been tried for the first time. */
+  const listen = async (subscribe: () => Promise<() => Promise<void>>): Promise<() => Promise<void>> => {
+    let isOver = false;
+    let end: (() => Promise<void>) | undefined;
+    let cancel = (): void => undefined;
+    const attempt = async (): Promise<void> => {
+      try {
+        end = await subscribe();
+        if (isOver) await end();
+      } catch (error) {
+        onError({ operation: 'subscribe', requestId: '', error });
+        if (!isOver) cancel = clock.timer(SUBSCRIBE_AGAIN_MS, () => void attempt());
+      }
+    };
+    await attempt();
+    return async () => {
+      isOver = true;
+      cancel();
+      try {
+        await end?.();
+      } catch (error) {
+        onError({ operation: 'subscribe', requestId: '', error });
+      }
+    };
+  };
+
   return {
     async start() {
       if (worker.running) return;
@@ -67,7 +96,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       worker.start();
       for (const chore of parts.chores) if (chore.atStart === true) void runChore(chore);
       endings = parts.chores.map((chore) => repeating(clock, chore.everyMs, () => void runChore(chore)));
-      endings.push(...(await Promise.all(parts.subscriptions.map((subscribe) => subscribe()))));
+      endings.push(...(await Promise.all(parts.subscriptions.map(listen))));
     },
     async drain(timeoutMs) {
       intake.close();

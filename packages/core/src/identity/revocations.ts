@@ -28,7 +28,8 @@ export function createRevocations(services: {
   onError: (error: unknown) => void;
 }): Revocations {
   const { publisher, clock, onRevocation, onError } = services;
-  let subscription: Promise<() => Promise<void>> | undefined;
+  let isListening = false;
+  let end: (() => Promise<void>) | undefined;
   let notBefore = 0;
   let isClosed = false;
 
@@ -37,7 +38,17 @@ export function createRevocations(services: {
     if (revocation !== undefined) onRevocation(revocation);
   };
 
-  const subscribe = async (): Promise<() => Promise<void>> => publisher.subscribe(TOPIC, hear);
+  const subscribe = async (): Promise<void> => {
+    isListening = true;
+    try {
+      end = await publisher.subscribe(TOPIC, hear);
+      if (isClosed) await end();
+    } catch (error) {
+      isListening = false;
+      notBefore = clock.now() + PAUSE_MS;
+      onError(error);
+    }
+  };
 
   return {
     async tell(revocation) {
@@ -48,18 +59,16 @@ export function createRevocations(services: {
       }
     },
     listen() {
-      if (isClosed || subscription !== undefined || clock.now() < notBefore) return;
-      subscription = subscribe();
-      subscription.catch((error: unknown) => {
-        subscription = undefined;
-        notBefore = clock.now() + PAUSE_MS;
-        onError(error);
-      });
+      if (isClosed || isListening || clock.now() < notBefore) return;
+      void subscribe();
     },
     async close() {
       isClosed = true;
-      const end = await subscription?.catch(() => undefined);
-      await end?.();
+      try {
+        await end?.();
+      } catch (error) {
+        onError(error);
+      }
     },
   };
 }
