@@ -35,7 +35,7 @@ export function createClient(key: string, random: Random): Client {
       start('/api/v1/agent-executions', { session_id: await newSession(), message });
     const picture = { model: 'painter', prompt: 'A red panda' };
 
-    switch (random.below(12)) {
+    switch (random.below(14)) {
       case 0:
         return void (await chat({ wait: true }));
       case 1:
@@ -74,8 +74,16 @@ export function createClient(key: string, random: Random): Client {
       }
       case 10:
         return void (await chat({ message: 'divide', enableQuestMaster: true }));
+      case 11:
+      case 12:
+        return void (await chat({ message: `remember ${wordOf(random)}`, enableMementos: true }));
       default:
         return void (await chat({}));
     }
   };
+}
+
+/** Five letters and digits: two of them are hardly ever the same, and mementos are told apart by so many. */
+function wordOf(random: Random): string {
+  return (36 ** 4 + random.below(35 * 36 ** 4)).toString(36);
 }

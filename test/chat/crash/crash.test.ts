@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createUser, issueApiKey, MESSAGES, QUESTS, type QuestRecord } from '@questline/core';
+import {
+  createUser,
+  issueApiKey,
+  MEMENTOS,
+  MESSAGES,
+  QUESTS,
+  type QuestRecord,
+  SESSIONS,
+} from '@questline/core';
 import { createRandom } from '@questline/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createClient } from './clients.ts';
@@ -15,6 +23,9 @@ const KILLS = process.env.CI === 'true' ? 20 : 3;
 const QUESTS_PER_LIFE = 50;
 const TERMINAL_WITHIN_MS = 60_000;
 const KINDS = ['agent-execution', 'chat', 'image-edit', 'image-generation', 'quest-master'];
+/** What follows from a turn, by the operation that is charged. Nobody is told its id. */
+const REMEMBER = 'keepMementos';
+const ENRICH = 'enrichSession';
 const GRANT = 9_000_000_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'questline-crash-'));
@@ -117,14 +128,18 @@ describe.each(['sql', 'store'] as const)(
 
       const ends: Record<string, number> = {};
       const charges = new Map<string, string[]>();
+      const followUps: Record<string, string[]> = { [REMEMBER]: [], [ENRICH]: [] };
+      let spent = 0;
       for (let before: string | undefined; ; ) {
         const page = await services.ledger.entries(account, {
           limit: 500,
           ...(before !== undefined && { before }),
         });
-        for (const { kind, key: charged } of page) {
+        for (const { kind, key: charged, reason, amount } of page) {
           if (kind !== 'charge') continue;
           const questId = charged.slice(0, 24);
+          spent -= amount;
+          followUps[reason]?.push(questId);
           charges.set(questId, [...(charges.get(questId) ?? []), charged]);
         }
         before = page.at(-1)?.id;
@@ -151,15 +166,36 @@ describe.each(['sql', 'store'] as const)(
         }
       }
       const counts = await services.queue.counts();
+      const balance = await services.ledger.balance(account);
+      const mementos = await services.store.collection(MEMENTOS).find({ ownerId: user.id }, { limit: 1000 });
+      const sessions = await services.store.collection(SESSIONS).find({ ownerId: user.id }, { limit: 1000 });
+      const enriched = sessions.filter(({ summary }) => summary !== undefined);
+      const left = await Promise.all(
+        Object.values(followUps)
+          .flat()
+          .map((id) => quests.get(id)),
+      );
       await here.close();
 
       console.info(
         `${queue}: ${KILLS} kills, ${ids.size} answered ids, all terminal ${seconds.toFixed(1)} s after the last restart:`,
         ends,
+        `${mementos.length} mementos, ${enriched.length} of ${sessions.length} sessions enriched`,
       );
       expect(Object.keys(ends).filter((end) => /pending|running/.test(end))).toEqual([]);
       expect(counts).toEqual({ ready: 0, delayed: 0, leased: 0 });
       expect(ids.size).toBeGreaterThan(KILLS * 5);
+      // What follows from a turn: each is charged once, kept when it was charged, and its record has gone.
+      for (const followed of Object.values(followUps)) {
+        expect(followed.length).toBeGreaterThan(0);
+        expect(new Set(followed).size).toBe(followed.length);
+      }
+      expect(left.filter((quest) => quest !== undefined)).toEqual([]);
+      expect(mementos).toHaveLength(followUps[REMEMBER]?.length ?? 0);
+      expect(enriched.length).toBeGreaterThan(0);
+      expect(enriched.length).toBeLessThanOrEqual(followUps[ENRICH]?.length ?? 0);
+      // Nothing is held for anybody who died.
+      expect(balance).toEqual({ posted: GRANT - spent, held: 0, available: GRANT - spent });
       // In a few lives on a busy machine some kind may not have got as far as its answer.
       const kinds = new Set(Object.keys(ends).map((end) => end.split(':')[0]));
       if (KILLS >= 20) expect([...kinds].sort()).toEqual(KINDS);

@@ -46,6 +46,7 @@ export async function openWorkspace({ path, queue }: Address, onError: (error: u
       jwtSecret: 'a'.repeat(64),
       admin: { DefaultAPIModel: 'steady' },
       fallbacks: { flaky: ['steady'] },
+      enrichment: true,
       maxLiveExecutions: 1000,
       worker: { leaseMs: LEASE_MS, pollMs: 50 },
       onError: ({ error }) => onError(error),
@@ -56,7 +57,10 @@ export async function openWorkspace({ path, queue }: Address, onError: (error: u
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Takes its time, so that a process can die at any moment of an answer. Rolls dice and plans when it is told to. */
+/**
+ * Takes its time, so that a process can die at any moment of an answer. Rolls dice and plans when it is told to, and
+ * knows what is asked after a turn.
+ */
 function createSlowProvider(): ModelProvider {
   return {
     id: 'slow',
@@ -69,7 +73,12 @@ function createSlowProvider(): ModelProvider {
       await pause(Math.random() * 20);
       if (request.model === 'flaky') throw new ProviderError('timeout', 'as always');
       const last = request.messages.at(-1)?.content[0];
-      if (JSON.stringify(request.messages).includes('You plan work')) return plan();
+      const asked = JSON.stringify(request.messages);
+      if (asked.includes('You plan work')) return plan();
+      if (asked.includes('You keep a workspace tidy'))
+        return sayAtOnce({ name: 'Steady work', summary: 'Words.' });
+      const [, fact] = /You keep the memory .*remember (\w+)/.exec(asked) ?? [];
+      if (fact !== undefined) return sayAtOnce({ mementos: [{ text: `Likes ${fact}`, standing: false }] });
       const isRolling = last?.type === 'text' && last.text.startsWith('roll') && request.tools !== undefined;
       return isRolling ? roll() : answer();
     },
@@ -87,6 +96,13 @@ async function* plan(): AsyncGenerator<ModelChunk> {
   await pause(Math.random() * 20);
   const tasks = ['a', 'b'].map((id) => ({ id, title: id, instructions: `Do ${id}.`, dependsOn: [] }));
   yield { type: 'text', text: JSON.stringify({ tasks }) };
+  yield { type: 'usage', usage: { input: 50, output: 20 } };
+}
+
+async function* sayAtOnce(said: object): AsyncGenerator<ModelChunk> {
+  await pause(Math.random() * 100);
+  yield { type: 'text', text: JSON.stringify(said) };
+  await pause(Math.random() * 100);
   yield { type: 'usage', usage: { input: 50, output: 20 } };
 }
 
