@@ -97,6 +97,15 @@ describe('a session that forces retrieval', () => {
     expect((await world.ledger.charges({ account: world.account }, 50)).length).toBe(before + 1);
   });
 
+  it('answers a message without any word, too', async () => {
+    const world = await createKnowledgeWorld();
+    const { lakeId } = await filledLake(world, STORIES);
+    const sessionId = await session(world, { dataLakeId: lakeId, forceKnowledgeRetrieval: true });
+    const { body } = await world.chat({ message: '😀', sessionId, ...DETAILS });
+    expect(body).toMatchObject({ type: 'message', response: 'Hello.' });
+    expect(knowledgeIn(body)).toEqual([['knowledge', true, undefined]]);
+  });
+
   it('looks only at what has one of its tags, and says when nothing was found', async () => {
     const world = await createKnowledgeWorld();
     const { lakeId } = await filledLake(world, {

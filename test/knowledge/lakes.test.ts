@@ -155,6 +155,12 @@ describe('a search', () => {
     }
   });
 
+  it.each(['!!!', ' ', '😀', '%'])('for %j, of which a model makes nothing, finds nothing', async (query) => {
+    const world = await createWorld(withLakes());
+    const { lakeId } = await filledLake(world, STORIES);
+    expect(await search(world, lakeId, { query, min_score: -1 })).toEqual([]);
+  });
+
   it('shows nothing of a file that is gone, whether taken out or deleted', async () => {
     const world = await createWorld(withLakes());
     const { lakeId, fileIds } = await filledLake(world, STORIES);
@@ -265,6 +271,24 @@ describe('reading a file in', () => {
     await addToLake(world, lakeId, fileId);
     await ingest(world);
     expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready', error: null });
+  });
+
+  it('ends for nothing when the model makes nothing of its text', async () => {
+    const { provider } = moody();
+    const mute: ModelProvider = {
+      ...provider,
+      embed: async ({ inputs }) => ({ embeddings: inputs.map(() => [0, 0]), tokens: 1 }),
+    };
+    const world = await createWorld(withLakes({ models: [mute] }));
+    const lakeId = await makeLake(world);
+    const fileId = await saveFile(world, 'Some words.');
+    await addToLake(world, lakeId, fileId);
+    await ingest(world);
+    expect(await stateOf(world, lakeId, fileId)).toMatchObject({
+      ingestion_status: 'failed',
+      error: 'The embedding model refused the text of this file.',
+    });
+    expect(await world.ledger.balance(world.account)).toMatchObject({ held: 0, posted: 1_000_000_000 });
   });
 
   it('asks a provider again that was down for a moment, and pays once', async () => {

@@ -10,7 +10,9 @@ import {
 } from '../credits/reservations.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../models/catalogue.ts';
 import { embeddingModel, embeddingSize, embedTexts, meterEmbedding } from '../models/embedding.ts';
+import { ProviderError } from '../ports/models.ts';
 import type { CallOptions } from '../ports/options.ts';
+import { hasDirection } from '../ports/vectors.ts';
 import type { Switches } from '../settings/admin.ts';
 import type { LakeRecord } from './records.ts';
 
@@ -75,6 +77,9 @@ export async function holdVectors(
   const stop = hold === undefined ? () => undefined : keepHolding(services, about, hold);
   try {
     const result = await embedTexts(entry, texts, undefined, options);
+    if (!result.embeddings.every(hasDirection)) {
+      throw new ProviderError('invalid_request', `${entry.info.id} has no direction for some text`);
+    }
     const cost = meterEmbedding(entry, hold?.amount ?? 0, size, result, texts.length);
     return {
       vectors: result.embeddings,

@@ -1,7 +1,7 @@
 import type { AttachableFile, FilesReader } from '../files/reader.ts';
 import type { CallOptions } from '../ports/options.ts';
 import type { Store } from '../ports/store.ts';
-import type { ChunkScope, FoundChunk, VectorIndex } from '../ports/vectors.ts';
+import { type ChunkScope, type FoundChunk, hasDirection, type VectorIndex } from '../ports/vectors.ts';
 import { LAKE_FILES } from './records.ts';
 import { distinctWords } from './words.ts';
 
@@ -29,7 +29,7 @@ export interface LakeSearchServices {
 export interface LakeQuestion {
   readonly scope: ChunkScope;
   readonly query: string;
-  /** The direction of the query, by the model of these lakes. */
+  /** The direction of the query, by the model of these lakes. Without one nothing is found. */
   readonly vector: readonly number[];
   readonly limit: number;
   readonly minScore: number;
@@ -44,7 +44,8 @@ export async function findPassages(
   question: LakeQuestion,
   options: CallOptions,
 ): Promise<Passage[]> {
-  const { limit } = question;
+  const { limit, vector } = question;
+  if (!hasDirection(vector)) return [];
   const fileOf = createFileLookup(services);
   for (let most = Math.max(FEWEST_CANDIDATES, 4 * limit); ; most *= FURTHER) {
     const { found, isAll } = await candidatesOf(services, question, most, options);

@@ -84,11 +84,19 @@ export interface VectorIndex {
  * @throws RangeError when there is no direction.
  */
 export function toDirection(vector: readonly number[]): Float32Array {
-  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-  if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
-    throw new RangeError('a vector must have finite numbers, and not only zeros');
-  }
+  if (!hasDirection(vector)) throw new RangeError('a vector must have finite numbers, and not only zeros');
+  const length = lengthOf(vector);
   return Float32Array.from(vector, (value) => value / length);
+}
+
+/** A model may have nothing to say of a text, such as of one without a word. */
+export function hasDirection(vector: readonly number[]): boolean {
+  const length = lengthOf(vector);
+  return length > 0 && length < Number.POSITIVE_INFINITY;
+}
+
+function lengthOf(vector: readonly number[]): number {
+  return Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
 }
 
 /** The cosine of two directions of one length. */
