@@ -53,7 +53,7 @@ export function createAttachedReader(services: {
       const bytes = await library.read(userId, fileId, MOST_BYTES);
       // A file that cannot be read says nothing; its owner learns of it where it is added.
       const text = bytes && (await extractor.extract(bytes, type).catch(() => undefined))?.text;
-      texts = splitText(text?.toWellFormed() ?? '', { tokens: 400, overlap: 0 });
+      texts = await splitText(text?.toWellFormed() ?? '', { limits: { tokens: 400, overlap: 0 } });
       read.set(file.id, texts);
     }
     return texts.map((text, place) => ({ fileId: file.id, fileName: file.name, place, text }));

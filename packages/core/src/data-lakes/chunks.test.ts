@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHUNK_LIMITS, countTokens, splitText } from './chunks.ts';
@@ -6,43 +7,43 @@ import { plainTextExtractor } from './plain-text.ts';
 const small = { tokens: 20, overlap: 6 };
 
 describe('a text is cut', () => {
-  test('at the ends of sentences, each piece beginning with the end of the one before', () => {
+  test('at the ends of sentences, each piece beginning with the end of the one before', async () => {
     const text =
       'One is here. Two is there. Three is far away from it all. Four ends it. Five is over it. Six is last.';
-    const chunks = splitText(text, small);
+    const chunks = await splitText(text, { limits: small });
     expect(chunks.length).toBeGreaterThan(1);
     expect(chunks[0]).toBe('One is here. Two is there. Three is far away from it all. Four ends it.');
     expect(chunks[1]).toBe('Four ends it. Five is over it. Six is last.');
   });
 
-  test('nowhere when it is short, and not at all when it says nothing', () => {
-    expect(splitText('Short.\n')).toEqual(['Short.']);
-    for (const nothing of ['', ' \n\t', '--- ... !?']) expect(splitText(nothing)).toEqual([]);
+  test('nowhere when it is short, and not at all when it says nothing', async () => {
+    expect(await splitText('Short.\n')).toEqual(['Short.']);
+    for (const nothing of ['', ' \n\t', '--- ... !?']) expect(await splitText(nothing)).toEqual([]);
   });
 
-  test('between words, or within one that is endless', () => {
-    const words = splitText('word '.repeat(100), small);
+  test('between words, or within one that is endless', async () => {
+    const words = await splitText('word '.repeat(100), { limits: small });
     for (const chunk of words) expect(chunk).toMatch(/^word( word)*$/);
-    const letters = splitText('x'.repeat(1000), small);
+    const letters = await splitText('x'.repeat(1000), { limits: small });
     expect(letters.join('').length).toBeGreaterThanOrEqual(1000);
-    const signs = splitText('𐀀'.repeat(100), small);
+    const signs = await splitText('𐀀'.repeat(100), { limits: small });
     expect(signs.join('').length).toBeGreaterThanOrEqual(200);
     for (const chunk of [...letters, ...signs]) {
       expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens);
     }
   });
 
-  test('so that no piece is too long and no word is lost, in the same places every time', () => {
+  test('so that no piece is too long and no word is lost, in the same places every time', async () => {
     const sentence = fc.oneof(
       fc.lorem(),
       fc.string({ unit: 'grapheme', maxLength: 200 }),
       fc.constantFrom('东京很大。', 'Was? Ja!', '\n\n', '3.14 e.g. x'),
     );
-    fc.assert(
-      fc.property(fc.array(sentence, { maxLength: 30 }), (sentences) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(sentence, { maxLength: 30 }), async (sentences) => {
         const text = sentences.join(' ');
-        const chunks = splitText(text, small);
-        expect(splitText(text, small)).toEqual(chunks);
+        const chunks = await splitText(text, { limits: small });
+        expect(await splitText(text, { limits: small })).toEqual(chunks);
         for (const chunk of chunks) expect(countTokens(chunk)).toBeLessThanOrEqual(small.tokens + 1);
         let from = 0;
         for (const chunk of chunks) {
@@ -56,6 +57,33 @@ describe('a text is cut', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('though a line of it has megabytes, and no end', async () => {
+    for (const endless of ['x', 'word ', 'e.g.x', '😀a']) {
+      const text = endless.repeat(Math.ceil(2 ** 23 / endless.length));
+      const chunks = await splitText(text, { most: 100 });
+      expect(chunks).toHaveLength(101);
+      expect(text.startsWith(chunks[0] ?? '-')).toBe(true);
+    }
+  });
+
+  test('with pauses for others, and no further than is wanted', async () => {
+    const book = 'One sentence of a long book. '.repeat(50_000);
+    let turns = 0;
+    let isDone = false;
+    const cutting = splitText(book).then((chunks) => {
+      isDone = true;
+      return chunks.length;
+    });
+    while (!isDone) {
+      await turn();
+      turns += 1;
+    }
+    expect(turns).toBeGreaterThanOrEqual(Math.floor((await cutting) / 100));
+    expect(await splitText(book, { most: 7 })).toHaveLength(8);
+    const stopping = AbortSignal.abort(new Error('enough'));
+    await expect(splitText(book, { signal: stopping })).rejects.toThrow('enough');
   });
 
   test('by about as many tokens as models count', () => {
@@ -104,6 +132,8 @@ describe('plain text', () => {
     expect((await read(json, 'application/json')).text).toBe(
       'name: Ada\nborn.year: 1815\nworks.0: notes\nworks.1: null',
     );
+    const wide = JSON.stringify(new Array(200_000).fill(1));
+    expect((await read(wide, 'application/json')).text.slice(0, 9)).toBe('0: 1\n1: 1');
     expect((await read('{broken', 'application/json')).text).toBe('{broken');
     expect((await read('[]'.repeat(0) + '['.repeat(50_000), 'application/json')).text).toHaveLength(50_000);
   });

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { CallOptions } from '../ports/options.ts';
 import { distinctWords } from './words.ts';
 
 export interface ChunkLimits {
@@ -14,35 +16,60 @@ export const CHUNK_LIMITS: ChunkLimits = { tokens: 400, overlap: 60 };
  * measuring out pieces, not for money.
  */
 export function countTokens(text: string): number {
+  return Math.ceil(countQuarters(text) / 4);
+}
+
+/** Quarters of a token: those of several texts add up. */
+function countQuarters(text: string): number {
   let quarters = 0;
   for (let index = 0; index < text.length; index++) quarters += text.charCodeAt(index) < 0x250 ? 1 : 4;
-  return Math.ceil(quarters / 4);
+  return quarters;
 }
+
+/** Cuts before the host is given its turn. */
+const AT_ONCE = 100;
 
 /**
  * Cuts a text at the ends of sentences and lines, where it can, into pieces that each make sense to a reader. The same text
- * is always cut in the same places. Pieces without any word are left out.
+ * is always cut in the same places. Pieces without any word are left out. A book takes its time: others get theirs meanwhile.
+ * @param most it stops behind so many. Default: no limit.
  */
-export function splitText(text: string, { tokens, overlap }: ChunkLimits = CHUNK_LIMITS): string[] {
+export async function splitText(
+  text: string,
+  {
+    limits = CHUNK_LIMITS,
+    most = Number.POSITIVE_INFINITY,
+    signal,
+  }: CallOptions & { readonly limits?: ChunkLimits; readonly most?: number } = {},
+): Promise<string[]> {
   const chunks: string[] = [];
+  let cuts = 0;
+  for (const chunk of chunksOf(text, limits)) {
+    if (distinctWords(chunk).length > 0) chunks.push(chunk);
+    if (chunks.length > most) break;
+    cuts += 1;
+    if (cuts % AT_ONCE === 0) {
+      await turn();
+      signal?.throwIfAborted();
+    }
+  }
+  return chunks;
+}
+
+function* chunksOf(text: string, { tokens, overlap }: ChunkLimits): Generator<string> {
   let current: string[] = [];
   let size = 0;
-  const close = (): void => {
-    const chunk = current.join('').trim();
-    if (distinctWords(chunk).length > 0) chunks.push(chunk);
-  };
   for (const sentence of sentencesOf(text, tokens)) {
     const length = countTokens(sentence);
     if (size + length > tokens && current.length > 0) {
-      close();
+      yield current.join('').trim();
       current = endOf(current, Math.min(overlap, tokens - length));
       size = current.reduce((sum, part) => sum + countTokens(part), 0);
     }
     current.push(sentence);
     size += length;
   }
-  close();
-  return chunks;
+  yield current.join('').trim();
 }
 
 /** The last sentences that fit. */
@@ -57,21 +84,31 @@ function endOf(sentences: readonly string[], tokens: number): string[] {
   return sentences.slice(from);
 }
 
+/** Looked for by themselves: an expression for all of a sentence has no room for one of some megabytes. */
+const END = /(?:[。！？]|[.!?](?=\s|$))[.!?。！？]*\s*|\n\s*|$/g;
+
 /** Each with the white space behind it. One that is longer than a whole chunk is cut between words, or anywhere. */
 function* sentencesOf(text: string, tokens: number): Generator<string> {
-  for (const [sentence] of text.matchAll(/(?:[^\n.!?。！？]|[.!?](?=\S))*(?:[.!?。！？]+\s*|\n\s*|$)/g)) {
+  let from = 0;
+  for (const { index, 0: end } of text.matchAll(END)) {
+    const sentence = text.slice(from, index + end.length);
+    from = index + end.length;
     if (sentence === '') continue;
     if (countTokens(sentence) <= tokens) {
       yield sentence;
       continue;
     }
     let part = '';
+    let size = 0;
     for (const word of wordsOf(sentence, tokens)) {
-      if (part !== '' && countTokens(part + word) > tokens) {
+      const more = countQuarters(word);
+      if (part !== '' && size + more > 4 * tokens) {
         yield part;
         part = '';
+        size = 0;
       }
       part += word;
+      size += more;
     }
     if (part !== '') yield part;
   }

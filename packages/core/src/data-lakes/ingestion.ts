@@ -172,7 +172,7 @@ async function readFile(
     signal.throwIfAborted();
     throw new Halt('failed', `The file could not be read as ${about.mimeType}.`, error);
   });
-  const chunks = splitText(text.toWellFormed());
+  const chunks = await splitText(text.toWellFormed(), { most: MOST_CHUNKS, signal });
   if (chunks.length === 0) throw new Halt('failed', 'There is no text in the file.');
   if (chunks.length > MOST_CHUNKS) throw new Halt('failed', 'The file has more text than a data lake takes.');
   return { chunks, tags };

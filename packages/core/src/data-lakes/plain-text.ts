@@ -62,11 +62,8 @@ function linesOfJson(text: string): string {
       if (typeof value !== 'object' || value === null)
         lines.push(path === '' ? String(value) : `${path}: ${value}`);
       else {
-        const within = Object.entries(value).map(([key, member]) => ({
-          path: path === '' ? key : `${path}.${key}`,
-          value: member as unknown,
-        }));
-        pending.push(...within.reverse());
+        for (const [key, member] of Object.entries(value).reverse())
+          pending.push({ path: path === '' ? key : `${path}.${key}`, value: member as unknown });
       }
     }
     return lines.join('\n');
