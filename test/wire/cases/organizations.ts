@@ -87,7 +87,7 @@ export const createOrganization: readonly WireCase[] = [
     status: 201,
     body: organization({
       name: 'Größe & Söhne',
-      slug: 'gro-e-so-hne',
+      slug: 'grosse-sohne',
       description: 'We count.',
     }),
     everywhere: true,

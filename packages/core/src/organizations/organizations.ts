@@ -9,7 +9,10 @@ const SUFFIX_LENGTH = 6;
 export function slugOf(name: string): string {
   const plain = name
     .normalize('NFKD')
+    // Of ß there is no single capital: it comes back as two letters.
+    .toUpperCase()
     .toLowerCase()
+    .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9]+/g, ' ')
     .trim()
     .slice(0, LONGEST_SLUG)
