@@ -1,7 +1,7 @@
 import { ProviderError } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { answerParts, createChatWorld } from '../support/chat.ts';
-import { createStudio, type Studio } from '../support/media.ts';
+import { createStudio, IMAGE_MODEL, PICTURE, type Studio } from '../support/media.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 
 /** A model that has a picture made, and then says what it was told of it. */
@@ -38,6 +38,21 @@ describe('generate_image', () => {
     expect(quest.reply).toContain('The picture is shown to the user.');
     expect(studio.images[0]?.request).toMatchObject({ prompt: 'A red panda', aspectRatio: '3:2' });
     expect(painted).toMatchObject([{ status: 'settled', amount: 10_000_000, operation: 'generate_image' }]);
+  });
+
+  it('is paid for by its tokens where the model is, as counted or at most', async () => {
+    const byToken = { ...IMAGE_MODEL, maxOutputTokens: 1000, prices: { input: 10, output: 100 } };
+    const amounts = [];
+    for (const usage of [undefined, { input: 20, output: 400 }, { output: 9e15 }]) {
+      const studio = createStudio(
+        (call) => call.answer({ images: [PICTURE], ...(usage && { usage }) }),
+        [byToken],
+      );
+      const { painted } = await ask(studio);
+      amounts.push(painted.map(({ status, amount }) => [status, amount]));
+    }
+    // Six tokens of prompt at 0.001 credits, a thousand of picture at 0.01.
+    expect(amounts).toEqual([[['settled', 10_006_000]], [['settled', 4_020_000]], [['settled', 10_006_000]]]);
   });
 
   it('tells the model why there is none, which is free', async () => {

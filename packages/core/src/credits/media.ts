@@ -21,10 +21,17 @@ export function meterMedia(
   most: Usage,
   counted: Usage | undefined,
 ): { readonly usage: Usage; readonly amount: number } {
-  const usage = counted !== undefined && isTold(counted) ? { ...most, ...counted } : most;
-  const { seconds = 0 } = usage;
-  const bounded = most.seconds === undefined ? usage : { ...usage, seconds: Math.min(seconds, most.seconds) };
-  return { usage: bounded, amount: prices === undefined ? 0 : charge(prices, bounded) };
+  const told = counted !== undefined && isTold(counted) ? { ...most, ...counted } : most;
+  const { seconds = 0 } = told;
+  const usage = most.seconds === undefined ? told : { ...told, seconds: Math.min(seconds, most.seconds) };
+  if (prices === undefined) return { usage, amount: 0 };
+  try {
+    return { usage, amount: charge(prices, usage) };
+  } catch (error) {
+    // A report of more than can be counted is none.
+    if (told === most) throw error;
+    return { usage: most, amount: charge(prices, most) };
+  }
 }
 
 /** Something was made: a count of nothing is none. */

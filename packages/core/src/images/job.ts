@@ -7,7 +7,6 @@ import { madeFileId } from '../media/made.ts';
 import type { Breaker } from '../models/breaker.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { Ids } from '../ports/ids.ts';
-import type { Usage } from '../ports/ledger.ts';
 import type { ImageRequest, ImageResult } from '../ports/media.ts';
 import { addFiles, hasRoom } from '../projects/members.ts';
 import type { CatalogueOf } from '../provider-keys/own-models.ts';
@@ -17,6 +16,7 @@ import type { QuestFile, QuestOutcome } from '../quests/records.ts';
 import type { RunningQuests } from '../quests/running.ts';
 import { sessionOf, writeMessages } from '../quests/session.ts';
 import { editImage, generateImage } from './contract.ts';
+import { mostOf } from './cost.ts';
 import { loadPictures, type PictureServices } from './pictures.ts';
 import { IMAGE_EDIT, IMAGE_GENERATION, type ImageQuestRequest } from './request.ts';
 import { fitSize } from './sizing.ts';
@@ -78,7 +78,7 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
   };
 
   watch.phase('model');
-  const { amount: most } = meterMedia(entry.prices, usageOf(entry, request, request.count), undefined);
+  const { amount: most } = meterMedia(entry.prices, mostOf(entry, request, request.count), undefined);
   const work = await desk.payPrice(entry, most);
   const result = await askOnce(services, provider.id, signal, () =>
     image.call(provider, request, { signal }),
@@ -93,7 +93,7 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
       files.map(({ fileId }) => fileId),
     );
   }
-  const { usage, amount } = meterMedia(entry.prices, usageOf(entry, request, files.length), result.usage);
+  const { usage, amount } = meterMedia(entry.prices, mostOf(entry, request, files.length), result.usage);
   work.made(amount, usage);
   desk.tell({ images: files.map(({ name }) => name), files });
   return { type: 'message' };
@@ -137,21 +137,6 @@ function withoutUnknown(
     ...rest,
     ...(seed !== undefined && supports.seed && { seed }),
     ...(level !== undefined && supports.qualities.includes(level) && { quality: level }),
-  };
-}
-
-/** A picture of a model that counts tokens takes at most so many, when its listing does not say. */
-const TOKENS_PER_IMAGE = 8192;
-const TOKENS_PER_PICTURE = 1000;
-
-/** What so many pictures take at most: of models that are paid by their tokens, so many of those, too. */
-function usageOf({ prices, info }: CatalogueEntry, request: ImageRequest, images: number): Usage {
-  if (prices === undefined || prices.input + prices.output === 0) return { images };
-  const { prompt, source, references = [] } = request;
-  return {
-    images,
-    input: Math.ceil(prompt.length / 2) + (references.length + (source ? 1 : 0)) * TOKENS_PER_PICTURE,
-    output: images * (info.maxOutputTokens || TOKENS_PER_IMAGE),
   };
 }
 

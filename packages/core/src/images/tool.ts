@@ -1,4 +1,4 @@
-import { charge } from '../credits/pricing.ts';
+import { meterMedia } from '../credits/media.ts';
 import { type ReservationServices, reserve } from '../credits/reservations.ts';
 import { isApiError } from '../errors.ts';
 import type { FileLibrary } from '../files/library.ts';
@@ -12,6 +12,7 @@ import type { Switches } from '../settings/admin.ts';
 import type { ImageHook, ImageWish } from '../tools/builtin/image.ts';
 import type { ToolContext, ToolResult } from '../tools/registry.ts';
 import { answered, failed } from '../tools/tool.ts';
+import { mostOf } from './cost.ts';
 import { fitSize } from './sizing.ts';
 
 export interface ImageHookServices extends ReservationServices {
@@ -63,25 +64,25 @@ async function draw(
   if (provider.image === undefined || (metered && prices === undefined)) {
     return failed('The image model has no price, so it cannot be used here.');
   }
-  const usage = { images: 1 };
-  const amount = prices === undefined ? 0 : charge(prices, usage);
+  const request = {
+    ...fitSize({ prompt, count: 1, aspectRatio: RATIOS[shape] }, info.image),
+    model: providerModel,
+  };
+  const most = mostOf(entry, request, 1);
   // The same call under the same key is paid for once, also when a second worker repeats it.
   const reserved = await reserve(services, {
     key: `image:${callKey}`,
     payer,
-    amount,
+    amount: meterMedia(prices, most, undefined).amount,
     operation: OPERATION,
     model: info.id,
     requestId,
     metered,
   });
   try {
-    const options = fitSize({ prompt, count: 1, aspectRatio: RATIOS[shape] }, info.image);
-    const { images } = await askOnce(services, provider.id, signal, async () =>
+    const { images, usage: counted } = await askOnce(services, provider.id, signal, async () =>
       // Looked up again where it is called: it is a method.
-      provider.image === undefined
-        ? { images: [] }
-        : provider.image({ ...options, model: providerModel }, { signal }),
+      provider.image === undefined ? { images: [], usage: undefined } : provider.image(request, { signal }),
     );
     const [picture] = images;
     const name = `image-${callKey.replaceAll(/[^0-9a-z]/g, '').slice(-8)}.${picture?.mediaType.split('/')[1] ?? 'png'}`;
@@ -97,6 +98,7 @@ async function draw(
       await reserved.release();
       return failed('The picture could not be kept: there may be no room left for files.');
     }
+    const { amount, usage } = meterMedia(prices, most, counted);
     await reserved.settle(amount, usage);
     return answered(`The picture is shown to the user. It is their file ${saved.file.id}.`, {
       type: 'image',
