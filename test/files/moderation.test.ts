@@ -113,6 +113,32 @@ describe('the local moderator', () => {
   });
 
   it.each([
+    ['a document type with a bracket, behind others', '<!doctype a><!DOCTYPE b <!doctype c [ ]><svg/>'],
+    ['an address behind blanks', `<svg><image href = \n"${' '.repeat(100)}https://example.com/"/></svg>`],
+    ['a style behind blanks', `<svg><style>a { fill: url( ' //example.com/x' ) }</style></svg>`],
+  ])('refuses an SVG with %s', async (_, content) => {
+    expect(await reasonOf(content, 'image/svg+xml')).toMatch(/^an SVG with/);
+  });
+
+  it.each([
+    ['document types', '<!doctype'],
+    ['document types that end', '<!doctype>'],
+    ['addresses', 'href= '],
+    ['blanks behind an address', ' ', 'href='],
+    ['blanks behind a style', ' ', 'url('],
+    ['handlers', ' ona'],
+    ['tags', '<a.'],
+    ['references', '&#9'],
+    ['breaks', 'a\nt '],
+    ['brackets in front of a document type', '[', '', '<!doctype a>'],
+  ])('looks through an SVG of nothing but %s in no time', async (_, piece, before = '', after = '') => {
+    const size = 5 * 2 ** 20 - 100;
+    const text = `<svg ${before}${piece.repeat(Math.floor(size / piece.length))}${after}`;
+    // What read the same twice would not end within the day.
+    expect(await reasonOf(text, 'image/svg+xml')).toBe('clean');
+  });
+
+  it.each([
     ['at the beginning', EICAR, 1000],
     ['amid other text, cut in two', `${'x'.repeat(950)}${EICAR}`, 1000],
     ['in small pieces', EICAR, 7],
