@@ -101,6 +101,29 @@ describe('web_fetch', () => {
     expect((first?.text ?? '') + (second?.text ?? '')).toMatch(/word$/);
   });
 
+  it.each(['<', '<a', '<br', '<title', '<title>', '<script', '</script ', '<!--', '&#', '< ', '\n '])(
+    'is not held up by a page of nothing but %j',
+    async (piece) => {
+      const page = piece.repeat(Math.floor(2 ** 21 / piece.length));
+      const port = await serve((_request, response) => {
+        response.setHeader('Content-Type', 'text/html');
+        response.end(page);
+      });
+      const { fetchPage } = createWebTools(here);
+      // What looks for an end from every beginning would not be back within the hour.
+      expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ offset: 0 });
+    },
+  );
+
+  it('keeps what looks like a tag and is none', async () => {
+    const port = await serve((_request, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end('<p>1 < 2, and 3 > 2</p><p title="a">x</p><b');
+    });
+    const { fetchPage } = createWebTools(here);
+    expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ text: '1 < 2, and 3 > 2\nx' });
+  });
+
   it('classes what sites do, and gives up on those that go round in circles or hang', async () => {
     const port = await serve((request, response) => {
       const path = request.url ?? '';

@@ -7,14 +7,20 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** What a reader sees of an HTML page, as far as a model needs it: text with line breaks where blocks end. */
+/**
+ * What a reader sees of an HTML page, as far as a model needs it: text with line breaks where blocks end. Strangers write
+ * pages: what never ends is taken to the end of the page at once, not looked for again from its every beginning.
+ */
 export function textOfHtml(html: string): { readonly title: string | null; readonly text: string } {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(html)?.[1];
+  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(html)?.[1];
   const text = html
     .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
     .replace(/<(script|style|noscript|template|svg|head)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '')
-    .replace(/<(?:br|\/p|\/div|\/li|\/tr|\/h[1-6]|\/section|\/article|\/blockquote|\/pre)\b[^>]*>/gi, '\n')
-    .replace(/<[^>]*>/g, ' ');
+    .replace(
+      /<(?:br|\/p|\/div|\/li|\/tr|\/h[1-6]|\/section|\/article|\/blockquote|\/pre)\b[^>]*(?:>|$)/gi,
+      '\n',
+    )
+    .replace(/<(?=[a-z/!?])[^>]*(?:>|$)/gi, ' ');
   return { title: title === undefined ? null : tidy(title), text: tidy(text) };
 }
 
