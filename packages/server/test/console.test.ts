@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasBrowser } from './browser.ts';
-import { amongFilms, filmsRound } from './films.ts';
+import { filmsRound, inThisProcess } from './films.ts';
 import {
   DESKTOP,
   inWindow,
@@ -84,8 +84,45 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
   });
 
   it('has a film made, plays it, and cancels another one', async () => {
-    const workplace = await amongFilms();
+    const workplace = await inThisProcess();
     await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => filmsRound(window, workplace));
+  });
+
+  it('shows the code of an invite once where there is no key to keep it with', async () => {
+    const workplace = await inThisProcess();
+    await inWindow(DESKTOP, { running: { output: () => '' } }, async (window) => {
+      const { page, complaints } = window;
+      await signUp(window, workplace);
+      await page.getByRole('link', { name: 'Invites' }).click();
+      await page.getByRole('button', { name: 'Make invites' }).click();
+      await page.locator('code', { hasText: /^\w{20}$/ }).waitFor();
+      await page.reload();
+      await page.locator('code', { hasText: 'not kept' }).waitFor();
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  it('stays signed in when a model provider is refused, and not when its own token is', async () => {
+    const workplace = await inThisProcess();
+    await inWindow(DESKTOP, { running: { output: () => '' } }, async (window) => {
+      const { page } = window;
+      await signUp(window, workplace);
+      const refused = (more: Readonly<Record<string, string>>) => ({
+        status: 401,
+        contentType: 'application/json',
+        headers: more,
+        body: JSON.stringify({ error: 'Refused by somebody' }),
+      });
+      await page.route('**/api/v1/usage', (route) => route.fulfill(refused({})));
+      await page.getByRole('link', { name: 'Usage' }).click();
+      await page.getByRole('alert').getByText('Refused by somebody').waitFor();
+      await page.getByRole('heading', { name: 'Usage' }).waitFor();
+      await page.route('**/api/v1/files**', (route) =>
+        route.fulfill(refused({ 'WWW-Authenticate': 'Bearer' })),
+      );
+      await page.getByRole('link', { name: 'Files' }).click();
+      await page.getByLabel('E-mail address').waitFor();
+    });
   });
 
   it('shows every place by keyboard, on a phone, light and dark, and nothing is in the way', async () => {

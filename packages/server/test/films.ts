@@ -14,8 +14,11 @@ import type { Window } from './browser.ts';
 import { obstacles, photograph, signUp } from './journey.ts';
 import type { Workplace } from './workplaces.ts';
 
-/** Where films are done at once, but for those without an end. In this process, until the test ends. */
-export async function amongFilms(): Promise<Pick<Workplace, 'url' | 'code'>> {
+/**
+ * In this process, until the test ends: without a key to encrypt with, and films are done at once, but for those without
+ * an end.
+ */
+export async function inThisProcess(): Promise<Pick<Workplace, 'url' | 'code'>> {
   const mailer = createMemoryMailer();
   const services = createServices(
     { ...createMemoryPorts(), models: [filmModels()], mailer },
