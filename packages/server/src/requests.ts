@@ -33,6 +33,17 @@ export function createRequests(
   { log, trustProxy, operations, watch }: RequestsOptions,
 ): Requests {
   const underWay = new Set<Promise<unknown>>();
+  /** An api tells of its own failures. What breaks beside it, e.g. a page whose file is gone, nobody else would. */
+  const told: Mountable = {
+    async handle(request) {
+      try {
+        return await api.handle(request);
+      } catch (error) {
+        log.error({ method: request.method, path: request.path, error }, 'not answered');
+        throw error;
+      }
+    },
+  };
 
   return {
     listener(incoming, outgoing) {
@@ -63,7 +74,7 @@ export function createRequests(
           'request',
         );
       });
-      const call = answer(api, request).then((response = NOT_FOUND) => {
+      const call = answer(told, request).then((response = NOT_FOUND) => {
         underWay.delete(call);
         requestId = response.headers['X-Request-ID'];
         if (isStreamed(response.body) && !outgoing.closed) {
