@@ -62,7 +62,7 @@ export function createAttachedReader(services: {
   return async (userId, fileIds, question) => {
     const all: AttachedChunk[] = [];
     for (const fileId of fileIds.slice(0, MOST_FILES)) all.push(...(await chunksOf(userId, fileId)));
-    const ranked = rankByWords(
+    const ranked = await rankByWords(
       distinctWords(question),
       all.map((chunk, order) => ({
         ...chunk,
@@ -81,9 +81,12 @@ export function createAttachedReader(services: {
       chosen.add(Number(id));
     }
     const rest = new Map<string, string[]>();
-    all.forEach(({ fileName, text }, order) => {
-      if (!chosen.has(order)) rest.set(fileName, [...(rest.get(fileName) ?? []), text]);
-    });
+    for (const [order, { fileName, text }] of all.entries()) {
+      if (chosen.has(order)) continue;
+      const known = rest.get(fileName);
+      if (known === undefined) rest.set(fileName, [text]);
+      else known.push(text);
+    }
     return {
       chosen: all.filter((_, order) => chosen.has(order)),
       left: [...rest].map(([fileName, texts]) => ({ fileName, text: texts.join('\n') })),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { AttachableFile, FilesReader } from '../files/reader.ts';
 import type { CallOptions } from '../ports/options.ts';
 import type { Store } from '../ports/store.ts';
@@ -12,6 +13,8 @@ const FURTHER = 8;
 /** … and never more than these. */
 const MOST_CANDIDATES = 4000;
 const MOST_WORDS = 32;
+/** Ranked before the host is given its turn. */
+const AT_ONCE = 200;
 /** Reciprocal rank fusion: how little the first ranks stand out. The usual number. */
 const RANK_OFFSET = 60;
 
@@ -74,16 +77,24 @@ async function candidatesOf(
     vectors.nearest({ scope, vector, limit, minScore }, options),
     vectors.matching({ scope, vector, words, limit }, options),
   ]);
-  const worded = rankByWords(
+  const worded = await rankByWords(
     words,
     matching.filter(({ score }) => score >= minScore),
   );
   return { found: fuse([near, worded]), isAll: near.length < limit && matching.length < limit };
 }
 
-/** Rare words say more than common ones. */
-export function rankByWords(words: readonly string[], found: readonly FoundChunk[]): FoundChunk[] {
-  const held = found.map((chunk) => ({ chunk, own: new Set(distinctWords(chunk.text)) }));
+/** Rare words say more than common ones. Where there is a book to look through, others get their turn meanwhile. */
+export async function rankByWords(
+  words: readonly string[],
+  found: readonly FoundChunk[],
+): Promise<FoundChunk[]> {
+  const wanted = new Set(words);
+  const held: { chunk: FoundChunk; own: ReadonlySet<string> }[] = [];
+  for (const chunk of found) {
+    held.push({ chunk, own: new Set(distinctWords(chunk.text).filter((word) => wanted.has(word))) });
+    if (held.length % AT_ONCE === 0) await turn();
+  }
   const weights = new Map(
     words.map((word) => [
       word,
