@@ -138,6 +138,16 @@ describe('plain text', () => {
     expect((await read('[]'.repeat(0) + '['.repeat(50_000), 'application/json')).text).toHaveLength(50_000);
   });
 
+  test('is JSON as it stands where lines would be thousands of times its size', async () => {
+    for (const json of [
+      `[${'1,'.repeat(10_000_000)}1]`,
+      JSON.stringify({ ['x'.repeat(10_000)]: new Array(100_000).fill(1) }),
+      `${'{"a":'.repeat(50_000)}[${'1,'.repeat(50_000)}1]${'}'.repeat(50_000)}`,
+    ]) {
+      expect((await read(json, 'application/json')).text === json).toBe(true);
+    }
+  });
+
   test('is read in the encoding of its mark', async () => {
     const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Größe', 'utf16le')]);
     expect((await read(utf16, 'text/plain')).text).toBe('Größe');

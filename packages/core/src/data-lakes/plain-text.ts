@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { holdsMoreValues } from '../http/json-size.ts';
 import type { DocumentType, TextExtractor } from '../ports/text-extractor.ts';
 
 const TYPES: ReadonlySet<string> = new Set([
@@ -11,6 +13,12 @@ const TYPES: ReadonlySet<string> = new Set([
 /** By the name's end, for types that say nothing. */
 const ENDINGS: ReadonlySet<string> = new Set(['txt', 'md', 'markdown', 'csv', 'tsv', 'json', 'log']);
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', '']);
+/** JSON of more values is text like any other: a file of nothing but commas would take thousands of times its size. */
+const MOST_VALUES = 300_000;
+/** Characters of all lines. */
+const LONGEST = 2 ** 26;
+/** Values looked at before the host is given its turn. */
+const AT_ONCE = 5000;
 
 /** What is text already: plain text, Markdown with its tags, CSV, and JSON with a line for each value. */
 export const plainTextExtractor: TextExtractor = {
@@ -19,7 +27,7 @@ export const plainTextExtractor: TextExtractor = {
   async extract(bytes, type) {
     const text = decode(bytes);
     if (type.mimeType === 'application/json' || endingOf(type.name) === 'json')
-      return { text: linesOfJson(text) };
+      return { text: (await linesOfJson(text)) ?? text };
     return isMarkdown(type) ? readMarkdown(text) : { text };
   },
 };
@@ -52,22 +60,37 @@ function readMarkdown(text: string): { text: string; tags: string[] } {
   return { text: text.slice(whole.length), tags: tags.filter((tag) => tag !== '') };
 }
 
-/** A line for each value, led by where it stands. What is no JSON after all is text. */
-function linesOfJson(text: string): string {
-  try {
-    const lines: string[] = [];
-    const pending: { path: string; value: unknown }[] = [{ path: '', value: JSON.parse(text) as unknown }];
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { path, value } = next;
-      if (typeof value !== 'object' || value === null)
-        lines.push(path === '' ? String(value) : `${path}: ${value}`);
-      else {
-        for (const [key, member] of Object.entries(value).reverse())
-          pending.push({ path: path === '' ? key : `${path}.${key}`, value: member as unknown });
-      }
+/** A line for each value, led by where it stands. @returns undefined for what is no JSON after all, or more than a document. */
+async function linesOfJson(text: string): Promise<string | undefined> {
+  if (holdsMoreValues(Buffer.from(text), MOST_VALUES)) return undefined;
+  const whole = parsed(text);
+  if (whole === undefined) return undefined;
+  const lines: string[] = [];
+  let length = 0;
+  let looks = 0;
+  const pending: { path: string; value: unknown }[] = [{ path: '', value: whole.value }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { path, value } = next;
+    if (typeof value !== 'object' || value === null) {
+      const line = path === '' ? String(value) : `${path}: ${value}`;
+      length += line.length;
+      // A long name stands in front of everything below it.
+      if (length > LONGEST) return undefined;
+      lines.push(line);
+    } else {
+      for (const [key, member] of Object.entries(value).reverse())
+        pending.push({ path: path === '' ? key : `${path}.${key}`, value: member as unknown });
     }
-    return lines.join('\n');
+    looks += 1;
+    if (looks % AT_ONCE === 0) await turn();
+  }
+  return lines.join('\n');
+}
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
   } catch {
-    return text;
+    return undefined;
   }
 }
