@@ -116,6 +116,13 @@ describe('a picture', () => {
     expect(urlOf(again)).not.toBe(urlOf(quest));
   });
 
+  it('is one of as many as were asked for, however many come', async () => {
+    const studio = createStudio((call) => call.answer({ images: [PICTURE, PICTURE, PICTURE] }));
+    const world = await createImageWorld(studio);
+    expect((await world.drawn({ n: 2 })).images).toHaveLength(2);
+    expect(await spentBy(world)).toBe(20);
+  });
+
   it('is paid for by the pictures that came', async () => {
     const studio = createStudio((call) => call.answer({ images: [PICTURE] }));
     const world = await createImageWorld(studio);

@@ -85,7 +85,8 @@ async function draw(services: ImageJobServices, desk: Desk): Promise<QuestOutcom
   );
 
   watch.phase('store');
-  const files = await keep(services.library, desk, result);
+  // Nobody pays for what was not asked for.
+  const files = await keep(services.library, desk, result.images.slice(0, request.count));
   if (project !== undefined) {
     await addFiles(
       services.store,
@@ -146,7 +147,7 @@ const ENDINGS: Readonly<Record<string, string>> = { 'image/jpeg': 'jpg', 'image/
 async function keep(
   library: FileLibrary,
   { quest, signal }: Desk,
-  { images }: ImageResult,
+  images: ImageResult['images'],
 ): Promise<QuestFile[]> {
   const files: QuestFile[] = [];
   let skipped: string | undefined;
