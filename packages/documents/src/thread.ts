@@ -43,8 +43,9 @@ export function createReadingThread({ mostMs, mostMemory }: ThreadLimits): ReadE
   const start = (): Worker => {
     const began = new Worker(new URL(`./worker${extname(here)}`, pathToFileURL(here)), {
       resourceLimits: { maxOldGenerationSizeMb: mostMemory },
-      // Strangers' documents are read there: it needs nothing of the host's, and says nothing in its place.
+      // Strangers' documents are read there: it needs nothing of the host's, runs nothing of it, and says nothing in its place.
       env: {},
+      execArgv: [],
       stdout: true,
       stderr: true,
     });
