@@ -25,9 +25,11 @@ const described = (operations: readonly Operation[]): [string, Operation][] =>
   operations.map((operation) => [operation.id, operation]);
 const guarded = OPERATIONS.filter(({ auth }) => auth !== 'none');
 const keyed = OPERATIONS.filter(({ auth }) => auth === 'key-or-token');
-const withBody = OPERATIONS.filter(
-  ({ input, bodyType }) => input.body !== undefined && bodyType !== 'multipart',
-);
+// The application api looks at bodies that nothing is read from, too.
+const withBody = OPERATIONS.filter(({ input, bodyType, family, method }) => {
+  const isLookedAt = family === 'application' && method !== 'GET' && method !== 'DELETE';
+  return (input.body !== undefined || isLookedAt) && bodyType !== 'multipart';
+});
 
 /** A key that passes the operation's gate. */
 async function keyFor(wire: Wire, operation: Operation, wish: WorldOptions['key'] = {}): Promise<string> {

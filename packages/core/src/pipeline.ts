@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { Call, Caller } from './call.ts';
 import { ApiError, isApiError, notFound } from './errors.ts';
 import { DEFAULT_BODY_LIMIT, hasBody, readJson } from './http/body.ts';
@@ -155,6 +155,9 @@ async function takeSlots(
   requireSlot(decision, now);
 }
 
+/** Of a body that nothing is read from. */
+const NO_FIELDS = z.looseObject({});
+
 async function readInput(
   operation: Operation,
   request: ApiRequest,
@@ -166,16 +169,19 @@ async function readInput(
   let body: unknown;
   if (input.body !== undefined && operation.bodyType !== 'multipart') {
     body = await readBody(operation, input.body, request, bodyLimit);
-  } else if (operation.family === 'application' && !takesBody(operation) && (await hasBody(request))) {
-    throw new ApiError(400, `${operation.method} takes no request body`, {
-      applicationCode: 'VALIDATION_ERROR',
-    });
+  } else if (operation.family === 'application' && operation.bodyType !== 'multipart') {
+    await checkUnused(operation, request, bodyLimit);
   }
   return { params: parsedParams, query, body } as InputOf<Operation>;
 }
 
-function takesBody(operation: Operation): boolean {
-  return operation.method !== 'GET' && operation.method !== 'DELETE';
+/** Of a body nobody asks for: with some methods there must be none, with the others it must be what bodies are. */
+async function checkUnused(operation: Operation, request: ApiRequest, limit: number): Promise<void> {
+  const { method } = operation;
+  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, NO_FIELDS, request, limit);
+  else if (await hasBody(request)) {
+    throw new ApiError(400, `${method} takes no request body`, { applicationCode: 'VALIDATION_ERROR' });
+  }
 }
 
 /** A malformed id is an unknown one. */
