@@ -74,7 +74,16 @@ describe('the thread that reads', () => {
   it.each([
     ['a PDF', makePdf(MANY.slice(0, 1000)), PDF, 'Paragraph 999 says'],
     ['a Word file', makeWord(MANY), WORD, 'Paragraph 9999 says'],
-    ['a page', Buffer.from(MANY.map((text) => `<p>${text}</p>`).join('')), HTML, 'Paragraph 9999 says'],
+    [
+      'a page',
+      Buffer.from(
+        MANY.map((text) => `<p>${text}</p>`)
+          .join('')
+          .repeat(10),
+      ),
+      HTML,
+      'Paragraph 9999 says',
+    ],
   ])('leaves the host its own while %s is read', async (_, bytes, type, last) => {
     const one = createDocumentExtractor();
     // So that what is measured is the reading, and not the beginning.
