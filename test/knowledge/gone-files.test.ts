@@ -115,6 +115,17 @@ describe('a file that is deleted', () => {
     expect(await world.services.vectors.count({ lakeId })).toBe(1);
   });
 
+  it('does not stay in a lake that it was added to in that very moment', async () => {
+    const world = await createWorld(withLakes());
+    const lakeId = await makeLake(world);
+    const fileId = await saveFile(world, STORIES['bread.txt']);
+    await addToLake(world, lakeId, fileId);
+    // Whoever cleared up after it has been here before.
+    await world.services.store.collection(FILES).take(fileId);
+    await ingest(world);
+    expect(await lakeOf(world, lakeId)).toMatchObject({ file_count: 0, total_size_bytes: 0 });
+  });
+
   it('is not found by anybody while the index still holds it, nor told of', async () => {
     const world = thatForgetsNothing(await createWorld(withLakes()));
     const { lakeId, fileIds } = await filledLake(world, STORIES);

@@ -1,6 +1,7 @@
 import type { JobHandler, RunAgain } from '../engine/worker.ts';
 import { isApiError } from '../errors.ts';
 import type { FileLibrary } from '../files/library.ts';
+import { FILES } from '../files/records.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
 import { isProviderError } from '../ports/models.ts';
 import type { LeasedJob, NewJob } from '../ports/queue.ts';
@@ -11,6 +12,7 @@ import { splitText } from './chunks.ts';
 import { holdVectors, type LakeEmbeddingServices, lakeModel, modelOfLake } from './embedding.ts';
 import { tagOf } from './lakes.ts';
 import { LAKE_FILES, LAKES, type LakeFileRecord, type LakeRecord } from './records.ts';
+import { type TakeOutServices, takeOut } from './taking-out.ts';
 import { distinctWords } from './words.ts';
 
 const KIND = 'data-lakes.ingest';
@@ -23,11 +25,13 @@ const MOST_TAGS = 50;
 /** Pauses before a model that gave no answer is asked again; after the last one the file waits for somebody to resume it. */
 const PAUSES_MS = [2000, 10_000, 60_000, 300_000];
 
+const UNREADABLE = 'The file can no longer be read.';
+
 export function ingestionJob({ id }: LakeFileRecord): NewJob {
   return { kind: KIND, key: `${KIND}:${id}`, payload: { id } };
 }
 
-export interface IngestionServices extends LakeEmbeddingServices {
+export interface IngestionServices extends LakeEmbeddingServices, TakeOutServices {
   readonly store: Store;
   readonly library: FileLibrary;
   readonly vectors: VectorIndex;
@@ -52,6 +56,7 @@ export function createIngestionHandler(services: IngestionServices): JobHandler 
   const { store, clock, vectors } = services;
   const files = store.collection(LAKE_FILES);
   const lakes = store.collection(LAKES);
+  const sources = store.collection(FILES);
 
   const change = (
     file: LakeFileRecord,
@@ -129,6 +134,11 @@ export function createIngestionHandler(services: IngestionServices): JobHandler 
         if (signal.aborted) throw error;
         const halt = haltOf(error);
         if (halt === undefined) throw error;
+        // It was deleted as it was added: whoever cleared up after it may not have seen it here.
+        if (halt.message === UNREADABLE && (await sources.get(file.fileId)) === undefined) {
+          await takeOut(services, file);
+          return undefined;
+        }
         // The hold was given back: a new try must find nothing under its key.
         const tries = { tries: file.tries + 1 };
         const again = halt.status === 'paused' ? pauseOf(job, error) : undefined;
@@ -163,7 +173,7 @@ async function readFile(
 ): Promise<{ chunks: readonly string[]; tags: readonly string[] }> {
   const about = await library.get(file.addedBy, file.fileId);
   const bytes = about && (await library.read(file.addedBy, file.fileId, MOST_BYTES, { signal }));
-  if (about === undefined || bytes === undefined) throw new Halt('failed', 'The file can no longer be read.');
+  if (about === undefined || bytes === undefined) throw new Halt('failed', UNREADABLE);
   const type = { mimeType: about.mimeType, name: about.name };
   const extractor = extractors.find((one) => one.reads(type));
   if (extractor === undefined)
