@@ -1,4 +1,4 @@
-import { ProviderError } from '@questline/core';
+import { ProviderError, type Usage } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, eventsOf, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -95,14 +95,14 @@ describe('settlement', () => {
     expect(await spentOf(absurd.world)).toEqual({ spent: 1, held: 0 });
   });
 
-  it('takes a report that nobody could pay for absurd, also of a model whose size nobody knows', async () => {
+  it.each([
+    ['that nobody could pay', { input: 4, output: 9e15 }],
+    ['that is none', null as unknown as Usage],
+  ])('takes a report %s for absurd, also of a model whose size nobody knows', async (_, usage) => {
     const sizeless = { ...SCRIPTED_MODEL, contextWindow: 0 };
     const provider = createScriptedProvider(
       (call) => {
-        call.say(
-          { type: 'text', text: 'x'.repeat(25) },
-          { type: 'usage', usage: { input: 4, output: 9e15 } },
-        );
+        call.say({ type: 'text', text: 'x'.repeat(25) }, { type: 'usage', usage });
         call.end();
       },
       [sizeless],

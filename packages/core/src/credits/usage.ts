@@ -42,11 +42,11 @@ export function meterCall(prices: Prices, reserved: number, call: EndedCall): Me
   return { usage, amount: Math.min(charge(prices, usage), reserved), reported: false };
 }
 
-/** What the provider's report comes to, if it is one to believe: one that nobody could pay is not. */
+/** What the provider's report comes to, if it is one to believe: one that nobody could count or pay is not. */
 function reportedCharge(prices: Prices, call: EndedCall): MeteredCall | undefined {
   const { usage } = call;
-  if (usage === undefined || !isSaneUsage(usage, call)) return undefined;
   try {
+    if (usage === undefined || !isSaneUsage(usage, call)) return undefined;
     return { usage, amount: charge(prices, usage), reported: true };
   } catch {
     return undefined;
