@@ -186,12 +186,16 @@ describe('a provider of the host that breaks its promises', () => {
   const hi: ModelChunk = { type: 'text', text: 'x'.repeat(25) };
 
   /** What it gives, after a first word. */
-  const faulty: Readonly<Record<string, () => Promise<IteratorResult<ModelChunk>>>> = {
+  const faulty: Readonly<Record<string, (step: number) => Promise<IteratorResult<ModelChunk>>>> = {
     'gives a part that is none': async () => ({ done: false, value: null as unknown as ModelChunk }),
     'gives text that is none': async () => ({
       done: false,
       value: { type: 'text' } as unknown as ModelChunk,
     }),
+    'gives thinking that is no JSON': async (step) =>
+      step === 2
+        ? { done: false, value: { type: 'thinking', block: { type: 'thinking', budget: 10n } } }
+        : { done: true, value: undefined },
     'throws instead of rejecting': () => {
       throw new Error('SECRET of the provider');
     },
@@ -207,7 +211,7 @@ describe('a provider of the host that breaks its promises', () => {
         [Symbol.asyncIterator]: () => ({
           next() {
             steps += 1;
-            return steps === 1 ? Promise.resolve({ done: false, value: hi }) : next();
+            return steps === 1 ? Promise.resolve({ done: false, value: hi }) : next(steps);
           },
           async return() {
             isLeft = true;

@@ -135,10 +135,10 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   #take(step: IteratorResult<ModelChunk>): void {
     if (step.done === true) {
       this.#concluding = true;
-      this.#options.finish().then(
-        (facts) => this.#last(facts),
-        (error: unknown) => this.#fail(error),
-      );
+      this.#options
+        .finish()
+        .then((facts) => this.#last(facts))
+        .catch((error: unknown) => this.#breakOff(error));
       return;
     }
     const text = this.#framesOf(step.value);
