@@ -90,6 +90,33 @@ describe('whoever looks on', () => {
     ]);
   });
 
+  it('is told each movement of a hold once, however often it is asked for', async () => {
+    const { observer, movements } = listener();
+    const { services, account } = await worldOf(answering(), [observer]);
+    const { ledger, clock } = services;
+    const details = { operation: 'createCompletion', userId: 'ada', requestId: 'r' };
+    for (const key of ['given back', 'settled']) {
+      const take = async () => {
+        const request = { account, amount: 5, key, expiresAt: clock.now() + 60_000, details };
+        const outcome = await ledger.hold(request);
+        if (outcome.outcome !== 'held') throw new Error('there is credit');
+        return outcome.hold;
+      };
+      const hold = await take();
+      for (let times = 0; times < 2; times += 1) {
+        if (key === 'settled') await ledger.settle(hold, 3);
+        await ledger.release(hold);
+        await take();
+      }
+    }
+    expect(movements.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['held', 5],
+      ['released', 5],
+      ['held', 5],
+      ['settled', 3],
+    ]);
+  });
+
   it('is told that the client has left', async () => {
     const { observer, calls } = listener();
     const world = await worldOf(

@@ -2,22 +2,29 @@ import { createBoundedMap } from '../bounded-map.ts';
 import type { ChargeDetails, CreditLedger } from '../ports/ledger.ts';
 import type { Observer } from './observer.ts';
 
-/** Open holds whose purpose is remembered. */
+/** Holds that are remembered: open ones with their purpose, and that one has ended. */
 const MOST_HOLDS = 20_000;
 
-interface KnownHold {
+interface OpenHold {
   readonly about: ChargeDetails;
   readonly amount: number;
-  isOpen: boolean;
 }
 
 /** A ledger that does what the given one does, and tells each movement once it has happened. */
 export function observedLedger(ledger: CreditLedger, tell: NonNullable<Observer['credit']>): CreditLedger {
-  const holds = createBoundedMap<KnownHold>(MOST_HOLDS);
+  const holds = createBoundedMap<OpenHold | 'ended'>(MOST_HOLDS);
   const purposeOf = (about: ChargeDetails | undefined) => ({
     operation: about?.operation,
     model: about?.model,
   });
+
+  /** @returns what it was for, if it was open. */
+  const end = (id: string): OpenHold | undefined => {
+    const known = holds.get(id);
+    if (known === undefined || known === 'ended') return undefined;
+    holds.set(id, 'ended');
+    return known;
+  };
 
   return {
     async hold(request, options) {
@@ -25,15 +32,14 @@ export function observedLedger(ledger: CreditLedger, tell: NonNullable<Observer[
       // The same key answers the same hold again: nothing moved then.
       if (outcome.outcome === 'held' && holds.get(outcome.hold.id) === undefined) {
         const { id, amount } = outcome.hold;
-        holds.set(id, { about: request.details, amount, isOpen: true });
+        holds.set(id, { about: request.details, amount });
         tell({ kind: 'held', amount, ...purposeOf(request.details) });
       }
       return outcome;
     },
     async settle(hold, actual, usage) {
       const settlement = await ledger.settle(hold, actual, usage);
-      const known = holds.get(hold.id);
-      if (known !== undefined) known.isOpen = false;
+      const known = end(hold.id);
       if (settlement.first) {
         const amount = settlement.charged;
         tell({ kind: 'settled', amount, ...purposeOf(known?.about), ...(usage !== undefined && { usage }) });
@@ -42,9 +48,8 @@ export function observedLedger(ledger: CreditLedger, tell: NonNullable<Observer[
     },
     async release(hold) {
       await ledger.release(hold);
-      const known = holds.get(hold.id);
-      if (known?.isOpen !== true) return;
-      known.isOpen = false;
+      const known = end(hold.id);
+      if (known === undefined) return;
       tell({ kind: 'released', amount: known.amount, ...purposeOf(known.about) });
     },
     async record(charge) {
