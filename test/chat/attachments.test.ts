@@ -6,6 +6,8 @@ const PICTURE = 'a'.repeat(24);
 const MOVIE = 'b'.repeat(24);
 const SCANNING = 'c'.repeat(24);
 
+const LARGE = 'A'.repeat(20 * 2 ** 20);
+
 const files: FilesReader = {
   async find(_userId, id) {
     if (![PICTURE, MOVIE, SCANNING].includes(id)) return undefined;
@@ -56,6 +58,27 @@ describe('attached files', () => {
     expect(reads).toBe(1);
     expect(world.calls[0]?.request.messages.at(-1)?.content).toHaveLength(1);
     expect((await world.poll(body.id)).attachmentDelivery).toMatchObject({ requested: 1, delivered: 1 });
+  });
+
+  it('that are too much together are left out from the first one that does not fit, unread', async () => {
+    const ids = Array.from({ length: 10 }, (_, at) => String(at).repeat(24));
+    const read: string[] = [];
+    const large: FilesReader = {
+      find: async (_userId, id) => ({ id, name: 'file', mimeType: 'image/png', isClean: true }),
+      async content(_userId, id) {
+        read.push(id);
+        return [{ type: 'image', mediaType: 'image/png', data: LARGE }];
+      },
+    };
+    const world = await createChatWorld({ services: (services) => ({ ...services, files: large }) });
+    const { body } = await world.chat({ message: '', fileIds: ids, wait: true });
+    expect(read).toHaveLength(4);
+    expect(world.calls[0]?.request.messages.at(-1)?.content).toHaveLength(3);
+    expect((await world.poll(body.id)).attachmentDelivery).toMatchObject({
+      requested: 10,
+      delivered: 3,
+      droppedIds: ids.slice(3),
+    });
   });
 
   it('that are all taken leave no notice', async () => {

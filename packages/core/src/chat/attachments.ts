@@ -21,7 +21,10 @@ export async function checkAttachments(
   }
 }
 
-/** What the model is given of the attached files, and what it could not take. */
+/** Base64 characters of all files of one message: more than any provider takes in a request. */
+const MOST_CHARACTERS = 64 * 2 ** 20;
+
+/** What the model is given of the attached files, and what it could not take. Once they are too much, no more are read. */
 export async function loadAttachments(
   files: FilesReader,
   userId: string,
@@ -30,9 +33,11 @@ export async function loadAttachments(
 ): Promise<{ contents: ModelContent[]; delivery: AttachmentDelivery | undefined; notices: string[] }> {
   const contents: ModelContent[] = [];
   const droppedIds: string[] = [];
+  let left = MOST_CHARACTERS;
   for (const id of fileIds) {
-    const content = await files.content(userId, id, model);
-    if (content === undefined) droppedIds.push(id);
+    const content = left > 0 ? await files.content(userId, id, model) : undefined;
+    if (content !== undefined) left -= sizeOf(content);
+    if (content === undefined || left < 0) droppedIds.push(id);
     else contents.push(...content);
   }
   const requested = fileIds.length;
@@ -52,4 +57,8 @@ export async function loadAttachments(
     notices:
       dropped === 0 ? [] : [`${dropped} of ${requested} attached files could not be given to ${model.name}.`],
   };
+}
+
+function sizeOf(content: readonly ModelContent[]): number {
+  return content.reduce((sum, part) => sum + ('data' in part ? part.data.length : 0), 0);
 }
