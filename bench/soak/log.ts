@@ -11,7 +11,7 @@ export interface LogReading {
   readonly faults: number;
 }
 
-/** Long secrets are looked for at every place; short ones, the codes, where digits begin and end. */
+/** Long secrets are looked for at every place; short ones, the codes, where they stand alone: ids hold any six digits. */
 const LONG = 16;
 
 /** Reads everything a server has logged. */
@@ -27,7 +27,7 @@ export async function readLog(path: string, secrets: ReadonlySet<string>): Promi
       const known = long.get(line.slice(at, at + LONG));
       if (known?.some((secret) => line.startsWith(secret, at))) return true;
     }
-    return line.match(/(?<!\d)\d{6}(?!\d)/g)?.some((digits) => codes.has(digits)) ?? false;
+    return line.match(/(?<!\w)\d{6}(?!\w)/g)?.some((digits) => codes.has(digits)) ?? false;
   };
 
   const reading = { lines: 0, leaks: [] as string[], errors: [] as string[], faults: 0 };
