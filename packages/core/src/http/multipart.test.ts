@@ -98,10 +98,16 @@ describe('a form', () => {
     ['breaks off after a delimiter', '--xyz'],
     ['is empty', ''],
     ['has a part without a name', '--xyz\r\nContent-Type: text/plain\r\n\r\n1\r\n--xyz--'],
+    [
+      'has a head that ends too late',
+      `--xyz\r\nContent-Disposition: form-data; name="a"${';b="'.repeat(200_000)}\r\n\r\n1\r\n--xyz--`,
+    ],
     ['has a head without end', `--xyz\r\nX: ${'x'.repeat(20_000)}`],
     ['has a longer boundary', '--xyzz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xyz--'],
   ])('that %s is refused', async (_, body) => {
-    await expect(partsOf(requestOf(body))).rejects.toMatchObject({ status: 400 });
+    for (const size of [1000, 10_000_000]) {
+      await expect(partsOf(requestOf(body, size))).rejects.toMatchObject({ status: 400 });
+    }
   });
 
   it('of another type, or without a boundary, is refused', async () => {

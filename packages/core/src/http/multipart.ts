@@ -104,6 +104,8 @@ function createSource(stream: AsyncIterable<Uint8Array>) {
         await more();
         at = held.indexOf(END_OF_HEAD);
       }
+      // In whatever pieces it has come.
+      if (at > LONGEST_HEAD) throw malformed('the head of a part is too long');
       const text = take(at).toString('utf8');
       take(END_OF_HEAD.length);
       return text;
