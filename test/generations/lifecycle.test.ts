@@ -21,6 +21,23 @@ async function charges(world: GenerationWorld): Promise<readonly number[]> {
 }
 
 describe('a film', () => {
+  it('that the queue cannot take is not made, nor paid for, unless it can be asked for again', async () => {
+    const world = await createGenerationWorld();
+    const { queue, store } = world.services;
+    const works = queue.enqueue.bind(queue);
+    queue.enqueue = () => Promise.reject(new Error('away'));
+    expect((await world.film()).status).toBe(500);
+    expect(await world.spent()).toBe(0);
+    expect(await store.collection(GENERATIONS).find({})).toEqual([]);
+
+    const again = { headers: { 'Idempotency-Key': 'one' } };
+    expect((await world.film({}, again)).status).toBe(500);
+    queue.enqueue = works;
+    expect((await world.film({}, again)).status).toBe(202);
+    await world.settle();
+    expect(world.studio.films.all).toHaveLength(1);
+  });
+
   it('is acknowledged at once, with its credits held', async () => {
     const world = await createGenerationWorld();
     const { status, body } = await world.film({ duration_seconds: 4, resolution: '1080p', audio: true });

@@ -1,10 +1,8 @@
-import type { Call } from '../call.ts';
 import { holdCredit, type ReservationServices } from '../credits/reservations.ts';
 import type { Intake } from '../engine/intake.ts';
 import { isApiError, notFound } from '../errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../http/cursor.ts';
-import { header } from '../http/message.ts';
 import type { Idempotency } from '../idempotency.ts';
 import type { PipelineServices } from '../pipeline.ts';
 import type { JobQueue } from '../ports/queue.ts';
@@ -73,11 +71,12 @@ function createCreateGenerationHandler<Body extends { readonly model: string }>(
   return defineRoute(create, services, async (input, call) => {
     services.intake.admit();
     const body = input.body as Body;
-    const { answer } = await services.idempotency.accept({ call, path: create.path, body }, () =>
-      acceptGeneration(services, kind, body, call),
+    const { answer, isRepeatable } = await services.idempotency.accept(
+      { call, path: create.path, body },
+      () => acceptGeneration(services, kind, body, call),
     );
     const record = await generations.get(answer.id, { state: { in: ['reserving', 'pending'] } });
-    if (record !== undefined) await begin(services, kind, record, call);
+    if (record !== undefined) await begin(services, kind, record, isRepeatable);
     return answer;
   });
 }
@@ -90,7 +89,7 @@ async function begin(
   services: GenerationServices,
   kind: GenerationWork,
   record: GenerationRecord,
-  call: Call,
+  isRepeatable: boolean,
 ): Promise<void> {
   const generations = services.store.collection(GENERATIONS);
   const { id, payer, model, requestId, reserved: amount } = record;
@@ -102,7 +101,6 @@ async function begin(
         : await holdCredit(services, { key: id, payer, amount, operation, model, requestId }).catch(
             async (error: unknown) => {
               // A repeated request may find credit where the first one found none.
-              const isRepeatable = header(call.request.headers, 'idempotency-key') !== undefined;
               if (isApiError(error) && !isRepeatable) await generations.take(id, { state: 'reserving' });
               throw error;
             },
@@ -111,7 +109,16 @@ async function begin(
     const patch = { state: 'pending', tendAt, ...(hold !== undefined && { hold }) } as const;
     await generations.update(id, patch, { state: 'reserving' });
   }
-  await services.queue.enqueue(generationJob(kind, id));
+  try {
+    await services.queue.enqueue(generationJob(kind, id));
+  } catch (error) {
+    // Who is told that it failed asks again, and is not to pay for both.
+    if (!isRepeatable) {
+      const withdrawn = await generations.take(id, { state: 'pending' });
+      if (withdrawn !== undefined) await release(services, kind.operation, withdrawn);
+    }
+    throw error;
+  }
 }
 
 /** `GET /api/v1/video-generations`, `GET /api/v1/music-generations` */
