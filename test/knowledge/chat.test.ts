@@ -292,6 +292,41 @@ describe('knowledge_search', () => {
   });
 });
 
+it('the texts of files are kept at hand, but never more of them than a process has room for', async () => {
+  const readings: string[] = [];
+  const model = createScriptedProvider((call) => {
+    call.say(...answerParts('Hello.'));
+    call.end();
+  });
+  const world = await createChatWorld({
+    model,
+    extractors: [
+      {
+        reads: ({ mimeType }) => mimeType === 'application/x-book',
+        async extract(_bytes, { name }) {
+          readings.push(name);
+          return { text: `${name} ${' '.repeat(25_000_000)}` };
+        },
+      },
+    ],
+  });
+  const read = async (...names: string[]) => {
+    readings.length = 0;
+    for (const name of names) {
+      const sessionId = sessions.get(name) ?? '';
+      expect((await world.chat({ message: 'What?', sessionId, wait: true })).body.type).toBe('message');
+    }
+    return [...readings];
+  };
+  const sessions = new Map<string, string>();
+  for (const name of ['one', 'two', 'three']) {
+    const fileId = await saveFile(world, name, { name, mimeType: 'application/x-book' });
+    sessions.set(name, await session(world, { knowledgeIds: [fileId] }));
+  }
+  expect(await read('one', 'two', 'one', 'two')).toEqual(['one', 'two']);
+  expect(await read('three', 'one', 'three')).toEqual(['three', 'one']);
+});
+
 it('a session shared with somebody gives them nothing that they may not read', async () => {
   const world = await createKnowledgeWorld();
   const { lakeId } = await filledLake(world, STORIES);

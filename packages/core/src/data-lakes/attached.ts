@@ -7,8 +7,10 @@ import { distinctWords } from './words.ts';
 
 /** Files that a session is given whole or in part. */
 const MOST_FILES = 20;
-/** Files whose texts are kept at hand. */
+/** Files whose texts are kept at hand … */
 const CACHED = 100;
+/** … and characters of all of them. */
+const MOST_CACHED = 2 ** 26;
 const MOST_BYTES = 30 * 2 ** 20;
 /** Tokens of all attached files in one turn. */
 const MOST_TOKENS = 8000;
@@ -40,7 +42,18 @@ export function createAttachedReader(services: {
 }): AttachedReader {
   const { library, extractors } = services;
   // A file's bytes never change, and a PDF takes its time. Rights are asked for every time, before this is.
-  const read = createBoundedMap<readonly string[]>(CACHED);
+  let cached = 0;
+  const read = createBoundedMap<{ readonly texts: readonly string[]; readonly length: number }>(
+    CACHED,
+    ({ length }) => {
+      cached -= length;
+    },
+  );
+  const keep = (id: string, texts: readonly string[], length: number): void => {
+    if (cached + length > MOST_CACHED) for (const [key] of [...read.entries()]) read.delete(key);
+    cached += length;
+    read.set(id, { texts, length });
+  };
 
   const chunksOf = async (userId: string, fileId: string): Promise<AttachedChunk[]> => {
     const file = await library.get(userId, fileId);
@@ -48,13 +61,13 @@ export function createAttachedReader(services: {
     const type = { mimeType: file.mimeType, name: file.name };
     const extractor = extractors.find((one) => one.reads(type));
     if (extractor === undefined) return [];
-    let texts = read.get(file.id);
+    let texts = read.get(file.id)?.texts;
     if (texts === undefined) {
       const bytes = await library.read(userId, fileId, MOST_BYTES);
       // A file that cannot be read says nothing; its owner learns of it where it is added.
       const text = bytes && (await extractor.extract(bytes, type).catch(() => undefined))?.text;
       texts = await splitText(text?.toWellFormed() ?? '', { limits: { tokens: 400, overlap: 0 } });
-      read.set(file.id, texts);
+      keep(file.id, texts, text?.length ?? 0);
     }
     return texts.map((text, place) => ({ fileId: file.id, fileName: file.name, place, text }));
   };
