@@ -138,9 +138,13 @@ export function createDesk(
     hold: (terms: StepTerms) => Promise<S>,
   ): Promise<S> => {
     const terms = await nextStep(entry);
-    const step = terms.metered ? await beginMetered(terms, hold) : await hold(terms);
+    const take = async (): Promise<S> => {
+      const step = await hold(terms);
+      open.add(step);
+      return step;
+    };
+    const step = terms.metered ? await intending(terms, take) : await take();
     const { release } = step;
-    open.add(step);
     model = terms.model;
     return Object.assign(step, {
       async release() {
@@ -150,7 +154,8 @@ export function createDesk(
     });
   };
 
-  const beginMetered = async <S>(terms: StepTerms, hold: (terms: StepTerms) => Promise<S>): Promise<S> => {
+  /** The step stands among the intended until it stands among the open, so that nothing is written without it. */
+  const intending = async <S>(terms: StepTerms, take: () => Promise<S>): Promise<S> => {
     const intention = intentionOf(terms);
     let isDoubtful = false;
     intended.add(intention);
@@ -158,7 +163,7 @@ export function createDesk(
       // Nobody could give a hold back that nobody knows of.
       if (!isFirst(terms) && !(await journal.save())) running.signal.throwIfAborted();
       isDoubtful = true;
-      const step = await hold(terms);
+      const step = await take();
       isDoubtful = false;
       return step;
     } catch (error) {
