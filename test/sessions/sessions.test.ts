@@ -226,6 +226,33 @@ describe('deleting', () => {
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 
+  it.each([
+    ['a second', 0, 1000],
+    ['a minute', 5000, 60_000],
+  ])(
+    'clears everything away %s later where a worker was quicker than the deletion',
+    async (_, lastsMs, laterMs) => {
+      const world = await setUp();
+      const { id } = await create(world);
+      await world.chat({ message: 'Hi', sessionId: id, wait: true });
+      const { store, queue } = world.services;
+      const enqueue = queue.enqueue.bind(queue);
+      queue.enqueue = async (...args) => {
+        const queued = await enqueue(...args);
+        await world.settle();
+        await world.clock.advance(lastsMs);
+        await world.settle();
+        return queued;
+      };
+      await world.json('DELETE', `/api/sessions/${id}`);
+      await world.clock.advance(laterMs);
+      await world.settle();
+      expect(await store.collection(MESSAGES).count({})).toBe(0);
+      expect(await store.collection(QUESTS).count({})).toBe(0);
+      expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+    },
+  );
+
   it('says 409 when the session was changed at the same time, and takes nothing away', async () => {
     const world = await setUp();
     const { id } = await create(world);

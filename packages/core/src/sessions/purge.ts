@@ -10,8 +10,8 @@ import { MESSAGES, SESSIONS, type SessionRecord } from './records.ts';
 
 const KIND = 'sessions.purge';
 const BATCH = 200;
-/** By then whoever was deleting has finished or failed. */
-const SETTLED_AFTER_MS = 60_000;
+/** A worker may be quicker than the deletion. After the last pause whoever was deleting has finished or failed. */
+const PAUSES_MS = [1000, 60_000];
 
 /** Clears away what a deleted session leaves behind. */
 export function purgeJob(session: SessionRecord): NewJob {
@@ -30,7 +30,8 @@ export function createPurgeHandler(services: { readonly store: Store }): JobHand
       const { sessionId } = job.payload as { sessionId: string };
       if ((await sessions.get(sessionId)) !== undefined) {
         // It is about to be deleted, or its deletion lost to a change.
-        return job.attempt === 1 ? { afterMs: SETTLED_AFTER_MS, countAttempt: true } : undefined;
+        const pause = PAUSES_MS[job.attempt - 1];
+        return pause === undefined ? undefined : { afterMs: pause, countAttempt: true };
       }
       await removeFromProjects(services.store, 'sessionIds', sessionId);
       await unlinkArtifacts(services.store, 'sessionId', sessionId);
