@@ -130,6 +130,17 @@ describe('a recording', () => {
     expect(await objects.head(`transcriptions/${upload.file_key}`)).toBeUndefined();
   });
 
+  it('that takes too long is given up where the provider does not mind it, too', async () => {
+    const { world } = await setUp({ ...createSoundStudio(), transcribe: () => new Promise(() => undefined) });
+    const upload = await announce(world);
+    await send(world, upload);
+    const asking = transcribe(world, upload.file_key);
+    await world.settle();
+    await world.clock.advance(60_000);
+    expect(await asking).toMatchObject({ status: 504, body: { errorCode: 'request_timeout' } });
+    expect(await spentBy(world)).toBe(0);
+  });
+
   it('is written down once, however many ask at once', async () => {
     const { world, studio } = await setUp();
     const upload = await announce(world);

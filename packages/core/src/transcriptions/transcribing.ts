@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Media } from '../ports/media.ts';
 import type { CatalogueOf } from '../provider-keys/own-models.ts';
 import type { Switches } from '../settings/admin.ts';
+import { untilAborted } from '../streams.ts';
 
 export interface TranscribingServices extends ReservationServices {
   readonly catalogueOf: CatalogueOf;
@@ -92,8 +93,11 @@ async function listen(
     metered: about.metered,
   });
   try {
-    const { text } = await provider.transcribe({ model: providerModel, audio }, { signal });
-    // Whoever could not wait for it is not to pay for it.
+    // Whoever could not wait for it is not to pay for it, whether the provider minds its signal or not.
+    const { text } = await untilAborted(
+      provider.transcribe({ model: providerModel, audio }, { signal }),
+      signal,
+    );
     signal.throwIfAborted();
     await reserved.settle(amount, usage);
     return { text };
