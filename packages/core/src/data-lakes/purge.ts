@@ -1,4 +1,5 @@
-import { type JobHandler, lookAgain } from '../engine/worker.ts';
+import { lookAgain } from '../engine/look-again.ts';
+import type { JobHandler } from '../engine/worker.ts';
 import type { NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import type { VectorIndex } from '../ports/vectors.ts';

@@ -33,15 +33,6 @@ export interface JobHandler {
   run(job: LeasedJob, signal: AbortSignal, prolong: Prolong): Promise<RunAgain | undefined>;
 }
 
-/** Pauses before another look: by the end of the last one, whoever was deleting something has finished or failed. */
-const LOOKS_MS = [1000, 60_000];
-
-/** For a job that is written down before what it is to clear away is deleted, and finds it still there. */
-export function lookAgain({ attempt }: LeasedJob): RunAgain | undefined {
-  const afterMs = LOOKS_MS[attempt - 1];
-  return afterMs === undefined ? undefined : { afterMs, countAttempt: true };
-}
-
 /** Why a job must stop: its lease was lost and somebody else may have it, or the process is about to end. */
 export class JobInterrupted extends Error {
   override readonly name = 'JobInterrupted';

@@ -1,5 +1,6 @@
 import { removeFromLakes, type TakeOutServices } from '../data-lakes/taking-out.ts';
-import { type JobHandler, lookAgain } from '../engine/worker.ts';
+import { lookAgain } from '../engine/look-again.ts';
+import type { JobHandler } from '../engine/worker.ts';
 import type { ObjectStore } from '../ports/objects.ts';
 import type { NewJob } from '../ports/queue.ts';
 import { removeFromProjects } from '../projects/members.ts';

@@ -1,4 +1,5 @@
 import { unlinkArtifacts } from '../artifacts/artifacts.ts';
+import { lookAgain } from '../engine/look-again.ts';
 import type { JobHandler } from '../engine/worker.ts';
 import { ENRICHMENT_PLACES } from '../enrichment/records.ts';
 import { STEPS } from '../executions/records.ts';
@@ -10,8 +11,6 @@ import { MESSAGES, SESSIONS, type SessionRecord } from './records.ts';
 
 const KIND = 'sessions.purge';
 const BATCH = 200;
-/** A worker may be quicker than the deletion. After the last pause whoever was deleting has finished or failed. */
-const PAUSES_MS = [1000, 60_000];
 
 /** Clears away what a deleted session leaves behind. */
 export function purgeJob(session: SessionRecord): NewJob {
@@ -30,8 +29,7 @@ export function createPurgeHandler(services: { readonly store: Store }): JobHand
       const { sessionId } = job.payload as { sessionId: string };
       if ((await sessions.get(sessionId)) !== undefined) {
         // It is about to be deleted, or its deletion lost to a change.
-        const pause = PAUSES_MS[job.attempt - 1];
-        return pause === undefined ? undefined : { afterMs: pause, countAttempt: true };
+        return lookAgain(job);
       }
       await removeFromProjects(services.store, 'sessionIds', sessionId);
       await unlinkArtifacts(services.store, 'sessionId', sessionId);
