@@ -90,7 +90,7 @@ const grants = accounts().map((account) => ({ account, amount: FREE_CREDITS * 1e
 const money = await books.audit(
   grants.map((grant, at) => (at === 0 ? { ...grant, amount: DEMO_CREDITS * 1e6 } : grant)),
 );
-books.close();
+await books.close();
 const { stopMs, endMs } = await server.stop();
 const reading = await readLog(log, client.secrets);
 

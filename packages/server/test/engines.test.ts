@@ -1,32 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyFolder, outcome, questline, startLines } from './command.ts';
+import { POSTGRES_URL, REDIS_URL, reachServices } from './services.ts';
 
-const POSTGRES_URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
-const REDIS_URL = process.env.QUESTLINE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
-
-const hasServices = await reach();
-
-async function reach(): Promise<boolean> {
-  try {
-    const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2000 });
-    await client.connect();
-    await client.end();
-    const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
-    redis.on('error', () => undefined);
-    await redis.connect();
-    await redis.quit();
-    return true;
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn('PostgreSQL or Redis does not answer here: starting on them is not tested.');
-    return false;
-  }
-}
+const hasServices = await reachServices('starting on them');
 
 describe.runIf(hasServices)('questline start on PostgreSQL and Redis', () => {
   const schema = `server_${randomBytes(6).toString('hex')}`;

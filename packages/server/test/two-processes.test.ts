@@ -1,38 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createTcpProxy } from '@questline/testing';
-import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { questline } from './command.ts';
+import { POSTGRES_URL, REDIS_URL, reachServices } from './services.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
-
-const POSTGRES_URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
-const REDIS_URL = process.env.QUESTLINE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 
 /** Somebody's own: how often codes are asked for from one address is counted in Redis, and outlives a test. */
 const ADDRESS = `fd00:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
 
-const hasServices = await reach();
-
-async function reach(): Promise<boolean> {
-  try {
-    const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2000 });
-    await client.connect();
-    await client.end();
-    const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
-    redis.on('error', () => undefined);
-    await redis.connect();
-    await redis.quit();
-    return true;
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    console.warn(
-      'PostgreSQL or Redis does not answer here: two processes behind one address are not tested.',
-    );
-    return false;
-  }
-}
+const hasServices = await reachServices('how two processes stand behind one address');
 
 describe.runIf(hasServices)('two processes on one PostgreSQL and one Redis', () => {
   const schema = `two_${randomBytes(6).toString('hex')}`;

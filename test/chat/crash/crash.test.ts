@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +13,7 @@ import {
 } from '@questline/core';
 import { createRandom } from '@questline/testing';
 import { afterAll, describe, expect, it } from 'vitest';
+import { beginLife, endLife } from '../../support/lives.ts';
 import { createClient } from './clients.ts';
 import { type Address, openWorkspace } from './workspace.ts';
 
@@ -28,31 +27,9 @@ const REMEMBER = 'keepMementos';
 const ENRICH = 'enrichSession';
 const GRANT = 9_000_000_000_000;
 
+const CHILD = join(import.meta.dirname, 'crash.child.ts');
 const folder = mkdtempSync(join(tmpdir(), 'questline-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-interface Life {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly errors: string[];
-}
-
-async function begin(address: Address): Promise<Life> {
-  const child = fork(join(import.meta.dirname, 'crash.child.ts'), {
-    // Each life would compile the same sources anew.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
-  const errors: string[] = [];
-  const listening = new Promise<number>((resolve) => {
-    child.on('message', (message: { port?: number; error?: string }) => {
-      if (message.port !== undefined) resolve(message.port);
-      if (message.error !== undefined) errors.push(message.error);
-    });
-  });
-  child.send(address);
-  return { child, url: `http://127.0.0.1:${await listening}`, errors };
-}
 
 const messageOf = ({ request }: QuestRecord): string => (request as { message?: string }).message ?? '';
 
@@ -97,7 +74,7 @@ describe.each(['sql', 'store'] as const)(
       const ids = new Set<string>();
 
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const life = await begin(address);
+        const life = await beginLife(CHILD, address);
         const before = ids.size;
         const killAfter = 10 + random.below(40);
         let areDone = false;
@@ -108,12 +85,11 @@ describe.each(['sql', 'store'] as const)(
         });
         while (ids.size - before < killAfter && !areDone) await sleep(5);
         await sleep(random.below(300));
-        life.child.kill('SIGKILL');
-        await once(life.child, 'exit');
+        await endLife(life, 'SIGKILL');
         await clients;
       }
 
-      const last = await begin(address);
+      const last = await beginLife(CHILD, address);
       const restarted = performance.now();
       const quests = services.store.collection(QUESTS);
       // A quest ends before its job does: the last life must be left to end both.
@@ -123,8 +99,7 @@ describe.each(['sql', 'store'] as const)(
       };
       while ((await live()) > 0 && performance.now() - restarted < TERMINAL_WITHIN_MS) await sleep(50);
       const seconds = (performance.now() - restarted) / 1000;
-      last.child.kill('SIGTERM');
-      await once(last.child, 'exit');
+      await endLife(last, 'SIGTERM');
 
       const ends: Record<string, number> = {};
       const charges = new Map<string, string[]>();

@@ -1,11 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createUser, FILES, GENERATIONS, type GenerationRecord, issueApiKey } from '@questline/core';
 import { afterAll, expect, it } from 'vitest';
+import { beginLife, endLife, type Life } from '../../support/lives.ts';
 import { openStudio } from './studio.ts';
 import { type Address, openWorkspace, POLL_MS } from './workspace.ts';
 
@@ -15,37 +14,9 @@ const PRICE = 8_000_000;
 const GRANT = 9_000_000_000_000;
 const ENDED_WITHIN_MS = 240_000;
 
+const CHILD = join(import.meta.dirname, 'crash.child.ts');
 const folder = mkdtempSync(join(tmpdir(), 'questline-generations-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-interface Life {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly listeningAt: number;
-  readonly errors: string[];
-}
-
-async function begin(address: Address): Promise<Life> {
-  const child = fork(join(import.meta.dirname, 'crash.child.ts'), {
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
-  const errors: string[] = [];
-  const listening = new Promise<number>((resolve) => {
-    child.on('message', (message: { port?: number; error?: string }) => {
-      if (message.port !== undefined) resolve(message.port);
-      if (message.error !== undefined) errors.push(message.error);
-    });
-  });
-  child.send(address);
-  const url = `http://127.0.0.1:${await listening}`;
-  return { child, url, listeningAt: Date.now(), errors };
-}
-
-async function end({ child }: Life, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  child.kill(signal);
-  await once(child, 'exit');
-}
 
 function tally(values: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -77,7 +48,7 @@ it(`${MANY} films, killed twice: each asked for once, none lost, settled within 
     tally(records.map(({ state, step }) => (step === undefined ? state : `${state}, ${step}`)));
   const isLive = { state: { in: ['reserving', 'pending', 'running', 'storing'] } } as const;
 
-  const lives = [await begin(address)];
+  const lives = [await beginLife(CHILD, address)];
   const prompts = Array.from({ length: MANY }, (_, number) => `film ${number}`);
   const waiting = [...prompts];
   const accepted: string[] = [];
@@ -94,22 +65,22 @@ it(`${MANY} films, killed twice: each asked for once, none lost, settled within 
       }
     }),
   );
-  await end(lives[0] as Life, 'SIGKILL');
+  await endLife(lives[0] as Life, 'SIGKILL');
   const atFirstKill = await all();
 
-  lives.push(await begin(address));
+  lives.push(await beginLife(CHILD, address));
   const deadline = Date.now() + ENDED_WITHIN_MS;
   while (Date.now() < deadline && MANY - (await generations.count(isLive)) < MANY / 3) await sleep(20);
-  await end(lives[1] as Life, 'SIGKILL');
+  await endLife(lives[1] as Life, 'SIGKILL');
   const atSecondKill = await all();
 
-  lives.push(await begin(address));
+  lives.push(await beginLife(CHILD, address));
   const isBusy = async (): Promise<boolean> => {
     const { ready, delayed, leased } = await services.queue.counts();
     return ready + delayed + leased > 0 || (await generations.count(isLive)) > 0;
   };
   while (Date.now() < deadline && (await isBusy())) await sleep(100);
-  await end(lives[2] as Life, 'SIGTERM');
+  await endLife(lives[2] as Life, 'SIGTERM');
 
   const records = await all();
   const asked = tally(studio.works.map(({ prompt }) => prompt));
