@@ -1,8 +1,8 @@
 /**
- * Chat beside a bare server that answers the same JSON and does nothing for it, and beside Express doing the same
- * against a Map. CPU is the server process's own; pairs alternate, the median of their ratios counts.
+ * Compares chat with a bare server that returns the same JSON without any work, and with Express on a Map.
+ * CPU is the server process's own; pairs alternate, and the median of their ratios is reported.
  */
-import { type Errand, hammer } from './support/hammer.ts';
+import { hammer, type Scenario } from './support/hammer.ts';
 import type { Load } from './support/load.ts';
 import { type Measured, start } from './support/process.ts';
 import { median, reportRatio } from './support/report.ts';
@@ -13,18 +13,18 @@ const BODY = JSON.stringify({ message: 'Tell me a short story about a lighthouse
 const warm: Load = { requests: 30_000, concurrency: 20 };
 const load: Load = { requests: 10_000, concurrency: 20 };
 
-const acknowledge: Errand = async (ask) => {
+const acknowledge: Scenario = async (ask) => {
   await ask('POST', '/api/chat', BODY);
 };
 
-const acknowledgeAndPoll: Errand = async (ask) => {
+const acknowledgeAndPoll: Scenario = async (ask) => {
   const { id } = JSON.parse(await ask('POST', '/api/chat', BODY)) as { id: string };
   while (!(await ask('GET', `/api/v1/quests/${id}`)).includes('"status":"done"'));
 };
 
-async function costOf(server: Measured, errand: Errand): Promise<number> {
+async function getCost(server: Measured, scenario: Scenario): Promise<number> {
   const before = await server.read();
-  await hammer(server.url, load, errand);
+  await hammer(server.url, load, scenario);
   const after = await server.read();
   return (after.cpu - before.cpu) / load.requests;
 }
@@ -34,26 +34,26 @@ async function compare(
   goal: number,
   reference: Measured,
   ours: Measured,
-  errandAt: (server: Measured) => Promise<Errand>,
+  prepareScenario: (server: Measured) => Promise<Scenario>,
 ): Promise<void> {
-  const errands = new Map<Measured, Errand>();
+  const scenarios = new Map<Measured, Scenario>();
   for (const server of [reference, ours]) {
-    const errand = await errandAt(server);
-    errands.set(server, errand);
-    await hammer(server.url, warm, errand);
+    const scenario = await prepareScenario(server);
+    scenarios.set(server, scenario);
+    await hammer(server.url, warm, scenario);
   }
   const costs: [number[], number[]] = [[], []];
   const ratios: number[] = [];
   for (let index = 0; index < PAIRS; index += 1) {
     const order = index % 2 === 0 ? [reference, ours] : [ours, reference];
     for (const server of order) {
-      const errand = errands.get(server) ?? acknowledge;
-      costs[server === ours ? 1 : 0].push(await costOf(server, errand));
+      const scenario = scenarios.get(server) ?? acknowledge;
+      costs[server === ours ? 1 : 0].push(await getCost(server, scenario));
     }
     ratios.push((costs[1].at(-1) ?? 0) / (costs[0].at(-1) ?? 1));
   }
   const [bare, questline] = costs.map((list) => median(list).toFixed(1));
-  reportRatio(what, median(ratios), goal, `CPU per errand ${questline} us (reference ${bare} us)`);
+  reportRatio(what, median(ratios), goal, `CPU per scenario ${questline} us (reference ${bare} us)`);
   await reference.stop();
   await ours.stop();
 }

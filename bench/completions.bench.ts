@@ -1,6 +1,7 @@
 /**
- * The completions hot path beside a bare server that parses and re-encodes the same upstream events. CPU is the server
- * process's own user and system time; pairs alternate, the median of their ratios counts.
+ * Compares the completions hot path with a bare server that parses and re-encodes the same upstream events.
+ * CPU is the server process's own user and system time; pairs alternate, and the median of their ratios is
+ * reported.
  */
 import { complete, type Load, openStreams } from './support/load.ts';
 import { type Measured, start } from './support/process.ts';
@@ -23,7 +24,7 @@ interface Cost {
   readonly perSecond: number;
 }
 
-async function costOf(server: Measured, load: Load): Promise<Cost> {
+async function getCost(server: Measured, load: Load): Promise<Cost> {
   const before = await server.read();
   const { seconds } = await complete(server.url, load);
   const after = await server.read();
@@ -40,9 +41,9 @@ async function compare(
   const ratios: number[] = [];
   const costs: [Cost[], Cost[]] = [[], []];
   for (let index = 0; index < PAIRS; index++) {
-    // Alternating who goes first, so that drift of the machine cancels out.
+    // Alternates the order, so that drift of the machine cancels out.
     const order = index % 2 === 0 ? [reference, ours] : [ours, reference];
-    for (const server of order) costs[server === ours ? 1 : 0].push(await costOf(server, load));
+    for (const server of order) costs[server === ours ? 1 : 0].push(await getCost(server, load));
     ratios.push((costs[1].at(-1)?.cpu ?? 0) / (costs[0].at(-1)?.cpu ?? 1));
   }
   const per = goal.perStream ?? 1;
@@ -59,8 +60,8 @@ async function compare(
   await ours.stop();
 }
 
-// A server that has just started still compiles its code, and the longer its path the longer it does so: what counts is
-// what a request costs from then on.
+// Warms up first, because a new server compiles its code, longer for longer paths. The result is the cost of
+// a request after that.
 const warm: Load = { requests: 30_000, concurrency: 20 };
 const burst: Load = { requests: 2000, concurrency: 20 };
 

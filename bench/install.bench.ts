@@ -1,7 +1,8 @@
 /**
- * P10 and P11: what a host gets that installs core and one adapter. The packages are built, packed and installed as from
- * a registry; the framework is the host's own, and not counted. Then that installation is started beside bare Express,
- * alternating: from nothing to the first answered request. CPU counts, the time on the clock is told too.
+ * P10 and P11: size and start time of an installation of core and one adapter. Packs the built packages and
+ * installs them as from a registry; the framework belongs to the host and is not counted. Then it starts this
+ * installation and bare Express alternately, up to the first answered request. The goal is CPU time; wall
+ * time is reported too.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -37,7 +38,7 @@ function install(): void {
   npm(['install', ...options, ...tarballs.map((file) => `./${file}`)], folder);
 }
 
-/** Bytes of all files, and how many packages they are. */
+/** The total size of all files in bytes, and the number of packages. */
 function measure(): { bytes: number; packages: number } {
   const files = readdirSync(modules, { recursive: true, encoding: 'utf8' });
   let bytes = 0;
@@ -78,7 +79,7 @@ try {
     cpu,
     'ms',
     150,
-    `on the clock ${elapsed} ms`,
+    `wall time ${elapsed} ms`,
   );
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,9 @@
 /**
- * P8: a hold and its settlement on PostgreSQL beside a bare transaction of two statements over the same driver. Pairs
- * alternate, the median of their ratios counts. Once with every caller on an account of its own, once all on one. The
- * goal of half the rate reads as twice the CPU of this process; the rates themselves are told too, but they follow the
- * disk: a hold and its settlement are two commits, the bare transaction is one.
+ * P8: compares a hold and its settlement on PostgreSQL with a bare transaction of two statements over the
+ * same driver. Pairs alternate, and the median of their ratios is reported: once with an account per caller,
+ * once with one account for all. The goal of half the rate means twice the CPU of this process. The rates are
+ * reported too, but they depend on the disk: a hold and its settlement are two commits, the bare transaction
+ * is one.
  */
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createPostgresDatabase, createSqliteDatabase, createSqlLedger, migrate } from '@questline/sql';
@@ -27,7 +28,7 @@ const database = createPostgresDatabase({ pool, schema });
 await migrate(database, { collections: [] });
 const ledger = createSqlLedger(database, { clock, ids });
 
-const accountOf = (caller: number, isShared: boolean) => `user:${isShared ? 'all' : caller}`;
+const getAccount = (caller: number, isShared: boolean) => `user:${isShared ? 'all' : caller}`;
 
 async function bare(account: string): Promise<void> {
   const client = await pool.connect();
@@ -60,12 +61,12 @@ async function holdAndSettle(on: typeof ledger, account: string): Promise<void> 
 }
 
 interface Cost {
-  /** Microseconds of this process's own user and system time, per call. */
+  /** User and system time of this process per call, in microseconds. */
   readonly cpu: number;
   readonly perSecond: number;
 }
 
-async function costOf(
+async function getCost(
   callers: number,
   calls: number,
   call: (caller: number) => Promise<void>,
@@ -84,20 +85,20 @@ async function costOf(
 
 for (let caller = 0; caller < CALLERS; caller += 1) {
   for (const isShared of [false, true]) {
-    const account = accountOf(caller, isShared);
+    const account = getAccount(caller, isShared);
     await pool.query(`insert into ${schema}.bare_accounts values ($1, 0) on conflict do nothing`, [account]);
     await ledger.grant({ account, amount: 1e12, key: 'bench', reason: 'bench' });
   }
 }
 
 for (const isShared of [false, true]) {
-  const ours = () => costOf(CALLERS, CALLS, (caller) => holdAndSettle(ledger, accountOf(caller, isShared)));
-  const theirs = () => costOf(CALLERS, CALLS, (caller) => bare(accountOf(caller, isShared)));
+  const ours = () => getCost(CALLERS, CALLS, (caller) => holdAndSettle(ledger, getAccount(caller, isShared)));
+  const theirs = () => getCost(CALLERS, CALLS, (caller) => bare(getAccount(caller, isShared)));
   await ours();
   await theirs();
   const pairs: { ours: Cost; bare: Cost }[] = [];
   for (let pair = 0; pair < PAIRS; pair += 1) {
-    // Alternating who goes first, so that drift of the machine cancels out.
+    // Alternates the order, so that drift of the machine cancels out.
     if (pair % 2 === 0) pairs.push({ ours: await ours(), bare: await theirs() });
     else pairs.push({ bare: await theirs(), ours: await ours() });
   }
@@ -116,7 +117,7 @@ const embedded = createSqliteDatabase({ path: ':memory:' });
 await migrate(embedded, { collections: [] });
 const embeddedLedger = createSqlLedger(embedded, { clock, ids });
 await embeddedLedger.grant({ account: 'user:0', amount: 1e12, key: 'bench', reason: 'bench' });
-const { cpu, perSecond } = await costOf(1, 5000, () => holdAndSettle(embeddedLedger, 'user:0'));
+const { cpu, perSecond } = await getCost(1, 5000, () => holdAndSettle(embeddedLedger, 'user:0'));
 console.log(
   `hold + settle on embedded SQLite, in memory: CPU ${cpu.toFixed(0)} us, ${perSecond.toFixed(0)}/s`,
 );

@@ -1,6 +1,6 @@
 /**
- * P7: finding the route of a request among all that the api has: once for every operation, by its own path with ids in
- * it, and for paths that are the host's. CPU of this process.
+ * P7: route lookup among all operations of the api: once for every operation by its path with IDs, and for
+ * paths of the host. CPU of this process.
  */
 import { createApi, createServices } from '@questline/core';
 import {
@@ -9,7 +9,7 @@ import {
   createMemoryStore,
   createSystemClock,
 } from '@questline/core/memory';
-import { createRouter } from '../packages/core/src/http/router.ts';
+import { createRouter } from '../packages/core/src/operations/router.ts';
 import { median, reportAmount } from './support/report.ts';
 
 const ROUNDS = 9;
@@ -39,8 +39,8 @@ const theirs = ['/', '/index.html', '/api/orders/17', '/assets/app.js'].map((pat
   path,
 }));
 
-/** Microseconds of CPU for one look-up. */
-function costOf(
+/** CPU of one lookup, in microseconds. */
+function getCost(
   asked: readonly { readonly method: string; readonly path: string }[],
   isOurs: boolean,
 ): number {
@@ -51,16 +51,16 @@ function costOf(
     if (router.find(method, path)?.kind === 'route') found += 1;
   }
   const { user, system } = process.cpuUsage(before);
-  if (found !== (isOurs ? FINDS : 0)) throw new Error(`${found} of ${FINDS} look-ups found a route`);
+  if (found !== (isOurs ? FINDS : 0)) throw new Error(`${found} of ${FINDS} lookups found a route`);
   return (user + system) / FINDS;
 }
 
 for (const [what, asked] of [
-  [`P7  finding the route, ${ours.length} operations`, ours],
-  ['P7  seeing that a path is not ours', theirs],
+  [`P7  lookup of a route, ${ours.length} operations`, ours],
+  ['P7  lookup of a path of the host', theirs],
 ] as const) {
   const isOurs = asked === ours;
-  costOf(asked, isOurs);
-  const costs = Array.from({ length: ROUNDS }, () => costOf(asked, isOurs));
+  getCost(asked, isOurs);
+  const costs = Array.from({ length: ROUNDS }, () => getCost(asked, isOurs));
   reportAmount(what, median(costs), 'us', 1, `median of ${ROUNDS} rounds of ${FINDS}`);
 }

@@ -1,4 +1,4 @@
-/** Runs the benchmarks (`bench/<name>.bench.ts`), or those named: `npm run bench -- completions`. */
+/** Runs all benchmarks (`bench/<name>.bench.ts`) or the named ones: `npm run bench -- completions`. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ const names = readdirSync(import.meta.dirname)
   .map((file) => file.replace(/\.bench\.ts$/, ''))
   .filter((name) => wanted.length === 0 || wanted.includes(name));
 
-// One after another: two at once would measure each other.
+// Sequentially: parallel benchmarks would disturb each other.
 for (const name of names) {
   console.log(`\n${name}`);
   await import(join(import.meta.dirname, `${name}.bench.ts`));

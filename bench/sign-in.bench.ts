@@ -1,6 +1,6 @@
 /**
- * Whether the time of an answer tells who has an account: known, unknown and disabled addresses in turn, so that
- * whatever else the machine does hits all three alike. Told as the distance of the medians, in milliseconds.
+ * Checks that response times do not reveal accounts. Known, unknown and disabled addresses alternate, so that
+ * other load on the machine affects all three equally. Reports the difference of the medians in milliseconds.
  */
 import { COLLECTIONS, createApi, createServices, createUser, toFetchHandler, USERS } from '@questline/core';
 import {
@@ -55,7 +55,7 @@ const sent = KINDS.map((): number[] => []);
 const tried = KINDS.map((): number[] => []);
 for (let at = 0; at < CALLS; at += 1) {
   for (let turn = 0; turn < KINDS.length; turn += 1) {
-    // Nobody always goes first.
+    // Rotate the order.
     const index = (at + turn) % KINDS.length;
     const email = `${KINDS[index]}-${at}@example.com`;
     const asked = await timed('/api/otc/send', { email });
@@ -67,14 +67,14 @@ for (let at = 0; at < CALLS; at += 1) {
 await database.close();
 
 for (const [what, times] of [
-  ['asking for a code', sent],
+  ['request of a code', sent],
   ['a wrong code', tried],
 ] as const) {
   const medians = times.map(median);
   const distance = Math.max(...medians) - Math.min(...medians);
   const verdict = distance <= GOAL_MS ? 'met' : 'MISSED';
-  const told = KINDS.map((kind, index) => `${kind} ${medians[index]?.toFixed(3)}`).join(', ');
+  const summary = KINDS.map((kind, index) => `${kind} ${medians[index]?.toFixed(3)}`).join(', ');
   console.log(
-    `${what.padEnd(20)} apart ${distance.toFixed(3)} ms   goal <= ${GOAL_MS} ms   ${verdict}   ${told}`,
+    `${what.padEnd(20)} difference ${distance.toFixed(3)} ms   goal <= ${GOAL_MS} ms   ${verdict}   ${summary}`,
   );
 }

@@ -1,6 +1,7 @@
 /**
- * From `questline start` to the first answered request, by the built command: cold in an empty folder, where it makes
- * secrets, tables and folders, and warm in the same folder again. Beside it, alternating, bare Express, which has nothing to open.
+ * Measures the time from `questline start` to the first answered request, with the built command: cold in an
+ * empty folder, where it creates secrets, tables and folders, and warm in the same folder. Bare Express,
+ * which opens nothing, alternates with it.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,9 +15,9 @@ const main = join(root, 'packages', 'server', 'dist', 'main.js');
 const bare = join(import.meta.dirname, 'support', 'startup', 'bare-server.mjs');
 
 interface Start {
-  /** Milliseconds on the clock, from the process's beginning to the whole of its first answer. */
+  /** Wall time from the start of the process to the end of its first answer, in ms. */
   readonly firstAnswer: number;
-  /** What the server itself says. */
+  /** Start time that the server prints. */
   readonly ready: number;
   readonly memory: number;
 }
@@ -70,7 +71,7 @@ execFileSync('npm', ['run', 'build', '--silent'], { cwd: root, stdio: ['ignore',
 const cold: Start[] = [];
 const warm: Start[] = [];
 const express: Start[] = [];
-// The first one warms the file system's cache, for all three.
+// The first round warms the file system cache for all three.
 for (let round = -1; round < ROUNDS; round += 1) {
   const folder = mkdtempSync(join(tmpdir(), 'questline-start-'));
   try {

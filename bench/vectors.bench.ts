@@ -1,12 +1,13 @@
 /**
- * A search over 100,000 chunks: in memory, on SQLite, and on PostgreSQL with pgvector, the last beside a bare query over
- * the same table in the same run. Where the server has no pgvector, a PostgreSQL within this process has it: its times are
- * its own, the ratio to the bare query is what counts. `BENCH_CHUNKS` and `BENCH_DIMENSIONS` make it smaller.
+ * Measures a search over 100,000 chunks: in memory, on SQLite, and on PostgreSQL with pgvector, the last
+ * compared with a bare query on the same table. Without pgvector on the server, a PostgreSQL within this
+ * process is used: only the ratio to the bare query is meaningful then. `BENCH_CHUNKS` and `BENCH_DIMENSIONS`
+ * reduce the size.
  */
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import type { IndexedChunk, VectorIndex } from '@questline/core';
 import { createMemoryVectors } from '@questline/core/memory';
+import type { IndexedChunk, VectorIndex } from '@questline/core/ports';
 import { createPostgresDatabase, createSqliteDatabase, createSqlVectors, migrate } from '@questline/sql';
 import { median, reportRatio } from './support/report.ts';
 
@@ -15,7 +16,7 @@ const DIMENSIONS = Number(process.env.BENCH_DIMENSIONS ?? 64);
 const SEARCHES = 30;
 const LIMIT = 10;
 const BATCH = 1000;
-/** A search looks first whether its scope is small, sets how far the index is followed, and reads more columns. */
+/** A search first checks the size of its scope, sets the search depth of the index, and reads more columns. */
 const GOAL = 3;
 
 let seed = 7;
@@ -26,7 +27,7 @@ function random(): number {
 
 const direction = (): number[] => Array.from({ length: DIMENSIONS }, () => random() - 0.5);
 
-function chunkOf(id: number): IndexedChunk {
+function makeChunk(id: number): IndexedChunk {
   return {
     id: `c${id}`,
     lakeId: 'lake',
@@ -41,12 +42,12 @@ function chunkOf(id: number): IndexedChunk {
 
 async function fill(indexes: readonly VectorIndex[]): Promise<void> {
   for (let from = 0; from < CHUNKS; from += BATCH) {
-    const chunks = Array.from({ length: Math.min(BATCH, CHUNKS - from) }, (_, at) => chunkOf(from + at));
+    const chunks = Array.from({ length: Math.min(BATCH, CHUNKS - from) }, (_, at) => makeChunk(from + at));
     for (const index of indexes) await index.upsert(chunks);
   }
 }
 
-/** Milliseconds of the middle one. */
+/** The median in milliseconds. */
 async function timed(search: (wanted: number[]) => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let at = 0; at < SEARCHES; at += 1) {
@@ -69,8 +70,8 @@ const indexes = {
   SQLite: createSqlVectors(sqlite),
   pgvector: createSqlVectors(postgres),
 };
-// The index is made by the first write. Built again over all at the end, it is the same one, made in a fraction of the time.
-await indexes.pgvector.upsert([chunkOf(0)]);
+// The first write creates the index. Rebuilding it after all writes gives the same index in a fraction of the time.
+await indexes.pgvector.upsert([makeChunk(0)]);
 const { rows } = await server.query<{ indexname: string; indexdef: string }>(
   `select indexname, indexdef from pg_indexes where indexdef like '%hnsw%'`,
 );
@@ -97,7 +98,7 @@ const ours = (wanted: number[]): Promise<unknown> =>
   indexes.pgvector.nearest({ scope, vector: wanted, limit: LIMIT });
 const ratios: number[] = [];
 for (let pair = 0; pair < 5; pair += 1) ratios.push((await timed(ours)) / (await timed(bare)));
-const details = `ours / bare, median of ${ratios.length} pairs of ${SEARCHES} searches`;
+const details = `Questline / bare, median of ${ratios.length} pairs of ${SEARCHES} searches`;
 reportRatio(`search of ${CHUNKS} chunks beside a bare pgvector query`, median(ratios), GOAL, details);
 await server.close();
 await sqlite.close();

@@ -1,6 +1,6 @@
 /**
- * `npm ci` refuses a lock in which an optional dependency is missing, and `npm install` writes such a lock when a registry
- * lacks one platform's binary. Found here, it names the package instead of failing every clean installation.
+ * Finds optional dependencies that are missing in the lockfile, which makes `npm ci` fail. `npm install`
+ * writes such a lockfile when a registry lacks the binary of one platform.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const lock: { packages: Record<string, Entry> } = JSON.parse(
 );
 const problems: string[] = [];
 
-/** Looks where Node would: in the package's own node_modules, then in every one above it. */
+/** Resolves like Node: in the package's own node_modules, then in every folder above. */
 function isLocked(name: string, from: string): boolean {
   for (
     let folder = from;
@@ -32,9 +32,9 @@ function isLocked(name: string, from: string): boolean {
 for (const [path, entry] of Object.entries(lock.packages)) {
   for (const name of Object.keys(entry.optionalDependencies ?? {})) {
     if (!isLocked(name, path))
-      problems.push(`${path || 'root'}: optional dependency ${name} is not in the lock`);
+      problems.push(`${path || 'root'}: optional dependency ${name} is missing in the lockfile`);
   }
-  if (entry.resolved && !entry.link) problems.push(`${path}: the lock names the registry it came from`);
+  if (entry.resolved && !entry.link) problems.push(`${path}: the lockfile contains a registry address`);
 }
 
 if (problems.length > 0) {

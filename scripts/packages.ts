@@ -14,7 +14,10 @@ const packages: Package[] = readdirSync(join(root, 'packages'))
   .map((name) => ({ name, folder: join(root, 'packages', name) }))
   .filter(({ folder }) => existsSync(join(folder, 'package.json')));
 
-/** Runs `work` for every package, a few at a time; every package is tried before the first failure ends the process. */
+/**
+ * Runs `work` for every package, a few in parallel; the first failure ends the process after all have been
+ * tried.
+ */
 export async function eachPackage(work: (found: Package) => Promise<void>): Promise<void> {
   const waiting = [...packages];
   let failed = 0;
@@ -32,7 +35,7 @@ export async function eachPackage(work: (found: Package) => Promise<void>): Prom
   if (failed > 0) process.exit(1);
 }
 
-/** Runs a tool of the workspace, or one named by its path, and shows what it said only when it failed. */
+/** Runs a tool of the workspace, or one at a path, and prints its output only if it fails. */
 export async function run(tool: string, args: string[], cwd: string): Promise<void> {
   const child = spawn(resolve(root, 'node_modules/.bin', tool), args, {
     cwd,

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ModelChunk, ModelProvider } from '@questline/core';
+import type { ModelChunk, ModelProvider } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, eventsOf } from './support/model.ts';
-import { createWorld } from './support/world.ts';
+import { createScriptedProvider, getEvents } from './support/model.ts';
+import { createTestApp } from './support/test-app.ts';
 
 const QUESTION = { model: 'scripted', messages: [{ role: 'user', content: 'Weather in Oslo?' }] };
 
-describe('a turn with tools and thinking', () => {
-  it('sends text as it comes, all calls of the turn in one event, and takes blocks and results back verbatim', async () => {
+describe('turn with tools and thinking', () => {
+  it('streams text, joins the calls of the turn in one event and accepts blocks and results unchanged', async () => {
     const provider = createScriptedProvider((call) => {
       call.say({ type: 'thinking_delta', text: 'hm' });
       call.say({ type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's1' } });
@@ -18,11 +18,11 @@ describe('a turn with tools and thinking', () => {
       call.say({ type: 'usage', usage: { input: 5, output: 9 } }, { type: 'finish', reason: 'tool_use' });
       call.end();
     });
-    const world = await createWorld({ models: [provider] });
+    const app = await createTestApp({ models: [provider] });
     const tools = [
       { toolSchema: { name: 'weather', description: 'Weather', parameters: { type: 'object' } } },
     ];
-    const first = await world.ask('POST', '/api/ai/v1/completions', {
+    const first = await app.ask('POST', '/api/ai/v1/completions', {
       body: { ...QUESTION, options: { tools } },
       headers: { 'X-Request-ID': 'r-1' },
     });
@@ -32,7 +32,7 @@ describe('a turn with tools and thinking', () => {
       { type: 'thinking', provider_type: 'thought_signature', value: 's2' },
     ];
     expect(text).toMatch(/^: keep-alive\n\ndata: /);
-    expect(eventsOf(text)).toEqual([
+    expect(getEvents(text)).toEqual([
       { type: 'meta', requestId: 'r-1' },
       { type: 'content', text: 'Let me see.', thinking },
       {
@@ -49,7 +49,7 @@ describe('a turn with tools and thinking', () => {
       '[DONE]',
     ]);
 
-    const second = await world.ask('POST', '/api/ai/v1/completions', {
+    const second = await app.ask('POST', '/api/ai/v1/completions', {
       body: {
         ...QUESTION,
         messages: [
@@ -84,20 +84,20 @@ describe('a turn with tools and thinking', () => {
     ]);
   });
 
-  it('keeps the connection alive while a model is silent, and sends the head after ten seconds at the latest', async () => {
+  it('keeps the connection alive while a model is silent and sends headers within ten seconds', async () => {
     const provider = createScriptedProvider();
-    const world = await createWorld({ models: [provider] });
-    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
-    // Until the model is asked nothing waits for its first event.
+    const app = await createTestApp({ models: [provider] });
+    const asked = app.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
+    // Nothing waits for the first event before the model is called.
     while (provider.calls.length === 0) await turn();
     await turn();
-    await world.clock.advance(10_000);
+    await app.clock.advance(10_000);
     const response = await asked;
     expect(response.status).toBe(200);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toMatch(/^: keep-alive\n\ndata: {"type":"meta"/);
     const quiet = reader?.read();
-    await world.clock.advance(20_000);
+    await app.clock.advance(20_000);
     expect((await quiet)?.value).toBe(': keep-alive\n\n');
     const [call] = provider.calls;
     call?.say({ type: 'text', text: 'Here.' });
@@ -107,20 +107,64 @@ describe('a turn with tools and thinking', () => {
       rest += step.value;
     expect(rest).toContain('Here.');
     expect(rest).toMatch(/data: \[DONE\]\n\n$/);
-    expect(world.clock.pending).toBe(0);
+    expect(app.clock.pending).toBe(0);
   });
 
-  it('sends the head after ten seconds too when the provider has not even taken the call', async () => {
+  it('is never silent for more than ten seconds, and sends no keep-alive while there is output', async () => {
+    const provider = createScriptedProvider();
+    const app = await createTestApp({ models: [provider] });
+    const asked = app.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
+    while (provider.calls.length === 0) await turn();
+    const [call] = provider.calls;
+    call?.say({ type: 'text', text: 'One' });
+    const reader = (await asked).body?.pipeThrough(new TextDecoderStream()).getReader();
+    const start = app.clock.now();
+    const heard: [number, string][] = [];
+    const listening = (async () => {
+      for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+        for (const part of step.value.split('\n\n').filter((text) => text !== '')) {
+          heard.push([
+            (app.clock.now() - start) / 1000,
+            /"text":"(\w+)"/.exec(part)?.[1] ?? part.slice(0, 12),
+          ]);
+        }
+      }
+    })();
+    const pass = async (ms: number): Promise<void> => {
+      await app.clock.advance(ms);
+      await app.settle();
+    };
+    await app.settle();
+    for (const text of ['Two', 'Three']) {
+      await pass(4000);
+      call?.say({ type: 'text', text });
+      await app.settle();
+    }
+    for (let second = 8; second < 30; second += 1) await pass(1000);
+    call?.say({ type: 'finish', reason: 'stop' });
+    call?.end();
+    await listening;
+    expect(heard.slice(2).filter(([, what]) => !what.startsWith('data'))).toEqual([
+      [0, 'One'],
+      [4, 'Two'],
+      [8, 'Three'],
+      [18, ': keep-alive'],
+      [28, ': keep-alive'],
+    ]);
+    expect(app.clock.pending).toBe(0);
+  });
+
+  it('sends headers after ten seconds when the provider has not accepted the call', async () => {
     let take = (): void => undefined;
     const taken = new Promise<void>((resolve) => {
       take = resolve;
     });
     const provider = createScriptedProvider(() => taken);
-    const world = await createWorld({ models: [provider] });
-    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
+    const app = await createTestApp({ models: [provider] });
+    const asked = app.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
     while (provider.calls.length === 0) await turn();
     await turn();
-    await world.clock.advance(10_000);
+    await app.clock.advance(10_000);
     const response = await asked;
     expect(response.status).toBe(200);
     const [call] = provider.calls;
@@ -128,10 +172,10 @@ describe('a turn with tools and thinking', () => {
     call?.end();
     take();
     expect(await response.text()).toMatch(/"text":"Here\.".*data: \[DONE\]\n\n$/s);
-    expect(world.clock.pending).toBe(0);
+    expect(app.clock.pending).toBe(0);
   });
 
-  it('leaves a provider that takes the call when its client has gone, free of charge', async () => {
+  it('aborts a provider that accepts the call after the client disconnected, free of charge', async () => {
     let take = (): void => undefined;
     let isLeft = false;
     const provider = createScriptedProvider();
@@ -153,92 +197,101 @@ describe('a turn with tools and thinking', () => {
         };
       },
     };
-    const world = await createWorld({ models: [deaf] });
+    const app = await createTestApp({ models: [deaf] });
     const controller = new AbortController();
-    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION, signal: controller.signal });
-    await world.settle();
+    const asked = app.ask('POST', '/api/ai/v1/completions', { body: QUESTION, signal: controller.signal });
+    await app.settle();
     controller.abort();
     await asked;
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
     take();
-    await world.settle();
+    await app.settle();
     expect(isLeft).toBe(true);
-    expect(world.clock.pending).toBe(0);
+    expect(app.clock.pending).toBe(0);
   });
 
-  it('stops the provider of a client that leaves before the first event, free of charge', async () => {
+  it('aborts the provider call when the client disconnects before the first event, and charges the input', async () => {
     const provider = createScriptedProvider();
-    const world = await createWorld({ models: [provider] });
+    const app = await createTestApp({ models: [provider] });
     const controller = new AbortController();
-    const asked = world.ask('POST', '/api/ai/v1/completions', { body: QUESTION, signal: controller.signal });
+    const asked = app.ask('POST', '/api/ai/v1/completions', { body: QUESTION, signal: controller.signal });
     while (provider.calls.length === 0) await turn();
     controller.abort();
     await provider.calls[0]?.whenStopped;
     await asked;
-    const [charge] = await world.ledger.charges({ account: world.account }, 1);
-    expect(charge).toMatchObject({ status: 'released', amount: 0 });
-    expect(world.incidents).toEqual([]);
-    expect(world.clock.pending).toBe(0);
+    const [charge] = await app.ledger.charges({ account: app.account }, 1);
+    expect(charge).toMatchObject({ status: 'settled', amount: 70_000, usage: { input: 7, output: 0 } });
+    expect(app.incidents).toEqual([]);
+    expect(app.clock.pending).toBe(0);
   });
 });
 
-describe('a provider of the host that breaks its promises', () => {
+describe('invalid provider of the host', () => {
   const hi: ModelChunk = { type: 'text', text: 'x'.repeat(25) };
 
-  /** What it gives, after a first word. */
-  const faulty: Readonly<Record<string, (step: number) => Promise<IteratorResult<ModelChunk>>>> = {
-    'gives a part that is none': async () => ({ done: false, value: null as unknown as ModelChunk }),
-    'gives text that is none': async () => ({
+  /** Returns an invalid result after a first text. */
+  const invalid: Readonly<Record<string, (step: number) => Promise<IteratorResult<ModelChunk>>>> = {
+    'yields null': async () => ({ done: false, value: null as unknown as ModelChunk }),
+    'yields a text part without text': async () => ({
       done: false,
       value: { type: 'text' } as unknown as ModelChunk,
     }),
-    'gives thinking that is no JSON': async (step) =>
+    'yields a thinking block that is not JSON': async (step) =>
       step === 2
         ? { done: false, value: { type: 'thinking', block: { type: 'thinking', budget: 10n } } }
         : { done: true, value: undefined },
     'throws instead of rejecting': () => {
       throw new Error('SECRET of the provider');
     },
-    'gives no promise': () => ({ done: true, value: undefined }) as unknown as Promise<never>,
+    'returns no promise': () => ({ done: true, value: undefined }) as unknown as Promise<never>,
   };
 
-  it.each(Object.entries(faulty))('%s: one error event, and what came out is paid for', async (_, next) => {
-    let isLeft = false;
-    let steps = 0;
-    const provider: ModelProvider = {
-      ...createScriptedProvider(),
-      generate: async () => ({
-        [Symbol.asyncIterator]: () => ({
-          next() {
-            steps += 1;
-            return steps === 1 ? Promise.resolve({ done: false, value: hi }) : next(steps);
-          },
-          async return() {
-            isLeft = true;
-            return { done: true, value: undefined };
-          },
+  it.each(Object.entries(invalid))(
+    'ends with one error event and charges the output: %s',
+    async (_, next) => {
+      let isLeft = false;
+      let steps = 0;
+      const provider: ModelProvider = {
+        ...createScriptedProvider(),
+        generate: async () => ({
+          [Symbol.asyncIterator]: () => ({
+            next() {
+              steps += 1;
+              return steps === 1 ? Promise.resolve({ done: false, value: hi }) : next(steps);
+            },
+            async return() {
+              isLeft = true;
+              return { done: true, value: undefined };
+            },
+          }),
         }),
-      }),
-    };
-    const world = await createWorld({ models: [provider] });
-    const response = await world.ask('POST', '/api/ai/v1/completions', {
-      body: QUESTION,
-      headers: { 'X-Request-ID': 'r-1' },
-    });
-    const text = await response.text();
-    expect(eventsOf(text).slice(1)).toEqual([
-      { type: 'content', text: 'x'.repeat(25) },
-      { type: 'error', message: 'Model response error: the provider failed', requestId: 'r-1' },
-      '[DONE]',
-    ]);
-    expect(text).not.toContain('SECRET');
-    expect(isLeft).toBe(true);
-    expect(world.incidents).toHaveLength(1);
-    const [charge] = await world.ledger.charges({ account: world.account }, 1);
-    expect(charge).toMatchObject({ status: 'settled', usage: { output: 10 } });
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
-    expect(world.clock.pending).toBe(0);
-  });
+      };
+      const app = await createTestApp({ models: [provider] });
+      const response = await app.ask('POST', '/api/ai/v1/completions', {
+        body: QUESTION,
+        headers: { 'X-Request-ID': 'r-1' },
+      });
+      const text = await response.text();
+      expect(getEvents(text).slice(1)).toEqual([
+        { type: 'content', text: 'x'.repeat(25) },
+        {
+          type: 'error',
+          message: 'Model response error: the provider failed',
+          requestId: 'r-1',
+          usage: { inputTokens: 7, outputTokens: 10 },
+          credits: { used: 0.17, usdCost: 0.0017 },
+        },
+        '[DONE]',
+      ]);
+      expect(text).not.toContain('SECRET');
+      expect(isLeft).toBe(true);
+      expect(app.incidents).toHaveLength(1);
+      const [charge] = await app.ledger.charges({ account: app.account }, 1);
+      expect(charge).toMatchObject({ status: 'settled', usage: { output: 10 } });
+      expect((await app.ledger.balance(app.account)).held).toBe(0);
+      expect(app.clock.pending).toBe(0);
+    },
+  );
 });
 
 async function* endless(): AsyncGenerator<ModelChunk> {

@@ -5,8 +5,8 @@ import { checkConservation } from '@questline/testing';
 
 const WITHIN_MS = 60_000;
 
-/** A look into the database of a server, beside it. */
-export function openBooks(path: string) {
+/** Reads the database of a running server. */
+export function openLedgerAudit(path: string) {
   const clock = createSystemClock();
   const database = createSqliteDatabase({ path });
   const { ledger, queue } = createSqlPorts(database, { clock, ids: createIds({ clock }) });
@@ -19,7 +19,7 @@ export function openBooks(path: string) {
   };
 
   return {
-    /** Waits until nothing is under way and nothing is held, for a minute at most. */
+    /** Waits at most a minute until no work runs and no credit is held. */
     async settled(accounts: readonly string[]): Promise<void> {
       for (const ends = Date.now() + WITHIN_MS; Date.now() < ends; ) {
         if (!(await isBusy(accounts))) return;

@@ -1,24 +1,24 @@
 import { Agent, request } from 'undici';
 
-/** One workspace as its clients see it, and what it has told them so far. */
+/** Clients of one workspace, and the responses so far. */
 export interface Client {
   readonly url: string;
-  /** Everything that must never be in a log: keys, tokens, codes, signatures of addresses. */
+  /** Secrets that no log may contain: keys, tokens, codes, signatures of URLs. */
   readonly secrets: Set<string>;
-  /** Answers by the hundred of their status. */
+  /** Responses by status class. */
   readonly statuses: Map<string, number>;
-  /** Where an answer was the server's fault. */
+  /** Requests with a 5xx response. */
   readonly faults: string[];
-  ask<T = unknown>(method: Method, path: string, wish?: Wish): Promise<Answer<T>>;
-  /** Reads a stream of events. @param leave says after which text the client leaves. @returns whether it came to its end. */
-  listen(path: string, wish: Wish, leave?: (text: string) => boolean): Promise<boolean>;
+  ask<T = unknown>(method: Method, path: string, options?: RequestOptions): Promise<Answer<T>>;
+  /** Reads an event stream. @param leave decides after which text the client disconnects. @returns whether the stream ended. */
+  listen(path: string, options: RequestOptions, leave?: (text: string) => boolean): Promise<boolean>;
   /** Ends all connections; the next request opens new ones. */
   hangUp(): Promise<void>;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface Wish {
+export interface RequestOptions {
   readonly credential?: string;
   /** JSON, unless it is bytes. */
   readonly body?: object | Uint8Array | string;
@@ -27,12 +27,12 @@ export interface Wish {
 
 export interface Answer<T> {
   readonly status: number;
-  /** As whoever asked expects it. */
+  /** The response has the expected form. */
   readonly body: T;
   readonly bytes: Buffer;
 }
 
-/** What stands in an answer that is no refusal. */
+/** The body of a successful response. */
 export function must<T>({ status, body, bytes }: Answer<T>): T {
   if (status >= 400) throw new Error(`${status} ${bytes.toString().slice(0, 200)}`);
   return body;
@@ -45,8 +45,8 @@ export function createClient(url: string): Client {
   const statuses = new Map<string, number>();
   const faults: string[] = [];
 
-  const send = async (method: Method, path: string, wish: Wish, signal?: AbortSignal) => {
-    const { credential, body, headers } = wish;
+  const send = async (method: Method, path: string, options: RequestOptions, signal?: AbortSignal) => {
+    const { credential, body, headers } = options;
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const answer = await request(path.startsWith('http') ? path : url + path, {
       method,
@@ -70,18 +70,18 @@ export function createClient(url: string): Client {
     secrets: new Set(),
     statuses,
     faults,
-    async ask<T>(method: Method, path: string, wish: Wish = {}) {
-      const answer = await send(method, path, wish);
+    async ask<T>(method: Method, path: string, options: RequestOptions = {}) {
+      const answer = await send(method, path, options);
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       const isJson = String(answer.headers['content-type']).startsWith('application/json');
       const body = (isJson ? JSON.parse(bytes.toString()) : undefined) as T;
       return { status: answer.statusCode, body, bytes };
     },
-    async listen(path, wish, leave = () => false) {
+    async listen(path, options, leave = () => false) {
       const control = new AbortController();
       let text = '';
       try {
-        const answer = await send('POST', path, wish, control.signal);
+        const answer = await send('POST', path, options, control.signal);
         for await (const chunk of answer.body) {
           text = (text + String(chunk)).slice(-2000);
           if (leave(text)) control.abort();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { must } from './client.ts';
-import { type Errand, endOfQuest, forget, newSession, until } from './errand.ts';
-import type { Regular, Town } from './people.ts';
+import { endOfQuest, forget, newSession, type Scenario, until } from './scenario.ts';
+import type { Regular, Workload } from './workload.ts';
 
 export const COMPLETION = {
   model: 'demo-chat',
@@ -10,44 +10,44 @@ export const COMPLETION = {
 };
 
 async function chat(
-  { client }: Town,
+  { client }: Workload,
   person: Regular,
   body: object,
 ): Promise<{ id: string; sessionId: string }> {
-  const wish = { credential: person.key, body: { message: 'What is a lighthouse?', ...body } };
-  return must(await client.ask('POST', '/api/chat', wish));
+  const request = { credential: person.key, body: { message: 'What is a lighthouse?', ...body } };
+  return must(await client.ask('POST', '/api/chat', request));
 }
 
-async function run(town: Town, person: Regular, isCancelled: boolean): Promise<string> {
-  const { client } = town;
+async function run(workload: Workload, person: Regular, isCancelled: boolean): Promise<string> {
+  const { client } = workload;
   const credential = person.key;
-  const sessionId = await newSession(town, person);
+  const sessionId = await newSession(workload, person);
   const body = { session_id: sessionId, message: 'Roll a die and tell me a story.', max_iterations: 3 };
   const started = await client.ask<{ id: string }>('POST', '/api/v1/agent-executions', { credential, body });
-  // Three at a time for each person.
+  // Each user may have three active runs.
   if (started.status === 409) return 'refused';
   const { id } = must(started);
   if (isCancelled)
     must(await client.ask('POST', `/api/v1/agent-executions/${id}/cancel`, { credential, body: {} }));
   const end = await until(async () => {
-    const wish = { credential };
+    const request = { credential };
     const { status } = must(
-      await client.ask<{ status: string }>('GET', `/api/v1/agent-executions/${id}`, wish),
+      await client.ask<{ status: string }>('GET', `/api/v1/agent-executions/${id}`, request),
     );
     return ['completed', 'aborted', 'failed'].find((one) => one === status);
   });
   if (end === 'failed') throw new Error('the run failed');
-  await forget(town, person, sessionId);
+  await forget(workload, person, sessionId);
   return end;
 }
 
-export const conversations: readonly Errand[] = [
+export const conversations: readonly Scenario[] = [
   {
     name: 'completion',
     weight: 12,
     async run({ client }, { key }) {
       const isWhole = await client.listen('/api/ai/v1/completions', { credential: key, body: COMPLETION });
-      if (!isWhole) throw new Error('it broke off');
+      if (!isWhole) throw new Error('the stream broke off');
       return 'whole';
     },
   },
@@ -68,37 +68,37 @@ export const conversations: readonly Errand[] = [
   {
     name: 'chat',
     weight: 14,
-    async run(town, person, random) {
+    async run(workload, person, random) {
       const isLasting = random.chance(0.3);
       const where = isLasting ? { sessionId: person.sessionId } : { newConversation: true };
-      const { id, sessionId } = await chat(town, person, where);
-      const end = await endOfQuest(town, person, id);
-      if (!isLasting) await forget(town, person, sessionId);
+      const { id, sessionId } = await chat(workload, person, where);
+      const end = await endOfQuest(workload, person, id);
+      if (!isLasting) await forget(workload, person, sessionId);
       return end;
     },
   },
   {
     name: 'chat cancelled',
     weight: 8,
-    async run(town, person, random) {
-      const { id, sessionId } = await chat(town, person, { newConversation: true });
+    async run(workload, person, random) {
+      const { id, sessionId } = await chat(workload, person, { newConversation: true });
       await pause(random.below(300));
-      const wish = { credential: person.key, body: {} };
-      must(await town.client.ask('POST', `/api/v1/quests/${id}/cancel`, wish));
-      const end = await endOfQuest(town, person, id);
-      await forget(town, person, sessionId);
+      const request = { credential: person.key, body: {} };
+      must(await workload.client.ask('POST', `/api/v1/quests/${id}/cancel`, request));
+      const end = await endOfQuest(workload, person, id);
+      await forget(workload, person, sessionId);
       return end;
     },
   },
   {
     name: 'chat deleted',
     weight: 3,
-    async run(town, person) {
-      const { sessionId } = await chat(town, person, { newConversation: true, enableMementos: true });
-      await forget(town, person, sessionId);
+    async run(workload, person) {
+      const { sessionId } = await chat(workload, person, { newConversation: true, enableMementos: true });
+      await forget(workload, person, sessionId);
       return 'deleted';
     },
   },
-  { name: 'run of an agent', weight: 5, run: (town, person) => run(town, person, false) },
-  { name: 'run cancelled', weight: 3, run: (town, person) => run(town, person, true) },
+  { name: 'agent run', weight: 5, run: (workload, person) => run(workload, person, false) },
+  { name: 'run cancelled', weight: 3, run: (workload, person) => run(workload, person, true) },
 ];

@@ -1,4 +1,4 @@
-/** One look at the server while it is under load. */
+/** One sample of the server under load. */
 export interface Point {
   readonly minutes: number;
   readonly heap: number;
@@ -7,7 +7,7 @@ export interface Point {
 
 const MB = 2 ** 20;
 
-/** By how many MB it grows per minute: the slope of the straight line nearest to the second half of the points. */
+/** Growth in MB per minute: the slope of a linear regression over the second half of the samples. */
 export function slope(points: readonly Point[], what: 'heap' | 'rss'): number {
   const half = points.slice(points.length >> 1);
   const mean = (of: (point: Point) => number): number =>
@@ -22,7 +22,7 @@ export function inMB(bytes: number): string {
   return `${(bytes / MB).toFixed(1)} MB`;
 }
 
-/** Prints each figure beside its bound, and remembers whether one was broken. */
+/** Prints each figure beside its bound, and records violations. */
 export function createReport() {
   let isBroken = false;
   return {

@@ -1,6 +1,6 @@
 import { type Client, must } from './client.ts';
-import { type Errand, until } from './errand.ts';
-import type { Regular } from './people.ts';
+import { type Scenario, until } from './scenario.ts';
+import type { Regular } from './workload.ts';
 
 const TEXT =
   'Lighthouses warn ships of rocks. The keeper climbs the stairs each evening and lights the lamp. ';
@@ -37,22 +37,22 @@ async function fill(client: Client, { key }: Regular): Promise<{ lake: string; f
 }
 
 async function search(client: Client, { key }: Regular, lake: string): Promise<string> {
-  const wish = { credential: key, body: SEARCH };
+  const request = { credential: key, body: SEARCH };
   const { results } = must(
-    await client.ask<{ results: unknown[] }>('POST', `/api/v1/data-lakes/${lake}/search`, wish),
+    await client.ask<{ results: unknown[] }>('POST', `/api/v1/data-lakes/${lake}/search`, request),
   );
-  if (results.length === 0) throw new Error('nothing was found');
+  if (results.length === 0) throw new Error('the search found nothing');
   return 'found';
 }
 
-/** Everybody comes back to a lake of their own. */
-export const lookInLake: Errand['run'] = async ({ client, lakes }, person) => {
+/** Each user has one lake. */
+export const searchLake: Scenario['run'] = async ({ client, lakes }, person) => {
   const known = lakes.get(person.id) ?? fill(client, person).then(({ lake }) => lake);
   lakes.set(person.id, known);
   return search(client, person, await known);
 };
 
-export const makeLake: Errand['run'] = async ({ client }, person) => {
+export const makeLake: Scenario['run'] = async ({ client }, person) => {
   const { lake, file } = await fill(client, person);
   await search(client, person, lake);
   must(await client.ask('DELETE', `/api/v1/data-lakes/${lake}`, { credential: person.key }));

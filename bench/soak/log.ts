@@ -3,18 +3,20 @@ import { createInterface } from 'node:readline';
 
 export interface LogReading {
   readonly lines: number;
-  /** Where a secret stands, without it. */
+  /** Position of a secret, without its text. */
   readonly leaks: string[];
-  /** Lines of errors and worse. */
+  /** Lines of level error and above. */
   readonly errors: string[];
-  /** Answers that were the server's fault. */
+  /** Responses with status 5xx. */
   readonly faults: number;
 }
 
-/** Long secrets are looked for at every place; short ones, the codes, where they stand alone: ids hold any six digits. */
+/**
+ * Long secrets are searched anywhere; codes only as whole words, because IDs may contain the same six digits.
+ */
 const LONG = 16;
 
-/** Reads everything a server has logged. */
+/** Reads the complete log of a server. */
 export async function readLog(path: string, secrets: ReadonlySet<string>): Promise<LogReading> {
   const long = new Map<string, string[]>();
   const codes = new Set<string>();

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FromServer, Sample } from './server.child.ts';
 
-/** The server under load, in a process of its own. */
+/** The server under load, in a separate process. */
 export interface ServerProcess {
   readonly url: string;
   readonly demo: { readonly email: string; readonly key: string };
   sample(): Promise<Sample>;
-  /** The code that was mailed to that address, which means: shown in the terminal. */
+  /** The sign-in code for the address, which the server prints. */
   codeFor(email: string): Promise<string>;
-  /** @returns milliseconds until it had stopped, and from then on until the process had ended by itself. */
+  /** @returns milliseconds until the server stopped, and then until the process exited. */
   stop(): Promise<{ readonly stopMs: number; readonly endMs: number }>;
 }
 
 const STOP_WITHIN_MS = 60_000;
 
-/** @param log the file that its output is written to. */
+/** @param log file for its output. */
 export async function startProcess(
   environment: Readonly<Record<string, string>>,
   log: string,
@@ -44,7 +44,7 @@ export async function startProcess(
     if (tell === undefined) early.set(email, code);
     else tell(code);
   });
-  /** Answers come in the order of the questions. */
+  /** Responses are in the order of the requests. */
   const answer = (): Promise<FromServer> =>
     Promise.race([
       new Promise<FromServer>((resolve) => waiting.push(resolve)),
@@ -54,13 +54,13 @@ export async function startProcess(
     ]);
 
   const first = await answer();
-  if (!('url' in first)) throw new Error('the server did not say where it listens');
+  if (!('url' in first)) throw new Error('the server did not print its address');
   return {
     ...first,
     async sample() {
-      const told = answer();
+      const reply = answer();
       child.send('sample');
-      const message = await told;
+      const message = await reply;
       if (!('sample' in message)) throw new Error('expected a sample');
       return message.sample;
     },
@@ -72,10 +72,10 @@ export async function startProcess(
         : Promise.resolve(known);
     },
     async stop() {
-      const told = answer();
+      const reply = answer();
       child.send('stop');
-      const message = await told;
-      if (!('stoppedWithin' in message)) throw new Error('expected it to stop');
+      const message = await reply;
+      if (!('stoppedWithin' in message)) throw new Error('expected the server to stop');
       const began = performance.now();
       const isOver = await Promise.race([
         exited.then(() => true),

@@ -1,19 +1,19 @@
 import { createLog, findSecrets, readConfiguration, startServer } from '@questline/server';
 
-/* The self-hosted server as it is deployed, which tells its parent about itself. What it logs is its standard output. */
+/* The self-hosted server as deployed; it reports its state to the parent process. Its log is its standard output. */
 
-/** What the process holds, after its garbage is collected. */
+/** The resources of the process after garbage collection. */
 export interface Sample {
   /** Bytes. */
   readonly heap: number;
   readonly rss: number;
-  /** What keeps the process busy, by kind: sockets, timers, pipes. */
+  /** Active resources by kind: sockets, timers, pipes. */
   readonly handles: Readonly<Record<string, number>>;
 }
 
 export type FromServer =
   | { readonly url: string; readonly demo: { readonly email: string; readonly key: string } }
-  /** For the person at the terminal: sign-in codes. */
+  /** Printed for users: sign-in codes. */
   | { readonly print: string }
   | { readonly sample: Sample }
   | { readonly stoppedWithin: number };
@@ -25,7 +25,7 @@ function tell(message: FromServer): void {
 }
 
 function sample(): Sample {
-  // The second one frees what the finalizers of the first let go.
+  // The second run frees what the finalizers of the first released.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();
@@ -49,7 +49,7 @@ const server = await startServer({
   print: (text) => tell({ print: text }),
 });
 
-/** Whoever asked for it has gone. */
+/** The parent process has exited. */
 const abandoned = (): void => process.exit(1);
 process.once('disconnect', abandoned);
 process.on('message', (question) => {
@@ -58,7 +58,7 @@ process.on('message', (question) => {
   const began = performance.now();
   void server.stop(GRACE_MS).then(() => {
     tell({ stoppedWithin: performance.now() - began });
-    // From here on nothing but what was left behind keeps the process alive.
+    // From here on, only leaked resources keep the process alive.
     process.off('disconnect', abandoned);
     process.disconnect();
   });

@@ -2,23 +2,23 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** What a measured process tells of itself. */
+/** Measurements that a process reports about itself. */
 export interface Reading {
-  /** Microseconds of user and system time since the process began. */
+  /** User and system time since the start of the process, in microseconds. */
   readonly cpu: number;
   /** Bytes. */
   readonly rss: number;
-  /** Milliseconds, since the reading before. */
+  /** Since the previous reading, in ms. */
   readonly delayP99: number;
 }
 
-/** Listens on a free port, tells the parent, and answers its questions. */
+/** Listens on a free port, reports it to the parent, and answers its requests for readings. */
 export function serve(server: Server): void {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
   process.on('message', (question) => {
-    // Collecting garbage costs time of its own, so it is done only where memory is asked for.
+    // Garbage collection costs time, so it runs only for memory readings.
     if (question === 'memory') globalThis.gc?.();
     const { user, system } = process.cpuUsage();
     const reading: Reading = {

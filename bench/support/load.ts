@@ -65,7 +65,7 @@ const REQUEST = {
   body: BODY,
 } as const;
 
-/** Opens streams and leaves them open; reads what they send, and forgets it. */
+/** Opens streams and keeps them open; discards their content. */
 export async function openStreams(url: string, count: number): Promise<() => Promise<void>> {
   const pool = new Pool(url, { connections: count, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 0 });
   const batch = 100;

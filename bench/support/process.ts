@@ -11,13 +11,18 @@ export interface Measured {
   stop(): Promise<void>;
 }
 
-/** Starts `bench/support/<file>` in a process of its own, so that its CPU time is its own. */
+/**
+ * Starts `bench/support/<file>` in a separate process, which measures its own CPU time.
+ * @param checkout the repository whose file is started. Default: this one.
+ */
 export async function start(
   name: string,
   file: string,
   environment: Record<string, string> = {},
+  checkout = join(import.meta.dirname, '../..'),
 ): Promise<Measured> {
-  const child: ChildProcess = fork(join(import.meta.dirname, file), {
+  const child: ChildProcess = fork(join(checkout, 'bench/support', file), {
+    cwd: checkout,
     execArgv: ['--conditions=@questline/source', '--expose-gc'],
     env: { ...process.env, ...environment },
   });

@@ -1,6 +1,6 @@
 /**
- * A provider that costs as little as possible, in a process of its own: speaks the chat completions protocol, its events
- * made once. The first path segment names the script, e.g. `/burst8/v1/chat/completions`.
+ * A provider with minimal cost in a separate process: speaks the chat completions protocol with prepared
+ * events. The first path segment names the script, e.g. `/burst8/v1/chat/completions`.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { serve } from './child.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { build } from './app.ts';
 
-it('streams an answer with a key that outlives the process that made it', async () => {
+it('streams an answer with a key that was issued by an earlier process', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'custom-store-'));
   const path = join(folder, 'journal.jsonl');
   const first = await build(path, 's'.repeat(64));

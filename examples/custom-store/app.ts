@@ -8,9 +8,10 @@ import {
   toNodeListener,
 } from '@questline/core';
 import { createMemoryLedger, createMemoryLimiter, createSystemClock } from '@questline/core/memory';
+import { createDemoMedia } from '@questline/demo-media';
 import { openJournalStore } from './store.ts';
 
-/** The whole api on the journal; beside it stand the ports we did not write. */
+/** The complete api on the journal; the other ports are the reference implementations in memory. */
 export async function build(
   path: string,
   jwtSecret: string,
@@ -22,7 +23,7 @@ export async function build(
       store,
       ledger: createMemoryLedger({ clock }),
       limiter: createMemoryLimiter(),
-      models: [createDemoProvider()],
+      models: [createDemoProvider({ media: createDemoMedia() })],
     },
     { jwtSecret, admin: { enforceCredits: false } },
   );
@@ -32,7 +33,7 @@ export async function build(
     async issueKey() {
       const email = `reader-${services.ids.next()}@example.com`;
       const user = await createUser(services, { email, username: 'reader' });
-      if (user === undefined) throw new Error('the address is taken');
+      if (user === undefined) throw new Error('the email address already has an account');
       return (await issueApiKey(services, { userId: user.id, name: 'first', scopes: ['ai:chat'] })).key;
     },
     async close() {

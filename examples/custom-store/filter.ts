@@ -1,9 +1,9 @@
-/** A record without its type: what an engine of our own sees. */
+/** A record without its type. */
 export type Plain = { readonly id: string } & Readonly<Record<string, unknown>>;
 
 type Operators = Partial<Record<'in' | 'not' | 'lt' | 'lte' | 'gt' | 'gte' | 'contains' | 'has', unknown>>;
 
-/** Whether a record satisfies a filter; the rules stand on `Condition` in `@questline/core`. */
+/** Whether a record matches a filter; `Condition` in `@questline/core` defines the rules. */
 export function matches(record: Plain, filter: Readonly<Record<string, unknown>> = {}): boolean {
   return Object.entries(filter).every(([field, condition]) =>
     field === 'anyOf'
@@ -31,20 +31,20 @@ function holds(value: unknown, condition: unknown): boolean {
 }
 
 /**
- * A condition that is undefined would show one owner the records of another, and one on a field that is no column would
- * be answered by luck: both are refused.
+ * Rejects conditions that are undefined, which would match records of other owners, and fields that are not
+ * columns.
  */
 export function checkFilter(columns: object, filter: Readonly<Record<string, unknown>> = {}): void {
   for (const [field, condition] of Object.entries(filter)) {
     if (field === 'anyOf') {
       for (const alternative of condition as Record<string, unknown>[]) checkFilter(columns, alternative);
     } else if (field !== 'id' && !Object.hasOwn(columns, field)) {
-      throw new TypeError(`${field} is no column`);
+      throw new TypeError(`${field} is not a column`);
     } else if (
       condition === undefined ||
       (typeof condition === 'object' && condition !== null && isEmpty(condition))
     ) {
-      throw new TypeError(`the condition on ${field} is none`);
+      throw new TypeError(`invalid condition on ${field}`);
     }
   }
 }
@@ -54,7 +54,7 @@ function isEmpty(condition: object): boolean {
   return values.length === 0 || values.includes(undefined);
 }
 
-/** Nothing first, false before true, numbers by size, text by code point. */
+/** Null first, false before true, numbers by size, text by code point. */
 export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? -1 : 1;

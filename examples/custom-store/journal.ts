@@ -1,17 +1,17 @@
 import { type FileHandle, open, readFile, truncate } from 'node:fs/promises';
 
-/** What a commit changes: by collection and id, the record as it is from then on, or null when it is gone. */
+/** Changes of a commit by collection and ID: the new record, or null for a deleted one. */
 export type Changes = Readonly<Record<string, Readonly<Record<string, object | null>>>>;
 
-/** A file to which every commit is one line. The whole state is what its lines add up to. */
-export interface Journal {
+/** A file with one line per commit. Replaying all lines gives the current state. */
+export interface JournalFile {
   /** Resolves when the line is on the disk. */
   append(changes: Changes): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a journal, hands over its commits in order, and cuts off a last line that a crash left unfinished. */
-export async function openJournal(path: string, onCommit: (changes: Changes) => void): Promise<Journal> {
+/** Opens a journal, replays its commits in order, and removes a last line that a crash left incomplete. */
+export async function openJournal(path: string, onCommit: (changes: Changes) => void): Promise<JournalFile> {
   const file: FileHandle = await open(path, 'a');
   const text = await readFile(path, 'utf8');
   const complete = text.lastIndexOf('\n') + 1;

@@ -25,8 +25,8 @@ storeSuite({
   },
 });
 
-describe('a journal', () => {
-  it('brings everything back after a crash, but for a commit that was not complete', async () => {
+describe('journal', () => {
+  it('restores all complete commits after a crash', async () => {
     const folder = await freshFolder();
     const path = join(folder, 'journal.jsonl');
     const first = await openJournalStore(path);

@@ -6,7 +6,7 @@ import {
   type Store,
   type StoredRecord,
   UniqueViolation,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { checkFilter, compare, matches, type Plain } from './filter.ts';
 import { openJournal } from './journal.ts';
 
@@ -17,28 +17,28 @@ export interface JournalStore extends Store {
 type Tables = Map<string, Map<string, Plain>>;
 
 /**
- * A store in one file of one process: every commit is a line, memory holds what the lines add up to. An example of how
- * little an engine needs; it keeps every promise of the port, and forgets nothing when the process is killed.
+ * A store in one file for one process: each commit is a line, and memory holds the replayed state. It shows
+ * how small a store can be that keeps every guarantee of the port, also after a crash.
  */
 export async function openJournalStore(path: string): Promise<JournalStore> {
   const committed: Tables = new Map();
   const journal = await openJournal(path, (changes) => apply(committed, changes));
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One writer at a time, in the order they came. */
+  /** Runs one writer at a time, in order of arrival. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = turn.then(work);
     turn = result.catch(() => undefined);
     return result;
   }
 
-  /** Runs work on a draft, and makes the draft the truth when the work succeeds. */
+  /** Runs work on a draft, and replaces the state when the work succeeds. */
   function commit<T>(work: (draft: Tables) => Promise<T>, options?: CallOptions): Promise<T> {
     return inTurn(async () => {
       options?.signal?.throwIfAborted();
       const draft: Tables = new Map();
       const result = await work(draft);
-      const changes = changesOf(draft);
+      const changes = getChanges(draft);
       if (Object.keys(changes).length > 0) {
         await journal.append(changes);
         apply(committed, changes);
@@ -49,7 +49,7 @@ export async function openJournalStore(path: string): Promise<JournalStore> {
 
   return {
     collection: (definition) =>
-      collectionOf(definition, committed, undefined, (work, options) =>
+      getCollection(definition, committed, undefined, (work, options) =>
         commit(async (draft) => work(draft), options),
       ),
     transaction: (work, options) =>
@@ -57,7 +57,7 @@ export async function openJournalStore(path: string): Promise<JournalStore> {
         (draft) =>
           work({
             collection: (definition) =>
-              collectionOf(definition, committed, draft, async (write) => write(draft)),
+              getCollection(definition, committed, draft, async (write) => write(draft)),
             transaction: () => Promise.reject(new TypeError('transactions do not nest')),
           }),
         options,
@@ -68,10 +68,10 @@ export async function openJournalStore(path: string): Promise<JournalStore> {
 
 type Write = <T>(work: (draft: Tables) => T, options?: CallOptions) => Promise<T>;
 
-/** A removed record, in a draft. */
+/** Marks a deleted record in a draft. */
 const GONE: Plain = Object.freeze({ id: '' });
 
-function collectionOf<R extends StoredRecord>(
+function getCollection<R extends StoredRecord>(
   { name, columns, unique }: CollectionDefinition<R>,
   committed: Tables,
   reading: Tables | undefined,
@@ -170,12 +170,12 @@ function collectionOf<R extends StoredRecord>(
   };
 }
 
-/** JSON and nothing else: what would not survive the file must not survive in memory either. */
+/** Converts the record to JSON and back, so that memory holds exactly what the file can store. */
 function plain(record: object): Plain {
   return JSON.parse(JSON.stringify(record)) as Plain;
 }
 
-function changesOf(draft: Tables): Record<string, Record<string, object | null>> {
+function getChanges(draft: Tables): Record<string, Record<string, object | null>> {
   return Object.fromEntries(
     [...draft].map(([name, table]) => [
       name,

@@ -8,23 +8,23 @@ export function build(jwtSecret: string): Express {
   const notes = createNotes();
   const workspace = createWorkspace(jwtSecret); // Questline
   const app = express();
-  app.use(toExpress(workspace.api)); // Questline
-  app.use(express.json());
+  const json = express.json();
 
-  app.post('/login', (request, response) => {
+  app.post('/login', json, (request, response) => {
     response.setHeader('Set-Cookie', notes.signIn(request.body));
     response.sendStatus(204);
   });
   app.get('/notes', (request, response) => {
     response.json(notes.list(notes.whoIs(request.headers.cookie)));
   });
-  app.post('/notes', (request, response) => {
+  app.post('/notes', json, (request, response) => {
     response.status(201).json(notes.add(notes.whoIs(request.headers.cookie), request.body));
   });
-  // Questline: whoever has signed in here may use the api.
+  // Questline: users who are signed in here may use the API.
   app.get('/token', async (request, response) => {
     response.json({ token: await workspace.tokenFor(notes.whoIs(request.headers.cookie)) });
   });
+  app.use(toExpress(workspace.api)); // Questline: mounted after the routes above, which stay unchanged.
 
   app.use((_request, response) => {
     response.status(404).json({ problem: 'No such page' });

@@ -8,7 +8,6 @@ export function build(jwtSecret: string): FastifyInstance {
   const notes = createNotes();
   const workspace = createWorkspace(jwtSecret); // Questline
   const app = Fastify();
-  app.register(toFastify(workspace.api)); // Questline
 
   app.post('/login', async (request, reply) => {
     reply.header('Set-Cookie', notes.signIn(request.body)).code(204);
@@ -18,10 +17,11 @@ export function build(jwtSecret: string): FastifyInstance {
     reply.code(201);
     return notes.add(notes.whoIs(request.headers.cookie), request.body);
   });
-  // Questline: whoever has signed in here may use the api.
+  // Questline: users who are signed in here may use the API.
   app.get('/token', async (request) => ({
     token: await workspace.tokenFor(notes.whoIs(request.headers.cookie)),
   }));
+  app.register(toFastify(workspace.api)); // Questline
 
   app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ problem: 'No such page' }));
   app.setErrorHandler(async (error, _request, reply) => {

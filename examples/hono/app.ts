@@ -11,11 +11,6 @@ export function build(jwtSecret: string): Hono {
   const workspace = createWorkspace(jwtSecret); // Questline
   const questline = toFetchHandler(workspace.api); // Questline
   const app = new Hono();
-  // Questline: what is not the api's goes on to the routes below.
-  app.use(async (context, next) => {
-    const remoteAddress = getConnInfo(context).remote.address;
-    return (await questline(context.req.raw, { remoteAddress })) ?? next();
-  });
 
   app.post('/login', async (context) => {
     context.header('Set-Cookie', notes.signIn(await context.req.json()));
@@ -26,10 +21,15 @@ export function build(jwtSecret: string): Hono {
     const person = notes.whoIs(context.req.header('Cookie'));
     return context.json(notes.add(person, await context.req.json()), 201);
   });
-  // Questline: whoever has signed in here may use the api.
+  // Questline: users who are signed in here may use the API.
   app.get('/token', async (context) =>
     context.json({ token: await workspace.tokenFor(notes.whoIs(context.req.header('Cookie'))) }),
   );
+  // Questline: mounted after the routes above, which stay unchanged.
+  app.use(async (context, next) => {
+    const remoteAddress = getConnInfo(context).remote.address;
+    return (await questline(context.req.raw, { remoteAddress })) ?? next();
+  });
 
   app.notFound((context) => context.json({ problem: 'No such page' }, 404));
   app.onError((error, context) => {

@@ -19,26 +19,26 @@ export function build(jwtSecret: string): Koa {
       context.body = body;
     }
   });
-  app.use(toKoa(workspace.api)); // Questline
-  app.use(bodyParser());
 
+  const json = bodyParser();
   const router = new Router();
-  router.post('/login', (context) => {
+  router.post('/login', json, (context) => {
     context.set('Set-Cookie', notes.signIn(context.request.body));
     context.status = 204;
   });
   router.get('/notes', (context) => {
     context.body = notes.list(notes.whoIs(context.headers.cookie));
   });
-  router.post('/notes', (context) => {
+  router.post('/notes', json, (context) => {
     context.body = notes.add(notes.whoIs(context.headers.cookie), context.request.body);
     context.status = 201;
   });
-  // Questline: whoever has signed in here may use the api.
+  // Questline: users who are signed in here may use the API.
   router.get('/token', async (context) => {
     context.body = { token: await workspace.tokenFor(notes.whoIs(context.headers.cookie)) };
   });
   app.use(router.routes());
+  app.use(toKoa(workspace.api)); // Questline: mounted after the routes above, which stay unchanged.
   app.use((context) => {
     context.status = 404;
     context.body = { problem: 'No such page' };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { build } from './app.ts';
 
-// An application of your own keeps one secret, or every restart ends all tokens.
+// Your application needs a permanent secret: with a new one, all tokens become invalid.
 const secret = process.env.JWT_SECRET ?? randomBytes(32).toString('hex');
 const port = Number(process.env.PORT ?? 3000);
 createServer(build(secret).callback()).listen(port, () => console.log(`http://localhost:${port}`));

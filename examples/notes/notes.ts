@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The small application that the examples start from, before Questline comes in: people sign in and keep notes. It knows
- * nothing of Questline, and nothing of the framework around it.
+ * The small application that all examples extend with Questline: users sign in and keep notes. It depends
+ * neither on Questline nor on a framework.
  */
 export interface Person {
-  /** 24 hexadecimal characters, as Questline's own ids are: so one id serves both. */
+  /** 24 hexadecimal characters, like IDs of Questline, so that one ID serves both. */
   readonly id: string;
   readonly email: string;
   readonly name: string;
@@ -13,10 +13,10 @@ export interface Person {
 
 const PEOPLE: readonly (Person & { readonly password: string })[] = [
   { id: 'ada000000000000000000001', email: 'ada@example.com', name: 'Ada', password: 'analytical' },
-  { id: 'bob000000000000000000002', email: 'bob@example.com', name: 'Bob', password: 'builder' },
+  { id: 'b0b000000000000000000002', email: 'bob@example.com', name: 'Bob', password: 'builder' },
 ];
 
-/** What the application refuses, and the status its error handler answers with. */
+/** An error of the application, with its status. */
 export class NotesError extends Error {
   override readonly name = 'NotesError';
   readonly status: number;
@@ -28,19 +28,19 @@ export class NotesError extends Error {
 
 export interface Notes {
   /** @returns the session's cookie. */
-  signIn(wish: unknown): string;
-  /** Who the cookie belongs to. */
+  signIn(input: unknown): string;
+  /** The user to whom the cookie belongs. */
   whoIs(cookie: string | undefined): Person;
   list(person: Person): readonly string[];
-  add(person: Person, wish: unknown): readonly string[];
+  add(person: Person, input: unknown): readonly string[];
 }
 
 export function createNotes(): Notes {
   const sessions = new Map<string, Person>();
   const notes = new Map<string, string[]>();
   return {
-    signIn(wish) {
-      const { email, password } = fields(wish);
+    signIn(input) {
+      const { email, password } = fields(input);
       const person = PEOPLE.find((one) => one.email === email && one.password === password);
       if (person === undefined) throw new NotesError(401, 'Who are you?');
       const session = randomBytes(16).toString('hex');
@@ -54,8 +54,8 @@ export function createNotes(): Notes {
       return person;
     },
     list: (person) => notes.get(person.id) ?? [],
-    add(person, wish) {
-      const { text } = fields(wish);
+    add(person, input) {
+      const { text } = fields(input);
       if (typeof text !== 'string' || text === '') throw new NotesError(400, 'A note needs a text');
       const all = [...(notes.get(person.id) ?? []), text];
       notes.set(person.id, all);
@@ -68,7 +68,7 @@ function fields(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** What the application's error handler says. */
+/** The answer of the application's error handler. */
 export function problem(error: unknown): { readonly status: number; readonly body: { problem: string } } {
   if (error instanceof NotesError) return { status: error.status, body: { problem: error.message } };
   return { status: 500, body: { problem: 'Something went wrong' } };

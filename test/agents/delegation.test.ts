@@ -1,7 +1,7 @@
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { addAgent } from '../support/agents.ts';
-import { answerParts, type ChatWorld, type ChatWorldOptions, createChatWorld } from '../support/chat.ts';
+import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import { useTool } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
@@ -20,26 +20,26 @@ function say(call: ModelCall, text: string): void {
   call.end();
 }
 
-/** The results the model was given last. */
-const resultsOf = (call: ModelCall | undefined) =>
+/** The tool results in the last request to the model. */
+const toResults = (call: ModelCall | undefined) =>
   (call?.request.messages.at(-1)?.content ?? []).flatMap((part) =>
     part.type === 'tool_result' ? [{ content: part.content, isError: part.isError }] : [],
   );
 
-/** Gives work to an agent, once, and answers with what it was told. */
+/** Calls the delegation tool once and answers with its result. */
 function delegating(
   agent: string,
   asAgent: (call: ModelCall) => void = (call) => say(call, 'There are 42.'),
 ): (call: ModelCall) => void {
   return (call) => {
-    const [result] = resultsOf(call);
+    const [result] = toResults(call);
     if (isAgent(call)) asAgent(call);
     else if (result === undefined) useTool(call, TOOL, { agent, task: 'Count the stars in the sky.' });
     else say(call, `I heard: ${result.content}`);
   };
 }
 
-/** Gives work to two agents at once. */
+/** Delegates to two agents in parallel. */
 function askBoth(call: ModelCall): void {
   for (const agent of ['Grace', 'Alan']) {
     call.say({ type: 'tool_use', id: agent, name: TOOL, arguments: JSON.stringify({ agent, task: 'Go' }) });
@@ -47,28 +47,28 @@ function askBoth(call: ModelCall): void {
   call.end();
 }
 
-async function peopled(options: ChatWorldOptions = {}): Promise<ChatWorld> {
-  const world = await createChatWorld(options);
-  const other = await world.addUser('bob@example.com');
-  await addAgent(world, {
+async function createAppWithAgents(options: ChatAppOptions = {}): Promise<ChatApp> {
+  const app = await createChatApp(options);
+  const other = await app.addUser('bob@example.com');
+  await addAgent(app, {
     id: GRACE,
     name: 'Grace',
     description: 'Counts things.',
     systemPrompt: 'Count everything.',
     deniedTools: ['dice_roll'],
   });
-  await addAgent(world, { id: ALAN, name: 'Alan', ownerId: other.id, isPublic: true });
-  await addAgent(world, { id: EVE, name: 'Eve', ownerId: other.id });
-  return world;
+  await addAgent(app, { id: ALAN, name: 'Alan', ownerId: other.id, isPublic: true });
+  await addAgent(app, { id: EVE, name: 'Eve', ownerId: other.id });
+  return app;
 }
 
 const ASK = { message: 'How many stars are there?', enableAgents: true, wait: true };
 
-describe('delegate_to_agent', () => {
-  it('has an agent work in its own manner, within the turn and out of its purse', async () => {
-    const world = await peopled({ onCall: delegating('Grace') });
-    const { body } = await world.chat(ASK);
-    const [first, agent] = world.calls;
+describe('tool delegate_to_agent', () => {
+  it('runs an agent with its own prompt within the turn and charges the payer of the turn', async () => {
+    const app = await createAppWithAgents({ onCall: delegating('Grace') });
+    const { body } = await app.chat(ASK);
+    const [first, agent] = app.calls;
     expect(offeredTo(first)).toEqual([TOOL]);
     expect(first?.request.tools?.[0]?.description).toMatch(/- Grace: Counts things\.\n- Alan$/);
     expect(agent?.request.messages).toMatchObject([
@@ -85,35 +85,35 @@ describe('delegate_to_agent', () => {
         },
       ],
     });
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ operation, status }) => [operation, status])).toEqual(
       Array.from({ length: 3 }, () => ['sendChatMessage', 'settled']),
     );
     const spent = charges.reduce((sum, { amount }) => sum + amount, 0);
-    expect((await world.poll(body.id)).promptMeta).toMatchObject({ credits: spent / 1_000_000 });
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
-    expect(world.incidents).toEqual([]);
+    expect((await app.poll(body.id)).promptMeta).toMatchObject({ credits: spent / 1_000_000 });
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+    expect(app.incidents).toEqual([]);
   });
 
-  it('gives the agent the tools of the turn that are its own, and none to ask others', async () => {
-    const world = await peopled({
+  it('gives the agent only its own tools of the turn, without delegation', async () => {
+    const app = await createAppWithAgents({
       onCall: delegating('@grace', (call) => {
-        if (resultsOf(call).length === 0) useTool(call, 'calculator', { expression: '6*7' });
-        else say(call, `It is ${resultsOf(call)[0]?.content}.`);
+        if (toResults(call).length === 0) useTool(call, 'calculator', { expression: '6*7' });
+        else say(call, `It is ${toResults(call)[0]?.content}.`);
       }),
     });
-    const { body } = await world.chat({ ...ASK, tools: ['calculator', 'dice_roll'] });
-    expect(offeredTo(world.calls[0])).toEqual(expect.arrayContaining(['calculator', 'dice_roll', TOOL]));
-    expect(offeredTo(world.calls[1])).toEqual(['calculator']);
+    const { body } = await app.chat({ ...ASK, tools: ['calculator', 'dice_roll'] });
+    expect(offeredTo(app.calls[0])).toEqual(expect.arrayContaining(['calculator', 'dice_roll', TOOL]));
+    expect(offeredTo(app.calls[1])).toEqual(['calculator']);
     expect(body.response).toBe('I heard: It is 42.');
   });
 
-  it('refuses work to an agent that asks another one, and to tools it may not use', async () => {
-    const told: unknown[] = [];
-    const world = await peopled({
+  it('rejects delegation by an agent and tools the agent may not use', async () => {
+    const reported: unknown[] = [];
+    const app = await createAppWithAgents({
       onCall: delegating('Grace', (call) => {
-        if (resultsOf(call).length > 0) {
-          told.push(...resultsOf(call));
+        if (toResults(call).length > 0) {
+          reported.push(...toResults(call));
           return say(call, 'Alone, then.');
         }
         call.say({ type: 'tool_use', id: '1', name: TOOL, arguments: '{"agent":"Alan","task":"x"}' });
@@ -121,111 +121,117 @@ describe('delegate_to_agent', () => {
         call.end();
       }),
     });
-    await world.chat({ ...ASK, tools: ['calculator', 'dice_roll'] });
-    expect(told).toEqual([
+    await app.chat({ ...ASK, tools: ['calculator', 'dice_roll'] });
+    expect(reported).toEqual([
       { content: `There is no tool ${TOOL}.`, isError: true },
       { content: 'There is no tool dice_roll.', isError: true },
     ]);
   });
 
   it.each([
-    ['asked for by name', {}, true],
+    ['requested by name', {}, true],
     ['with enableTools', { enableAgents: undefined, enableTools: true }, true],
-    ['with a mode, when the message names one', { toolMode: 'smart', message: 'Ask grace' }, true],
-    ['with a mode, when it does not', { toolMode: 'smart' }, false],
-    ['without the switch', { enableAgents: false, enableTools: true }, false],
+    [
+      'offered by a tool mode when the message names an agent',
+      { toolMode: 'smart', message: 'Ask grace' },
+      true,
+    ],
+    ['offered by a tool mode when the message names no agent', { toolMode: 'smart' }, false],
+    ['without enableAgents', { enableAgents: false, enableTools: true }, false],
     ['with fast', { toolMode: 'fast' }, false],
     ['without automatic offers', { skip_auto_offers: true }, false],
-    ['under a prompt mode', { promptMode: 'grounded' }, false],
-    ['named, without automatic offers', { skip_auto_offers: true, tools: [TOOL] }, true],
-    ['named, without the switch', { enableAgents: false, tools: [TOOL] }, false],
-  ])('is offered: %s', async (_name, more, offered) => {
-    const world = await peopled();
-    const { status } = await world.chat({ ...ASK, ...more, enableMementos: false });
+    ['with a prompt mode', { promptMode: 'grounded' }, false],
+    ['requested by name without automatic offers', { skip_auto_offers: true, tools: [TOOL] }, true],
+    ['requested by name without enableAgents', { enableAgents: false, tools: [TOOL] }, false],
+  ])('offers delegation: %s', async (_name, more, offered) => {
+    const app = await createAppWithAgents();
+    const { status } = await app.chat({ ...ASK, ...more, enableMementos: false });
     expect(status).toBe(200);
-    expect(offeredTo(world.calls[0]).includes(TOOL)).toBe(offered);
+    expect(offeredTo(app.calls[0]).includes(TOOL)).toBe(offered);
   });
 
-  it('is offered to nobody without agents, and while they are switched off', async () => {
-    const lonely = await createChatWorld();
+  it('is not offered without agents or while agents are disabled', async () => {
+    const lonely = await createChatApp();
     await lonely.chat(ASK);
     expect(offeredTo(lonely.calls[0])).toEqual([]);
-    const off = await peopled({ settings: { admin: { DefaultAPIModel: 'scripted', EnableAgents: false } } });
+    const off = await createAppWithAgents({
+      settings: { admin: { DefaultAPIModel: 'scripted', EnableAgents: false } },
+    });
     await off.chat(ASK);
     expect(offeredTo(off.calls[0])).toEqual([]);
   });
 
-  it("knows no one else's agents", async () => {
-    const world = await peopled({ onCall: delegating('Eve') });
-    const { body } = await world.chat(ASK);
-    expect(body.response).toBe('I heard: There is no agent Eve. There are: Grace, Alan.');
-    expect(world.calls).toHaveLength(2);
+  it('rejects agents of other users', async () => {
+    const app = await createAppWithAgents({ onCall: delegating('Eve') });
+    const { body } = await app.chat(ASK);
+    expect(body.response).toBe('I heard: There is no agent Eve. Available agents: Grace, Alan.');
+    expect(app.calls).toHaveLength(2);
   });
 
-  it('tells the model when an agent fails, and the turn goes on', async () => {
-    const world = await peopled({
+  it('reports a failed agent to the model, and the turn continues', async () => {
+    const app = await createAppWithAgents({
       onCall: delegating('Grace', (call) => call.fail(new ProviderError('invalid_request', 'internal'))),
     });
-    const { body } = await world.chat(ASK);
-    expect(body.response).toMatch(/^I heard: Grace could not do it: /);
+    const { body } = await app.chat(ASK);
+    expect(body.response).toMatch(/^I heard: Grace failed: /);
     expect(body.response).not.toContain('internal');
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ status }) => status).sort()).toEqual(['released', 'settled', 'settled']);
   });
 
-  it('without credit for one agent more, the turn goes on without that one', async () => {
-    const world = await peopled({
-      // A call holds some 11 to 14 credits.
+  it('continues the turn without an agent when credits are insufficient for it', async () => {
+    const app = await createAppWithAgents({
+      // A call holds 11 to 14 credits.
       credits: 22,
       onCall: (call) => {
-        const results = resultsOf(call);
+        const results = toResults(call);
         if (isAgent(call)) say(call, 'Done.');
         else if (results.length > 0) say(call, results.map(({ content }) => content).join(' / '));
         else askBoth(call);
       },
     });
-    const { body } = await world.chat({ ...ASK, max_tokens: 1000 });
+    const { body } = await app.chat({ ...ASK, max_tokens: 1000 });
     expect(body).toMatchObject({
       type: 'message',
-      response: expect.stringMatching(/^Done\. \/ Alan could not do it: Insufficient credits\./),
+      response: expect.stringMatching(/^Done\. \/ Alan failed: Insufficient credits\./),
     });
-    expect(world.calls).toHaveLength(3);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect(app.calls).toHaveLength(3);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
-  it('is broken off by a cancel while the agent speaks; what it said is charged', async () => {
-    const world = await peopled({
+  it('stops on cancel while the agent answers, and charges its output', async () => {
+    const app = await createAppWithAgents({
       onCall: delegating('Grace', (call) => call.say({ type: 'text', text: 'x'.repeat(100) })),
     });
-    const { id } = (await world.chat({ ...ASK, wait: false })).body;
-    await world.settle();
-    await world.json('POST', `/api/v1/quests/${id}/cancel`);
-    await world.settle();
-    expect(world.calls[1]?.stopped).toBe(true);
-    expect(world.calls).toHaveLength(2);
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const { id } = (await app.chat({ ...ASK, wait: false })).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/quests/${id}/cancel`);
+    await app.settle();
+    expect(app.calls[1]?.stopped).toBe(true);
+    expect(app.calls).toHaveLength(2);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ status }) => status)).toEqual(['settled', 'settled']);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
-  it('several agents may work at the same time', async () => {
-    const world = await peopled({
+  it('runs several agents in parallel', async () => {
+    const app = await createAppWithAgents({
       onCall: (call) => {
         if (isAgent(call)) return;
-        const results = resultsOf(call);
+        const results = toResults(call);
         if (results.length > 0) return say(call, results.map(({ content }) => content).join(' and '));
         askBoth(call);
       },
     });
-    const { id } = (await world.chat({ ...ASK, wait: false })).body;
-    await world.settle();
-    expect(world.calls).toHaveLength(3);
-    for (const [index, call] of world.calls.slice(1).reverse().entries()) {
+    const { id } = (await app.chat({ ...ASK, wait: false })).body;
+    await app.settle();
+    expect(app.calls).toHaveLength(3);
+    for (const [index, call] of app.calls.slice(1).reverse().entries()) {
       say(call, `word ${index}`);
-      await world.settle();
+      await app.settle();
     }
-    expect(await world.poll(id)).toMatchObject({ status: 'done', reply: 'word 1 and word 0' });
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    expect(await app.poll(id)).toMatchObject({ status: 'done', reply: 'word 1 and word 0' });
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'settled'));
   });
 });

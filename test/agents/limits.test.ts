@@ -3,28 +3,31 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toNodeListener } from '@questline/core';
 import { describe, expect, it } from 'vitest';
+import { NOW } from '../support/test-app.ts';
 import { createWire, type Wire } from '../support/wire.ts';
-import { NOW } from '../support/world.ts';
 
-const NOBODY = '0'.repeat(24);
+const UNKNOWN_ID = '0'.repeat(24);
 
 async function asUser(wire: Wire): Promise<Record<string, string>> {
-  return { Authorization: `Bearer ${await wire.world.token()}` };
+  return { Authorization: `Bearer ${await wire.app.token()}` };
 }
 
-/** The spec's table, and the classes of the rest. Each has an address under `/api` and most a literal one. */
+/**
+ * The table of the API specification and the rate classes of the other routes. Each path has an alias under
+ * `/api`.
+ */
 const TABLE: readonly [method: string, path: string, limit: number, perMs: number, aliased: boolean][] = [
   ['GET', '/agents', 100, 60_000, true],
   ['POST', '/agents', 10, 60_000, true],
-  ['PUT', `/agents/${NOBODY}`, 30, 60_000, true],
-  ['DELETE', `/agents/${NOBODY}/delete`, 10, 60_000, true],
-  ['GET', `/sessions/${NOBODY}/agents`, 60, 60_000, true],
-  ['GET', `/agents/${NOBODY}`, 1000, 3_600_000, true],
-  ['POST', `/agents/${NOBODY}/generate-description`, 100, 3_600_000, true],
+  ['PUT', `/agents/${UNKNOWN_ID}`, 30, 60_000, true],
+  ['DELETE', `/agents/${UNKNOWN_ID}/delete`, 10, 60_000, true],
+  ['GET', `/sessions/${UNKNOWN_ID}/agents`, 60, 60_000, true],
+  ['GET', `/agents/${UNKNOWN_ID}`, 1000, 3_600_000, true],
+  ['POST', `/agents/${UNKNOWN_ID}/generate-description`, 100, 3_600_000, true],
   ['POST', '/infer', 100, 3_600_000, false],
 ];
 
-describe('the ceilings of the agent routes', () => {
+describe('limits of the agent routes', () => {
   it.each(TABLE)(
     '%s %s: %i, counted together at both addresses',
     async (method, path, limit, perMs, aliased) => {
@@ -47,32 +50,32 @@ describe('the ceilings of the agent routes', () => {
         body: { error: { code: 'RATE_LIMIT_EXCEEDED' } },
         headers: { 'retry-after': String(perMs / 1000) },
       });
-      await wire.world.clock.advance(perMs);
+      await wire.app.clock.advance(perMs);
       expect((await wire.send({ method, path: `/api${path}`, headers })).status).not.toBe(429);
     },
   );
 
-  it('are shared by attaching, detaching and listing, and by all that asks a model', async () => {
+  it('are shared by attaching, detaching and listing, and by all operations that call a model', async () => {
     const wire = await createWire();
     const headers = await asUser(wire);
     const left = async (method: string, path: string) =>
       (await wire.send({ method, path, headers })).headers['x-ratelimit-remaining'];
-    const session = `/api/sessions/${NOBODY}/agents`;
+    const session = `/api/sessions/${UNKNOWN_ID}/agents`;
     expect([await left('GET', session), await left('POST', session), await left('DELETE', session)]).toEqual([
       '59',
       '58',
       '57',
     ]);
     expect(await left('POST', '/api/infer')).toBe('99');
-    expect(await left('POST', `/api/agents/${NOBODY}/generate-description`)).toBe('98');
+    expect(await left('POST', `/api/agents/${UNKNOWN_ID}/generate-description`)).toBe('98');
   });
 });
 
-describe('the literal addresses', () => {
-  it("are the host's when the host says so", async () => {
+describe('literal agent addresses', () => {
+  it('belong to the host when the host claims them', async () => {
     const wire = await createWire({ settings: { rootAliases: false } });
     const headers = await asUser(wire);
-    const paths = ['/agents', `/agents/${NOBODY}`, `/sessions/${NOBODY}/agents`];
+    const paths = ['/agents', `/agents/${UNKNOWN_ID}`, `/sessions/${UNKNOWN_ID}/agents`];
     for (const path of paths) expect((await wire.send({ method: 'GET', path, headers })).status).toBe(0);
     expect((await wire.send({ method: 'GET', path: '/api/agents', headers })).status).toBe(200);
     const aliased = await createWire();
@@ -84,10 +87,10 @@ describe('the literal addresses', () => {
   });
 });
 
-describe('a body on GET', () => {
-  it('is refused, which no fetch can show', async () => {
+describe('body on GET', () => {
+  it('is rejected', async () => {
     const wire = await createWire();
-    const server = createServer(toNodeListener(wire.world.api)).listen(0, '127.0.0.1');
+    const server = createServer(toNodeListener(wire.app.api)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
       const ask = async (path: string, body: string) => {
@@ -104,7 +107,7 @@ describe('a body on GET', () => {
         for await (const chunk of answer) text += chunk;
         return { status: answer.statusCode, body: JSON.parse(text) };
       };
-      for (const path of ['/agents', `/api/agents/${NOBODY}`, `/api/sessions/${NOBODY}/agents`]) {
+      for (const path of ['/agents', `/api/agents/${UNKNOWN_ID}`, `/api/sessions/${UNKNOWN_ID}/agents`]) {
         expect(await ask(path, '{}')).toMatchObject({
           status: 400,
           body: { error: { code: 'VALIDATION_ERROR', message: 'GET takes no request body' } },

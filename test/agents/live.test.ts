@@ -5,30 +5,30 @@ import { createRealtime } from '@questline/realtime';
 import { expect, it, onTestFinished } from 'vitest';
 import { openClient } from '../../packages/realtime/test/client.ts';
 import { addAgent } from '../support/agents.ts';
-import { createChatWorld } from '../support/chat.ts';
-import { NOW } from '../support/world.ts';
+import { createChatApp } from '../support/chat.ts';
+import { NOW } from '../support/test-app.ts';
 
 const GRACE = 'a'.repeat(24);
 
-it('what a session’s agents do is seen at a socket, from attaching to answering to detaching, until logout', async () => {
-  const world = await createChatWorld();
-  await addAgent(world, { id: GRACE, name: 'Grace' });
+it('delivers agent events to a socket from attachment to answer to detachment, until logout', async () => {
+  const app = await createChatApp();
+  await addAgent(app, { id: GRACE, name: 'Grace' });
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  createRealtime(world.services).attach(server);
+  createRealtime(app.services).attach(server);
 
-  const credential = await world.token();
-  const sessionId = (await world.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
+  const credential = await app.token();
+  const sessionId = (await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/api/realtime`;
   const client = await openClient(url, [`access_token.${credential}`]);
   client.subscribe(sessionId);
   await client.settled();
 
   const path = `/api/sessions/${sessionId}/agents`;
-  await world.json('POST', path, { body: { agentId: GRACE }, credential });
-  const { body } = await world.chat({ sessionId, message: 'Dear @grace', wait: true, enableAgents: true });
-  await world.json('DELETE', `${path}?agentId=${GRACE}`, { credential });
+  await app.json('POST', path, { body: { agentId: GRACE }, credential });
+  const { body } = await app.chat({ sessionId, message: 'Dear @grace', wait: true, enableAgents: true });
+  await app.json('DELETE', `${path}?agentId=${GRACE}`, { credential });
   const agent = { id: GRACE, name: 'Grace', avatarUrl: null };
   const common = { sessionId, timestamp: new Date(NOW).toISOString() };
   const seen = [await client.next(), await client.next(), await client.next(), await client.next()];
@@ -39,7 +39,7 @@ it('what a session’s agents do is seen at a socket, from attaching to answerin
     { ...common, type: 'agent_detached', agentId: GRACE },
   ]);
 
-  await world.ask('GET', '/api/logout', { credential });
-  await world.clock.advance(5000);
+  await app.ask('GET', '/api/logout', { credential });
+  await app.clock.advance(5000);
   expect((await client.closed).code).toBe(4401);
 });

@@ -1,8 +1,9 @@
-import { type AgentRecord, createToolbox, defineTool } from '@questline/core';
+import { createToolbox, defineTool } from '@questline/core';
+import type { AgentRecord } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { addAgent } from '../support/agents.ts';
-import { type ChatWorldOptions, createChatWorld, sayAtOnce } from '../support/chat.ts';
+import { type ChatAppOptions, createChatApp, sayAtOnce } from '../support/chat.ts';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../support/model.ts';
 
 const GRACE = 'a'.repeat(24);
@@ -17,13 +18,13 @@ const tool = (id: string) =>
     run: () => ({ content: id, isError: false }),
   });
 
-/** A session that Grace is attached to, two models to ask and two tools to name. */
-async function createStage(grace: Partial<AgentRecord>, options: ChatWorldOptions = {}) {
+/** A session with Grace attached, two models and two tools. */
+async function createStage(grace: Partial<AgentRecord>, options: ChatAppOptions = {}) {
   const model = createScriptedProvider(sayAtOnce('Hello.'), [
     SCRIPTED_MODEL,
     { ...SCRIPTED_MODEL, id: 'better', prices: { input: 200, output: 200 } },
   ]);
-  const world = await createChatWorld({
+  const app = await createChatApp({
     model,
     key: { scopes: ['ai:chat', 'notebooks:write', 'agents:write'] },
     ...options,
@@ -33,13 +34,13 @@ async function createStage(grace: Partial<AgentRecord>, options: ChatWorldOption
       ...options.settings,
     },
   });
-  await addAgent(world, { id: GRACE, name: 'Grace', ...grace });
+  await addAgent(app, { id: GRACE, name: 'Grace', ...grace });
   const sessionId = (
-    await world.json('POST', '/api/v1/sessions', { body: { name: 'Work', agentIds: [GRACE] } })
+    await app.json('POST', '/api/v1/sessions', { body: { name: 'Work', agentIds: [GRACE] } })
   ).body.id as string;
-  /** What the model was asked. */
+  /** The last request to the model. */
   const asked = () => {
-    const request = world.calls.at(-1)?.request;
+    const request = app.calls.at(-1)?.request;
     return {
       model: request?.model,
       temperature: request?.temperature,
@@ -48,42 +49,42 @@ async function createStage(grace: Partial<AgentRecord>, options: ChatWorldOption
     };
   };
   return {
-    ...world,
+    ...app,
     sessionId,
     async say(more: object = {}) {
       const body = { sessionId, message: 'Dear @grace', enableAgents: true, wait: true, ...more };
-      const answer = await world.chat(body);
+      const answer = await app.chat(body);
       expect(answer.status).toBe(200);
       return { body: answer.body, ...asked() };
     },
     async run(more: object = {}) {
       const body = { session_id: sessionId, message: 'Do it', agent_id: GRACE, ...more };
-      const started = await world.json('POST', '/api/v1/agent-executions', { body });
-      while (started.status === 202 && (await isUnderWay(started.body.id))) await world.settle();
+      const started = await app.json('POST', '/api/v1/agent-executions', { body });
+      while (started.status === 202 && (await isUnderWay(started.body.id))) await app.settle();
       return { status: started.status, body: started.body, ...asked() };
     },
   };
 
   async function isUnderWay(id: string): Promise<boolean> {
-    const { body } = await world.json('GET', `/api/v1/agent-executions/${id}`);
+    const { body } = await app.json('GET', `/api/v1/agent-executions/${id}`);
     return ['pending', 'running'].includes(body.status);
   }
 }
 
 const GRACES = { preferredModel: 'better', temperature: 0.25, maxTokens: 77 };
 
-describe('what an attached agent wants of a turn', () => {
-  it('is done: its model, warmth and length, at the price of that model', async () => {
+describe('options of an attached agent', () => {
+  it('set model, temperature and output cap of the turn, at the price of that model', async () => {
     const stage = await createStage(GRACES);
     const turn = await stage.say();
     expect(turn).toMatchObject({ model: 'better', temperature: 0.25, maxTokens: 77 });
     expect(turn.body.model).toBe('better');
     const [charge] = await stage.ledger.charges({ account: stage.account }, 1);
-    // 10 tokens of input and one of output, each for two hundredths of a credit.
+    // 10 input tokens and one output token at 0.02 credits each.
     expect(charge).toMatchObject({ model: 'better', amount: 220_000 });
   });
 
-  it('yields to what the request says, and to nothing when it is not spoken to', async () => {
+  it('are overridden by the request, and do not apply to a turn without agents', async () => {
     const stage = await createStage(GRACES);
     const insisting = { model: 'scripted', temperature: 1.5, max_tokens: 9 };
     expect(await stage.say(insisting)).toMatchObject({ model: 'scripted', temperature: 1.5, maxTokens: 9 });
@@ -96,7 +97,7 @@ describe('what an attached agent wants of a turn', () => {
     }
   });
 
-  it('counts in the latest session of who is signed in, too', async () => {
+  it('also apply in the latest session of a signed-in user', async () => {
     const stage = await createStage(GRACES);
     const { body } = await stage.chat(
       { message: '@grace', enableAgents: true },
@@ -105,31 +106,31 @@ describe('what an attached agent wants of a turn', () => {
     expect(body).toMatchObject({ sessionId: stage.sessionId, model: 'better' });
   });
 
-  it('is forgotten as far as the model is gone', async () => {
+  it('are ignored when the model no longer exists', async () => {
     const stage = await createStage({ ...GRACES, preferredModel: 'gone' });
     expect(await stage.say()).toMatchObject({ model: 'scripted', temperature: 0.25 });
   });
 
-  it('is not done for public agents that nobody attached, but for the tools they deny', async () => {
+  it('do not apply for unattached public agents, except for denied tools', async () => {
     const stage = await createStage({});
     const bob = await stage.addUser('bob@example.com');
-    const wish = { ownerId: bob.id, isPublic: true, deniedTools: ['saw'] };
-    await addAgent(stage, { id: ALAN, name: 'Alan', ...GRACES, ...wish });
+    const input = { ownerId: bob.id, isPublic: true, deniedTools: ['saw'] };
+    await addAgent(stage, { id: ALAN, name: 'Alan', ...GRACES, ...input });
     const turn = await stage.say({ message: '@alan', tools: ['hammer', 'saw'], skip_auto_offers: true });
     expect(turn).toMatchObject({ model: 'scripted', temperature: undefined, maxTokens: 4096 });
     expect(turn.tools).toEqual(['hammer']);
   });
 });
 
-describe('the tools of agents in a turn', () => {
+describe('tools of agents in a turn', () => {
   const named = { tools: ['hammer', 'saw'], skip_auto_offers: true };
 
   it.each([
-    ['denied ones are not offered', { deniedTools: ['saw'] }, ['hammer']],
-    ['allowed ones are offered and no others', { allowedTools: ['saw'] }, ['saw']],
-    ['denied wins over allowed', { allowedTools: ['saw'], deniedTools: ['saw'] }, []],
-    ['none allowed is none', { allowedTools: [] }, []],
-    ['nothing said is all', {}, ['hammer', 'saw']],
+    ['denied tools are not offered', { deniedTools: ['saw'] }, ['hammer']],
+    ['only allowed tools are offered', { allowedTools: ['saw'] }, ['saw']],
+    ['deniedTools has priority over allowedTools', { allowedTools: ['saw'], deniedTools: ['saw'] }, []],
+    ['an empty allowedTools allows none', { allowedTools: [] }, []],
+    ['without both lists all are offered', {}, ['hammer', 'saw']],
   ])('%s', async (_, grace: Partial<AgentRecord>, left) => {
     const stage = await createStage(grace);
     const turn = await stage.say(named);
@@ -138,7 +139,7 @@ describe('the tools of agents in a turn', () => {
     expect((await stage.say({ ...named, message: 'Dear all' })).tools).toEqual(['hammer', 'saw']);
   });
 
-  it('are those that all of several leave', async () => {
+  it('are the intersection of the lists of all mentioned agents', async () => {
     const stage = await createStage({ allowedTools: ['hammer', 'saw'] });
     const bob = await stage.addUser('bob@example.com');
     await addAgent(stage, {
@@ -152,8 +153,8 @@ describe('the tools of agents in a turn', () => {
   });
 });
 
-describe('a run that uses an agent', () => {
-  it('does what the agent wants, where it says nothing itself', async () => {
+describe('run of an agent', () => {
+  it('uses the options of the agent where the request sets none', async () => {
     const stage = await createStage({ ...GRACES, deniedTools: ['saw'], systemPrompt: 'Count.' });
     const tools = ['hammer', 'saw'];
     const run = await stage.run({ tools });
@@ -165,7 +166,7 @@ describe('a run that uses an agent', () => {
     expect(await stage.run(insisting)).toMatchObject({ model: 'scripted', temperature: 1, maxTokens: 9 });
   });
 
-  it('may use public and shared ones, and none of somebody else', async () => {
+  it('may use public and shared agents, but no private agent of another user', async () => {
     const stage = await createStage({});
     const bob = await stage.addUser('bob@example.com');
     const add = (id: string, more: Partial<AgentRecord>) =>

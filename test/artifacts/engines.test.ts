@@ -4,12 +4,12 @@ import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
 
-const MOST_AGENTS = 5;
+const MAX_AGENTS = 5;
 const AT_ONCE = 12;
 
 type Ask = (method: string, path: string, body?: object) => Promise<{ status: number; body: never }>;
 
-/** What two processes on one database answer a signed-in user, in turns. */
+/** Two processes on one database that answer the same signed-in user alternately. */
 async function openTwo(engine: OpenEngine): Promise<{ ask: Ask; close(): Promise<void> }> {
   await migrate(engine.database, { collections: COLLECTIONS });
   const open = (database: OpenEngine['database']) => {
@@ -17,7 +17,7 @@ async function openTwo(engine: OpenEngine): Promise<{ ask: Ask; close(): Promise
     const ids = createIds();
     return createServices(
       { ...createSqlPorts(database, { clock, ids }), models: [], clock, ids },
-      { jwtSecret: 'a'.repeat(64), admin: { MaxAgentsPerUser: MOST_AGENTS } },
+      { jwtSecret: 'a'.repeat(64), admin: { MaxAgentsPerUser: MAX_AGENTS } },
     );
   };
   const both = [open(engine.database), open(engine.peer())] as const;
@@ -46,7 +46,7 @@ async function openTwo(engine: OpenEngine): Promise<{ ask: Ask; close(): Promise
   };
 }
 
-describe.each(ENGINES)('many at once in two processes, on $name', (kind) => {
+describe.each(ENGINES)('parallel changes in two processes on $name', (kind) => {
   let engine: OpenEngine;
   let two: Awaited<ReturnType<typeof openTwo>>;
 
@@ -60,7 +60,7 @@ describe.each(ENGINES)('many at once in two processes, on $name', (kind) => {
     await engine.close();
   });
 
-  /** The statuses of so many, sorted. */
+  /** The sorted statuses of parallel requests. */
   const statuses = async (ask: (index: number) => Promise<{ status: number }>): Promise<number[]> =>
     (await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => ask(index))))
       .map(({ status }) => status)
@@ -68,13 +68,13 @@ describe.each(ENGINES)('many at once in two processes, on $name', (kind) => {
   const with1 = (status: number, others: number): number[] =>
     [status, ...Array<number>(AT_ONCE - 1).fill(others)].sort();
 
-  it('makers of agents stop at the limit', async () => {
+  it('stops parallel agent creations at the limit', async () => {
     const made = await statuses(() => two.ask('POST', '/api/v1/agents', { name: 'Grace' }));
-    expect(made.filter((status) => status === 201)).toHaveLength(MOST_AGENTS);
-    expect(made.filter((status) => status === 400)).toHaveLength(AT_ONCE - MOST_AGENTS);
+    expect(made.filter((status) => status === 201)).toHaveLength(MAX_AGENTS);
+    expect(made.filter((status) => status === 400)).toHaveLength(AT_ONCE - MAX_AGENTS);
   });
 
-  it('one attaches an agent, and one detaches it', async () => {
+  it('keeps every parallel attachment and detachment of agents', async () => {
     const { data }: { data: { id: string }[] } = (await two.ask('GET', '/api/v1/agents?limit=1')).body;
     const session: { id: string } = (await two.ask('POST', '/api/v1/sessions', { name: 'Work' })).body;
     const path = `/api/sessions/${session.id}/agents`;
@@ -83,14 +83,14 @@ describe.each(ENGINES)('many at once in two processes, on $name', (kind) => {
     expect(await statuses(() => two.ask('DELETE', `${path}?agentId=${agentId}`))).toEqual(with1(200, 409));
   });
 
-  it('one project gets a name', async () => {
+  it('gives a name to one of several parallel projects', async () => {
     const body = { name: 'Engine', description: 'All about it.' };
     expect(await statuses(() => two.ask('POST', '/api/v1/projects', body))).toEqual(with1(201, 422));
   });
 
-  it('every change of an artifact is a version of its own', async () => {
-    const wish = { type: 'code', title: 'Loop', content: '0' };
-    const { id }: { id: string } = (await two.ask('POST', '/api/v1/artifacts', wish)).body;
+  it('stores a version for every parallel change of an artifact', async () => {
+    const input = { type: 'code', title: 'Loop', content: '0' };
+    const { id }: { id: string } = (await two.ask('POST', '/api/v1/artifacts', input)).body;
     const path = `/api/v1/artifacts/${id}`;
     const changed = await statuses((index) => two.ask('PATCH', path, { content: `change ${index}` }));
     expect(changed).toEqual(Array(AT_ONCE).fill(200));

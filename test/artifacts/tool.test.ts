@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type ChatWorldOptions, createChatWorld, sayAtOnce } from '../support/chat.ts';
+import { type ChatAppOptions, createChatApp, sayAtOnce } from '../support/chat.ts';
 import { useTool } from '../support/execution.ts';
 
 const SCOPES = ['ai:chat', 'notebooks:read', 'notebooks:write'] as const;
 const MADE = { type: 'html', title: 'A page', content: '<p>Hello</p>' };
 
-/** A model that makes an artifact whenever it is offered to, and a session to make it in. */
-async function createStage(options: ChatWorldOptions = {}) {
-  const world = await createChatWorld({
+/** A model that calls the artifact tool whenever it is offered, and a session. */
+async function createStage(options: ChatAppOptions = {}) {
+  const app = await createChatApp({
     key: { scopes: SCOPES },
     onCall(call) {
       const isOffered = call.request.tools?.some(({ name }) => name === 'create_artifact') === true;
@@ -17,25 +17,25 @@ async function createStage(options: ChatWorldOptions = {}) {
     },
     ...options,
   });
-  const sessionId = (await world.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
+  const sessionId = (await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
   return {
-    ...world,
+    ...app,
     sessionId,
     turn: (more: object = {}) =>
-      world.chat({ sessionId, message: 'Make one', enableTools: true, wait: true, ...more }),
-    kept: async () => (await world.json('GET', '/api/v1/artifacts')).body.data,
+      app.chat({ sessionId, message: 'Make one', enableTools: true, wait: true, ...more }),
+    kept: async () => (await app.json('GET', '/api/v1/artifacts')).body.data,
     async run(more: object = {}) {
       const body = { session_id: sessionId, message: 'Make one', ...more };
-      const { id } = (await world.json('POST', '/api/v1/agent-executions', { body })).body;
-      const look = async () => (await world.json('GET', `/api/v1/agent-executions/${id}`)).body;
-      while (['pending', 'running'].includes((await look()).status)) await world.settle();
+      const { id } = (await app.json('POST', '/api/v1/agent-executions', { body })).body;
+      const look = async () => (await app.json('GET', `/api/v1/agent-executions/${id}`)).body;
+      while (['pending', 'running'].includes((await look()).status)) await app.settle();
       return look();
     },
   };
 }
 
-describe('an artifact of a turn', () => {
-  it("is its user's, listed by the session, and shown to the client", async () => {
+describe('artifact of a turn', () => {
+  it('belongs to its user, is listed by the session and returned to the client', async () => {
     const stage = await createStage();
     const { body } = await stage.turn();
     const [artifact, ...others] = await stage.kept();
@@ -51,7 +51,7 @@ describe('an artifact of a turn', () => {
     expect((await stage.json('GET', `/api/sessions/${stage.sessionId}`)).body.artifactIds).toEqual([id]);
   });
 
-  it('is made once by one call, however often the call is done', async () => {
+  it('is created once per call, however often the call is repeated', async () => {
     const { services, user, sessionId, account, kept } = await createStage();
     const context = {
       userId: user.id,
@@ -72,7 +72,7 @@ describe('an artifact of a turn', () => {
     expect(await run({ ...MADE, type: 'lattice' })).toMatchObject({ isError: true });
   });
 
-  it('is not offered while artifacts are switched off, nor to a turn without tools', async () => {
+  it('is not offered while artifacts are disabled or to a turn without tools', async () => {
     const off = await createStage({
       settings: { admin: { DefaultAPIModel: 'scripted', EnableArtifacts: false } },
     });
@@ -85,8 +85,8 @@ describe('an artifact of a turn', () => {
   });
 });
 
-describe('an artifact of a run', () => {
-  it('is made when the run may make some, or names the tool', async () => {
+describe('artifact of a run', () => {
+  it('is created when artifacts are enabled for the run or the run names the tool', async () => {
     const stage = await createStage();
     expect((await stage.run()).answer).toBe('Done.');
     expect(await stage.kept()).toEqual([]);
@@ -97,7 +97,7 @@ describe('an artifact of a run', () => {
   });
 });
 
-describe('a table of a run', () => {
+describe('table of a run', () => {
   const TABLE = {
     title: 'Hives',
     columns: ['hive', 'kilos'],
@@ -107,8 +107,8 @@ describe('a table of a run', () => {
     ],
   };
 
-  /** What the tool is asked for, and what the model hears of it. */
-  async function making(input: object, more: object, admin: object = {}) {
+  /** The offered tools of a run and the result of the tool. */
+  async function callTableTool(input: object, more: object, admin: object = {}) {
     const stage = await createStage({
       settings: { admin: { DefaultAPIModel: 'scripted', ...admin } },
       onCall(call) {
@@ -122,24 +122,27 @@ describe('a table of a run', () => {
     return { stage, answer: (await stage.run(more)).answer };
   }
 
-  it('is kept where the run was asked for it', async () => {
-    const { stage, answer } = await making(TABLE, { enable_lattice: true });
-    expect(answer).toBe('The artifact "Hives" is kept.');
+  it('is stored when the run requests it', async () => {
+    const { stage, answer } = await callTableTool(TABLE, { enable_lattice: true });
+    expect(answer).toBe('The artifact "Hives" is saved.');
     const [artifact] = await stage.kept();
     expect(artifact).toMatchObject({ type: 'lattice', title: 'Hives', session_id: stage.sessionId });
     const { content } = (await stage.json('GET', `/api/v1/artifacts/${artifact.id}`)).body;
     expect(JSON.parse(content)).toEqual({ columns: TABLE.columns, rows: TABLE.rows });
   });
 
-  it('is not offered otherwise, nor while artifacts are switched off', async () => {
-    expect((await making(TABLE, {})).answer).toBe('Not offered.');
-    expect((await making(TABLE, { enable_artifacts: true })).answer).toBe('Not offered.');
-    const off = await making(TABLE, { enable_lattice: true }, { EnableArtifacts: false });
+  it('is not offered otherwise or while artifacts are disabled', async () => {
+    expect((await callTableTool(TABLE, {})).answer).toBe('Not offered.');
+    expect((await callTableTool(TABLE, { enable_artifacts: true })).answer).toBe('Not offered.');
+    const off = await callTableTool(TABLE, { enable_lattice: true }, { EnableArtifacts: false });
     expect(off.answer).toBe('Not offered.');
   });
 
-  it('has straight rows', async () => {
-    const { stage, answer } = await making({ ...TABLE, rows: [['A', 1], ['B']] }, { enable_lattice: true });
+  it('has rows of equal length', async () => {
+    const { stage, answer } = await callTableTool(
+      { ...TABLE, rows: [['A', 1], ['B']] },
+      { enable_lattice: true },
+    );
     expect(answer).toBe('rows.1: expected as many values as columns, 2');
     expect(await stage.kept()).toEqual([]);
   });

@@ -1,6 +1,7 @@
-import type { FilesReader } from '@questline/core';
+import type { ModelContent } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createChatWorld } from '../support/chat.ts';
+import { createChatApp } from '../support/chat.ts';
+import { createTestFilesReader } from '../support/files-reader.ts';
 
 const PICTURE = 'a'.repeat(24);
 const MOVIE = 'b'.repeat(24);
@@ -8,31 +9,31 @@ const SCANNING = 'c'.repeat(24);
 
 const LARGE = 'A'.repeat(20 * 2 ** 20);
 
-const files: FilesReader = {
-  async find(_userId, id) {
-    if (![PICTURE, MOVIE, SCANNING].includes(id)) return undefined;
-    return { id, name: 'file', mimeType: 'image/png', isClean: id !== SCANNING };
-  },
-  async content(_userId, id) {
-    return id === PICTURE ? [{ type: 'image', mediaType: 'image/png', data: 'AA==' }] : undefined;
-  },
-};
+const find = (id: string) =>
+  [PICTURE, MOVIE, SCANNING].includes(id)
+    ? { id, name: 'file', mimeType: 'image/png', isClean: id !== SCANNING }
+    : undefined;
 
-const setUp = () => createChatWorld({ services: (services) => ({ ...services, files }) });
+const content = (id: string): readonly ModelContent[] | undefined =>
+  id === PICTURE ? [{ type: 'image', mediaType: 'image/png', data: 'AA==' }] : undefined;
+
+const files = createTestFilesReader({ find, content });
+
+const setUp = () => createChatApp({ services: (services) => ({ ...services, files }) });
 
 describe('attached files', () => {
-  it('are given to the model; what it cannot take is told', async () => {
-    const world = await setUp();
-    const { body } = await world.chat({
+  it('reach the model, and unsupported ones are reported', async () => {
+    const app = await setUp();
+    const { body } = await app.chat({
       message: 'Look',
       fileIds: [PICTURE, MOVIE],
       wait: true,
     });
-    expect(world.calls[0]?.request.messages.at(-1)?.content).toEqual([
+    expect(app.calls[0]?.request.messages.at(-1)?.content).toEqual([
       { type: 'image', mediaType: 'image/png', data: 'AA==' },
       { type: 'text', text: 'Look' },
     ]);
-    expect(await world.poll(body.id)).toMatchObject({
+    expect(await app.poll(body.id)).toMatchObject({
       attachmentDelivery: {
         requested: 2,
         delivered: 1,
@@ -44,54 +45,54 @@ describe('attached files', () => {
     });
   });
 
-  it('that are named twice are read and given once', async () => {
+  it('are read and sent once when they are named twice', async () => {
     let reads = 0;
-    const counting: FilesReader = {
-      ...files,
-      content(...asked) {
+    const counting = createTestFilesReader({
+      find,
+      content(id) {
         reads += 1;
-        return files.content(...asked);
+        return content(id);
       },
-    };
-    const world = await createChatWorld({ services: (services) => ({ ...services, files: counting }) });
-    const { body } = await world.chat({ message: '', fileIds: Array(50).fill(PICTURE), wait: true });
+    });
+    const app = await createChatApp({ services: (services) => ({ ...services, files: counting }) });
+    const { body } = await app.chat({ message: '', fileIds: Array(50).fill(PICTURE), wait: true });
     expect(reads).toBe(1);
-    expect(world.calls[0]?.request.messages.at(-1)?.content).toHaveLength(1);
-    expect((await world.poll(body.id)).attachmentDelivery).toMatchObject({ requested: 1, delivered: 1 });
+    expect(app.calls[0]?.request.messages.at(-1)?.content).toHaveLength(1);
+    expect((await app.poll(body.id)).attachmentDelivery).toMatchObject({ requested: 1, delivered: 1 });
   });
 
-  it('that are too much together are left out from the first one that does not fit, unread', async () => {
+  it('are omitted without being read, starting with the first one that exceeds the limit', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => String(at).repeat(24));
     const read: string[] = [];
-    const large: FilesReader = {
-      find: async (_userId, id) => ({ id, name: 'file', mimeType: 'image/png', isClean: true }),
-      async content(_userId, id) {
+    const large = createTestFilesReader({
+      find: (id) => ({ id, name: 'file', mimeType: 'image/png', isClean: true }),
+      content(id) {
         read.push(id);
         return [{ type: 'image', mediaType: 'image/png', data: LARGE }];
       },
-    };
-    const world = await createChatWorld({ services: (services) => ({ ...services, files: large }) });
-    const { body } = await world.chat({ message: '', fileIds: ids, wait: true });
+    });
+    const app = await createChatApp({ services: (services) => ({ ...services, files: large }) });
+    const { body } = await app.chat({ message: '', fileIds: ids, wait: true });
     expect(read).toHaveLength(4);
-    expect(world.calls[0]?.request.messages.at(-1)?.content).toHaveLength(3);
-    expect((await world.poll(body.id)).attachmentDelivery).toMatchObject({
+    expect(app.calls[0]?.request.messages.at(-1)?.content).toHaveLength(3);
+    expect((await app.poll(body.id)).attachmentDelivery).toMatchObject({
       requested: 10,
       delivered: 3,
       droppedIds: ids.slice(3),
     });
   });
 
-  it('that are all taken leave no notice', async () => {
-    const world = await setUp();
-    const { body } = await world.chat({ message: '', fileIds: [PICTURE], wait: true });
-    const quest = await world.poll(body.id);
+  it('cause no notice when all are accepted', async () => {
+    const app = await setUp();
+    const { body } = await app.chat({ message: '', fileIds: [PICTURE], wait: true });
+    const quest = await app.poll(body.id);
     expect(quest.attachmentDelivery).toMatchObject({ fullyDelivered: true, droppedIds: [] });
     expect(quest).not.toHaveProperty('attachmentNotices');
   });
 
-  it('that are not clean are refused', async () => {
-    const world = await setUp();
-    const { status, body } = await world.chat({ message: 'Look', fileIds: [SCANNING] });
+  it('are rejected unless their check found them clean', async () => {
+    const app = await setUp();
+    const { status, body } = await app.chat({ message: 'Look', fileIds: [SCANNING] });
     expect([status, body.errorCode]).toEqual([422, 'unsupported_input']);
   });
 });

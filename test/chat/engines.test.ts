@@ -2,13 +2,11 @@ import {
   COLLECTIONS,
   createApi,
   createServices,
-  createStoreQueue,
   createUser,
   issueApiKey,
-  MESSAGES,
-  QUESTS,
   toFetchHandler,
 } from '@questline/core';
+import { createStoreQueue, MESSAGES, QUESTS } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +18,7 @@ const START = 1_000_000_000_000;
 /** 10 input tokens and one output token. */
 const CHARGE = 110_000;
 
-/** Two processes' worth of services on one database: one answers, both work. */
+/** Two processes on one database: one receives requests, both run jobs. */
 async function openTwo(engine: OpenEngine) {
   await migrate(engine.database, { collections: COLLECTIONS });
   const model = createScriptedProvider(sayAtOnce('Hello.'));
@@ -99,7 +97,7 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       await engine.close();
     });
 
-    it('50 parallel duplicates under one key are one turn', async () => {
+    it('runs one turn for 50 parallel duplicates with one Idempotency-Key', async () => {
       const before = two.model.calls.length;
       const answers: { status: number; body: { id: string; response: string } }[] = await Promise.all(
         Array.from({ length: 50 }, () => ask('POST', '/api/chat', { message: 'Hi', wait: true }, 'one')),
@@ -111,7 +109,7 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       expect(two.model.calls.length - before).toBe(1);
     });
 
-    it('40 turns at once, in two processes, end once and are paid once', async () => {
+    it('ends and charges each of 40 parallel turns once with two processes', async () => {
       const { posted: before } = await here.services.ledger.balance(account);
       const answers: { body: { status: string; response: string; sessionId: string } }[] = await Promise.all(
         Array.from({ length: 40 }, () => ask('POST', '/api/chat', { message: 'Hi', wait: true })),
@@ -123,7 +121,7 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       for (const { body } of answers) expect(await messages.count({ sessionId: body.sessionId })).toBe(2);
     });
 
-    it('a conversation goes on, is copied, listed, searched and cleared away', async () => {
+    it('continues, copies, lists, searches and deletes a conversation', async () => {
       const { body: first } = (await ask('POST', '/api/chat', { message: 'First word', wait: true })) as {
         body: { sessionId: string };
       };

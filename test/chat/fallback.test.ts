@@ -1,6 +1,6 @@
-import { type ModelInfo, ProviderError, type ProviderErrorKind } from '@questline/core';
+import { type ModelInfo, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { type ChatWorld, createChatWorld, sayAtOnce } from '../support/chat.ts';
+import { type ChatApp, createChatApp, sayAtOnce } from '../support/chat.ts';
 import { createScriptedProvider, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
 
 const CHEAP: ModelInfo = {
@@ -16,13 +16,13 @@ function setUp(
   onCall: (call: ModelCall) => void,
   fallbacks: Record<string, string[]> = { scripted: ['cheap'] },
 ) {
-  return createChatWorld({
+  return createChatApp({
     model: createScriptedProvider(onCall, [SCRIPTED_MODEL, CHEAP, SPARE]),
     settings: { admin: { DefaultAPIModel: 'scripted' }, fallbacks },
   });
 }
 
-/** Fails for the models named, before their first word. */
+/** Fails for the named models before the first text. */
 function failing(kind: ProviderErrorKind, ...models: string[]) {
   return (call: ModelCall): void => {
     if (models.includes(call.request.model)) throw new ProviderError(kind, 'text of the provider');
@@ -30,23 +30,23 @@ function failing(kind: ProviderErrorKind, ...models: string[]) {
   };
 }
 
-async function turn(world: ChatWorld, more: object = {}) {
-  const { id } = (await world.chat({ message: 'Hi', ...more })).body;
+async function turn(app: ChatApp, more: object = {}) {
+  const { id } = (await app.chat({ message: 'Hi', ...more })).body;
   for (let second = 0; second < 10; second += 1) {
-    await world.settle();
-    await world.clock.advance(1000);
+    await app.settle();
+    await app.clock.advance(1000);
   }
-  return world.poll(id);
+  return app.poll(id);
 }
 
-const asked = (world: ChatWorld): string[] => world.calls.map(({ request }) => request.model);
+const asked = (app: ChatApp): string[] => app.calls.map(({ request }) => request.model);
 
-describe('fallback', () => {
+describe('model fallback', () => {
   it.each(['overloaded', 'failed', 'timeout', 'rejected_key', 'not_configured'] as const)(
-    'answers in place of a model whose provider is in trouble: %s',
+    'answers in place of a model whose provider fails: %s',
     async (kind) => {
-      const world = await setUp(failing(kind, 'scripted'));
-      const quest = await turn(world);
+      const app = await setUp(failing(kind, 'scripted'));
+      const quest = await turn(app);
       expect(quest).toMatchObject({
         status: 'done',
         type: 'message',
@@ -61,43 +61,43 @@ describe('fallback', () => {
         // 11 tokens at the price of the model that answered.
         promptMeta: { model: 'cheap', credits: 0.0011 },
       });
-      expect(await world.ledger.balance(world.account)).toMatchObject({
+      expect(await app.ledger.balance(app.account)).toMatchObject({
         posted: 1000_000_000 - 1100,
         held: 0,
       });
-      const charges = await world.ledger.charges({ account: world.account }, 10);
+      const charges = await app.ledger.charges({ account: app.account }, 10);
       expect(charges.map(({ status, model, amount }) => [status, model, amount])).toEqual([
         ['settled', 'cheap', 1100],
         ['released', 'scripted', 0],
       ]);
-      expect(world.calls.at(-1)?.request.maxTokens).toBe(100);
+      expect(app.calls.at(-1)?.request.maxTokens).toBe(100);
     },
   );
 
   it.each(['context_length', 'invalid_request', 'content_blocked'] as const)(
-    'does not hide a fault of the request: %s',
+    'does not hide an invalid request: %s',
     async (kind) => {
-      const world = await setUp(failing(kind, 'scripted'));
-      const quest = await turn(world);
+      const app = await setUp(failing(kind, 'scripted'));
+      const quest = await turn(app);
       expect(quest).toMatchObject({ status: 'done', type: 'error' });
       expect(quest).not.toHaveProperty('fallbackInfo');
-      expect(asked(world)).toEqual(['scripted']);
-      expect((await world.ledger.balance(world.account)).posted).toBe(1000_000_000);
+      expect(asked(app)).toEqual(['scripted']);
+      expect((await app.ledger.balance(app.account)).posted).toBe(1000_000_000);
     },
   );
 
-  it('never happens after the first word', async () => {
-    const world = await setUp((call) => {
+  it('never happens after the first text', async () => {
+    const app = await setUp((call) => {
       call.say({ type: 'text', text: 'Once' });
       call.fail(new ProviderError('failed', 'gone'));
     });
-    const quest = await turn(world);
+    const quest = await turn(app);
     expect(quest).toMatchObject({ status: 'done', type: 'error', replies: ['Once'] });
     expect(quest).not.toHaveProperty('fallbackInfo');
-    expect(asked(world)).toEqual(['scripted']);
+    expect(asked(app)).toEqual(['scripted']);
   });
 
-  it('goes on to the next one, and tells of the first failure when all have failed', async () => {
+  it('continues with the next model and reports the first failure when all have failed', async () => {
     const both = { scripted: ['cheap', 'spare'] };
     const third = await setUp(failing('timeout', 'scripted', 'cheap'), both);
     expect(await turn(third)).toMatchObject({ reply: 'Saved.', fallbackInfo: { fallbackModel: 'spare' } });
@@ -111,90 +111,90 @@ describe('fallback', () => {
     expect(await none.ledger.balance(none.account)).toMatchObject({ posted: 1000_000_000, held: 0 });
   });
 
-  it('is also for a model that was there when the message was taken and is gone now', async () => {
+  it('replaces a model that disappeared after the message was accepted', async () => {
     const models = [SCRIPTED_MODEL, CHEAP];
     let offered: readonly ModelInfo[] = models;
     const provider = createScriptedProvider(sayAtOnce('Saved.'), models);
-    const world = await createChatWorld({
+    const app = await createChatApp({
       model: { ...provider, calls: provider.calls, models: () => offered },
       settings: { admin: { DefaultAPIModel: 'scripted' }, fallbacks: { scripted: ['cheap'] } },
       started: false,
     });
-    const { id } = (await world.chat({ message: 'Hi' })).body;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
     offered = [CHEAP];
-    await world.api.start();
-    await world.settle();
-    expect(await world.poll(id)).toMatchObject({
+    await app.api.start();
+    await app.settle();
+    expect(await app.poll(id)).toMatchObject({
       reply: 'Saved.',
       fallbackInfo: { primaryModel: 'scripted' },
     });
   });
 });
 
-describe('retry', () => {
-  it('asks once more before the first word, and not after', async () => {
+describe('model retry', () => {
+  it('repeats the call before the first text and not after it', async () => {
     let failures = 2;
-    const world = await setUp((call) => {
+    const app = await setUp((call) => {
       failures -= 1;
       if (failures >= 0) throw new ProviderError('failed', 'not now');
       sayAtOnce('Third time.')(call);
     }, {});
-    expect(await turn(world)).toMatchObject({ reply: 'Third time.' });
-    expect(asked(world)).toEqual(['scripted', 'scripted', 'scripted']);
-    expect(await world.ledger.charges({ account: world.account }, 10)).toHaveLength(1);
+    expect(await turn(app)).toMatchObject({ reply: 'Third time.' });
+    expect(asked(app)).toEqual(['scripted', 'scripted', 'scripted']);
+    expect(await app.ledger.charges({ account: app.account }, 10)).toHaveLength(1);
   });
 
-  it('waits as long as the provider asks, unless that is too long', async () => {
+  it('waits for the Retry-After of the provider unless it exceeds the limit', async () => {
     const times: number[] = [];
-    let world: ChatWorld | undefined;
+    let app: ChatApp | undefined;
     const overloaded = (retryAfterMs: number) => (call: ModelCall) => {
-      times.push(world?.clock.now() ?? 0);
+      times.push(app?.clock.now() ?? 0);
       if (times.length === 1) throw new ProviderError('overloaded', 'later', { retryAfterMs });
       sayAtOnce('Now.')(call);
     };
-    world = await setUp(overloaded(3000), {});
-    expect(await turn(world)).toMatchObject({ reply: 'Now.' });
+    app = await setUp(overloaded(3000), {});
+    expect(await turn(app)).toMatchObject({ reply: 'Now.' });
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(3000);
     times.length = 0;
-    world = await setUp(overloaded(60_000), {});
-    expect(await turn(world)).toMatchObject({ type: 'error' });
+    app = await setUp(overloaded(60_000), {});
+    expect(await turn(app)).toMatchObject({ type: 'error' });
     expect(times).toHaveLength(1);
   });
 });
 
-describe('circuit breaker', () => {
-  it('leaves a provider alone that is down, until one call shows that it is back', async () => {
+describe('circuit breaker in chat', () => {
+  it('stops calling a failing provider until one call succeeds', async () => {
     let isDown = true;
     const down = createScriptedProvider((call) => {
       if (isDown) throw new ProviderError('timeout', 'down');
       sayAtOnce('Back.')(call);
     });
     const other = createScriptedProvider(sayAtOnce('Other.'), [{ ...CHEAP, provider: 'other' }]);
-    const world = await createChatWorld({
+    const app = await createChatApp({
       model: down,
       models: [down, { ...other, id: 'other' }],
       settings: { admin: { DefaultAPIModel: 'scripted' }, fallbacks: { scripted: ['cheap'] } },
     });
-    const reply = async () => (await world.chat({ message: 'Hi', wait: true })).body.response;
+    const reply = async () => (await app.chat({ message: 'Hi', wait: true })).body.response;
     for (let time = 0; time < 8; time += 1) expect(await reply()).toBe('Other.');
     expect(down.calls).toHaveLength(5);
-    await world.clock.advance(30_000);
+    await app.clock.advance(30_000);
     expect(await reply()).toBe('Other.');
     expect(await reply()).toBe('Other.');
     expect(down.calls).toHaveLength(6);
     isDown = false;
     expect(await reply()).toBe('Other.');
-    await world.clock.advance(30_000);
+    await app.clock.advance(30_000);
     expect(await reply()).toBe('Back.');
     expect(await reply()).toBe('Back.');
     expect(down.calls).toHaveLength(8);
   });
 
-  it('fails at once where there is nothing else to ask', async () => {
-    const world = await setUp(failing('timeout', 'scripted'), {});
-    for (let time = 0; time < 6; time += 1) await world.chat({ message: 'Hi', wait: true });
-    expect(world.calls).toHaveLength(5);
-    const { body } = await world.chat({ message: 'Hi', wait: true });
+  it('fails at once when no other model is available', async () => {
+    const app = await setUp(failing('timeout', 'scripted'), {});
+    for (let time = 0; time < 6; time += 1) await app.chat({ message: 'Hi', wait: true });
+    expect(app.calls).toHaveLength(5);
+    const { body } = await app.chat({ message: 'Hi', wait: true });
     expect(body).toMatchObject({ type: 'error', response: expect.stringContaining('overloaded') });
   });
 });

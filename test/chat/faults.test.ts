@@ -1,12 +1,13 @@
-import { QUESTS, type Store } from '@questline/core';
+import { QUESTS, SESSIONS } from '@questline/core/internal';
 import { createMemoryPublisher } from '@questline/core/memory';
+import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { type ChatWorld, createChatWorld } from '../support/chat.ts';
+import { type ChatApp, createChatApp } from '../support/chat.ts';
 
-/** How a port fails: as it should, or before it has made a promise. */
+/** How a port fails: with a rejected promise or with a synchronous throw. */
 type How = 'rejects' | 'throws';
 
-/** Ports that fail at one call, the same one each time, while they are armed. */
+/** Wraps ports so that the call number `place` fails while the fault is armed. */
 function createFault(how: How, place: number) {
   const fault = { armed: false, hit: '' };
   let calls = 0;
@@ -42,19 +43,19 @@ function createFault(how: How, place: number) {
 }
 
 const ASKED = {
-  'a chat message': (world: ChatWorld) => world.ask('POST', '/api/chat', { body: { message: 'Hi' } }),
-  'a chat message that waits': (world: ChatWorld) =>
-    world.ask('POST', '/api/chat', { body: { message: 'Hi', wait: true } }),
-  'a completion': (world: ChatWorld) =>
-    world.ask('POST', '/api/ai/v1/completions', {
+  'a chat message': (app: ChatApp) => app.ask('POST', '/api/chat', { body: { message: 'Hi' } }),
+  'a chat message with wait': (app: ChatApp) =>
+    app.ask('POST', '/api/chat', { body: { message: 'Hi', wait: true } }),
+  'a completion': (app: ChatApp) =>
+    app.ask('POST', '/api/ai/v1/completions', {
       body: { model: 'scripted', messages: [{ role: 'user', content: 'Hi' }] },
     }),
-} satisfies Record<string, (world: ChatWorld) => Promise<Response>>;
+} satisfies Record<string, (app: ChatApp) => Promise<Response>>;
 
-/** @returns what failed; undefined once there are fewer calls than that. */
-async function outcomeOf(ask: (world: ChatWorld) => Promise<Response>, how: How, place: number) {
+/** Runs a request whose port call number `place` fails. @returns an empty `hit` if there are fewer calls. */
+async function runWithFault(ask: (app: ChatApp) => Promise<Response>, how: How, place: number) {
   const { fault, wrap, wrapStore } = createFault(how, place);
-  const world = await createChatWorld({
+  const app = await createChatApp({
     store: wrapStore,
     ledger: (ledger) => wrap('ledger', ledger),
     publisher: wrap('publisher', createMemoryPublisher()),
@@ -63,61 +64,71 @@ async function outcomeOf(ask: (world: ChatWorld) => Promise<Response>, how: How,
   fault.armed = true;
   let text: string | undefined;
   let status = 0;
-  const answered = ask(world).then(async (response) => {
+  const answered = ask(app).then(async (response) => {
     status = response.status;
     text = await response.text();
   });
   for (let second = 0; text === undefined || second < 3; second += 1) {
-    await world.settle();
-    await world.clock.advance(1000);
+    await app.settle();
+    await app.clock.advance(1000);
   }
   await answered;
   fault.armed = false;
-  // Longer than a lease, and than the sweep that looks for lost work takes.
+  // Longer than a lease and the interval of the recovery task.
   for (let step = 0; step < 8; step += 1) {
-    await world.clock.advance(15_000);
-    await world.settle();
+    await app.clock.advance(15_000);
+    await app.settle();
   }
 
-  const quests = await world.services.store.collection(QUESTS).find({});
-  const charges = await world.ledger.charges({ account: world.account }, 10);
-  const { held } = await world.ledger.balance(world.account);
-  const next = await world.chat({ message: 'Again', wait: true });
-  await world.api.close();
+  const quests = await app.services.store.collection(QUESTS).find({});
+  const sessions = await app.services.store.collection(SESSIONS).find({});
+  const charges = await app.ledger.charges({ account: app.account }, 10);
+  const { held } = await app.ledger.balance(app.account);
+  const next = await app.chat({ message: 'Again', wait: true });
+  await app.api.close();
   return {
     hit: fault.hit,
     status,
     text,
-    seen: {
+    state: {
+      // A turn and its session are stored together.
+      sessions: sessions.length - quests.length,
       live: quests.filter(({ status: now }) => now !== 'done' && now !== 'stopped').length,
       held,
       settled: charges.filter((charge) => charge.status === 'settled').length,
       next: next.status,
-      timers: world.clock.pending,
+      timers: app.clock.pending,
     },
-    incidents: world.incidents.length,
+    incidents: app.incidents.length,
   };
 }
 
 describe.each(Object.entries(ASKED))('%s', (_name, ask) => {
   it.each(['rejects', 'throws'] as const)(
-    'whichever call of a port %s: one answer, one end, charged at most once, nothing left open',
+    'gives one answer and one end, charges at most once and leaves nothing open, whichever port call %s',
     { timeout: 30_000 },
     async (how) => {
       const hits: string[] = [];
       for (let place = 0; ; place += 1) {
-        const { hit, status, text, seen, incidents } = await outcomeOf(ask, how, place);
+        const { hit, status, text, state, incidents } = await runWithFault(ask, how, place);
         if (hit === '') break;
         hits.push(hit);
         const where = `${place}: ${hit}`;
         expect([200, 500], where).toContain(status);
-        // Who waits looks again: the turn is accepted, and goes on.
+        // A client that waits polls again: the turn was accepted and continues.
         if (hit === 'quests.get') expect(status, where).toBe(200);
         expect(text, where).not.toContain('SECRET');
         expect(text, where).toMatch(/^\{.*\}$|data: \[DONE\]\n\n$/s);
-        expect(seen, where).toEqual({ live: 0, held: 0, settled: expect.any(Number), next: 200, timers: 0 });
-        // What was told to have failed is not paid for.
-        expect(seen.settled, where).toBeLessThanOrEqual(status === 200 ? 1 : 0);
+        expect(state, where).toEqual({
+          sessions: 0,
+          live: 0,
+          held: 0,
+          settled: expect.any(Number),
+          next: 200,
+          timers: 0,
+        });
+        // A failed request is not charged.
+        expect(state.settled, where).toBeLessThanOrEqual(status === 200 ? 1 : 0);
         expect(incidents, where).toBeGreaterThan(0);
       }
       expect(hits).toContain('ledger.hold');

@@ -1,18 +1,13 @@
-import {
-  type Api,
-  createApi,
-  createServices,
-  ProviderError,
-  QUESTS,
-  StorageUnavailable,
-} from '@questline/core';
+import { type Api, createApi, createServices } from '@questline/core';
+import { QUESTS } from '@questline/core/internal';
+import { ProviderError, StorageUnavailable } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import {
   answerParts,
-  type ChatWorld,
-  type ChatWorldOptions,
-  createChatWorld,
+  type ChatApp,
+  type ChatAppOptions,
+  createChatApp,
   sayAtOnce,
   silent,
 } from '../support/chat.ts';
@@ -23,109 +18,109 @@ const START = 1000_000_000;
 const SETTINGS = { admin: { DefaultAPIModel: 'scripted' } };
 
 interface Two {
-  readonly world: ChatWorld;
-  /** Shut: the world's process is paused, or dead. */
+  readonly app: ChatApp;
+  /** While the gate is shut, the app's process is paused or dead. */
   readonly gate: Gate;
-  /** Another process behind the same store and ledger, with a model of its own. */
+  /** Another process with its own model on the same store and ledger. */
   readonly other: { readonly api: Api; readonly model: ScriptedProvider };
 }
 
 async function twoProcesses(
   onOtherCall: (call: ModelCall) => void = sayAtOnce('Second.'),
-  options: ChatWorldOptions = {},
+  options: ChatAppOptions = {},
 ): Promise<Two> {
   const gate = createGate();
-  const world = await createChatWorld({ onCall: silent, store: gate.store, ledger: gate.ledger, ...options });
-  const { limiter, clock } = world.services;
+  const app = await createChatApp({ onCall: silent, store: gate.store, ledger: gate.ledger, ...options });
+  const { limiter, clock } = app.services;
   const model = createScriptedProvider(onOtherCall);
   const services = createServices(
     { ...gate.shared, limiter, clock, ids: createFakeIds(2), models: [model] },
     { jwtSecret: 'a'.repeat(64) },
   );
-  return { world, gate, other: { api: createApi(services), model } };
+  return { app, gate, other: { api: createApi(services), model } };
 }
 
-/** Lets time pass in steps, as it does. */
-async function pass({ clock, settle }: ChatWorld, ms: number): Promise<void> {
+/** Advances the clock in steps. */
+async function pass({ clock, settle }: ChatApp, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5000) {
     await clock.advance(Math.min(left, 5000));
     await settle();
   }
 }
 
-async function recordOf({ gate }: Two, id: string) {
+async function getRecord({ gate }: Two, id: string) {
   const quest = await gate.shared.store.collection(QUESTS).get(id);
   if (quest === undefined) throw new Error('the quest is gone');
   return quest;
 }
 
-async function settledOf({ gate, world }: Two) {
-  const charges = await gate.shared.ledger.charges({ account: world.account }, 100);
+async function getSettled({ gate, app }: Two) {
+  const charges = await gate.shared.ledger.charges({ account: app.account }, 100);
   return charges.filter(({ status }) => status === 'settled');
 }
 
-describe('a worker that vanished', () => {
-  it('before anything was said: the turn is run once more, and paid once', async () => {
+describe('chat worker that crashes', () => {
+  it('is replaced and runs the turn again when there was no text, and charges once', async () => {
     const two = await twoProcesses();
-    const { world, gate, other } = two;
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
-    expect(world.calls).toHaveLength(1);
+    const { app, gate, other } = two;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
+    expect(app.calls).toHaveLength(1);
     gate.shut();
     await other.api.start();
-    await pass(world, 65_000);
-    expect(await recordOf(two, id)).toMatchObject({ status: 'done', type: 'message', text: 'Second.' });
-    expect(await settledOf(two)).toHaveLength(1);
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({
+    await pass(app, 65_000);
+    expect(await getRecord(two, id)).toMatchObject({ status: 'done', type: 'message', text: 'Second.' });
+    expect(await getSettled(two)).toHaveLength(1);
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({
       posted: START - 110_000,
       held: 0,
     });
     await other.api.close();
   });
 
-  it('twice before anything was said: the turn has failed', async () => {
+  it('fails the turn when two workers crash before the first text', async () => {
     const two = await twoProcesses(silent);
-    const { world, gate, other } = two;
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
+    const { app, gate, other } = two;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
     gate.shut();
-    // The second one is handed the job and never heard of again.
+    // The second worker claims the job and crashes.
     const { queue } = createServices(
-      { ...gate.shared, limiter: world.services.limiter, clock: world.clock, models: [] },
+      { ...gate.shared, limiter: app.services.limiter, clock: app.clock, models: [] },
       { jwtSecret: 'a'.repeat(64) },
     );
-    await world.clock.advance(60_000);
+    await app.clock.advance(60_000);
     expect(await queue.lease({ kinds: ['chat'], limit: 1, leaseMs: 60_000 })).toMatchObject([{ attempt: 2 }]);
     await other.api.start();
-    await pass(world, 65_000);
-    expect(await recordOf(two, id)).toMatchObject({
+    await pass(app, 65_000);
+    expect(await getRecord(two, id)).toMatchObject({
       status: 'done',
       type: 'error',
       explanation: expect.stringContaining('Please try again'),
     });
     expect(other.model.calls).toHaveLength(0);
-    expect(await settledOf(two)).toHaveLength(0);
-    expect((await gate.shared.ledger.balance(world.account)).held).toBe(0);
+    expect(await getSettled(two)).toHaveLength(0);
+    expect((await gate.shared.ledger.balance(app.account)).held).toBe(0);
     await other.api.close();
   });
 
-  it('again and again while it holds credit: no hold outlives the quest', async () => {
-    // The second process dies too, in the middle of its call; then in the middle of a later call of a turn with tools.
+  it('leaves no hold after the quest when workers crash repeatedly with credit held', async () => {
+    // The second process also crashes: during its call, then during a later call of a turn with tools.
     for (const tools of [false, true]) {
       const second = createGate();
       const two = await twoProcesses(silent, { settings: SETTINGS });
-      const { world, gate } = two;
+      const { app, gate } = two;
       const { ledger, store } = gate.shared;
-      const { id } = (await world.chat({ message: 'Hi', enableTools: tools })).body;
-      await world.settle();
+      const { id } = (await app.chat({ message: 'Hi', enableTools: tools })).body;
+      await app.settle();
       if (tools) {
-        world.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
-        world.calls[0]?.end();
-        await world.settle();
+        app.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
+        app.calls[0]?.end();
+        await app.settle();
       }
-      expect(world.calls).toHaveLength(tools ? 2 : 1);
+      expect(app.calls).toHaveLength(tools ? 2 : 1);
       gate.shut();
-      const { limiter, clock } = world.services;
+      const { limiter, clock } = app.services;
       const process = (ports: Gate['shared'], seed: number) => {
         const model = createScriptedProvider(silent);
         const ids = createFakeIds(seed);
@@ -136,136 +131,141 @@ describe('a worker that vanished', () => {
       };
       const dying = process({ store: second.store(store), ledger: second.ledger(ledger) }, 3);
       await dying.api.start();
-      await pass(world, 65_000);
+      await pass(app, 65_000);
       expect(dying.model.calls).toHaveLength(tools ? 0 : 1);
-      if (!tools) expect((await ledger.balance(world.account)).held).toBeGreaterThan(0);
+      if (!tools) expect((await ledger.balance(app.account)).held).toBeGreaterThan(0);
       second.shut();
       const last = process(gate.shared, 4);
       await last.api.start();
-      await pass(world, 65_000);
+      await pass(app, 65_000);
       expect(last.model.calls).toHaveLength(0);
-      expect(await recordOf(two, id)).toMatchObject({ status: 'done', type: tools ? 'message' : 'error' });
-      expect((await ledger.balance(world.account)).held).toBe(0);
-      expect(await settledOf(two)).toHaveLength(tools ? 1 : 0);
-      // Both come back, and find nothing that they could end.
+      expect(await getRecord(two, id)).toMatchObject({ status: 'done', type: tools ? 'message' : 'error' });
+      expect((await ledger.balance(app.account)).held).toBe(0);
+      expect(await getSettled(two)).toHaveLength(tools ? 1 : 0);
+      // Both processes resume and find nothing to conclude.
       gate.open();
       second.open();
-      await pass(world, 65_000);
-      expect((await ledger.balance(world.account)).held).toBe(0);
-      expect(await settledOf(two)).toHaveLength(tools ? 1 : 0);
+      await pass(app, 65_000);
+      expect((await ledger.balance(app.account)).held).toBe(0);
+      expect(await getSettled(two)).toHaveLength(tools ? 1 : 0);
       await last.api.close();
     }
   });
 
-  it('in the moment it took the hold of a later round: the hold is given back, and nobody takes it late', async () => {
+  it('releases the hold of a later round when the worker crashed while taking it', async () => {
     for (const isTaken of [true, false]) {
       const two = await twoProcesses(silent, { settings: SETTINGS });
-      const { world, gate, other } = two;
+      const { app, gate, other } = two;
       const { ledger } = gate.shared;
-      const { id } = (await world.chat({ message: 'Hi', enableTools: true })).body;
-      await world.settle();
+      const { id } = (await app.chat({ message: 'Hi', enableTools: true })).body;
+      await app.settle();
       const { hold } = ledger;
       ledger.hold = async (...args) => {
         const outcome = isTaken ? await hold.apply(ledger, args) : undefined;
         gate.shut();
-        // It comes back with what it has, or asks only then.
+        // The process resumes with the hold it took, or takes it only now.
         await gate.opened;
         return outcome ?? hold.apply(ledger, args);
       };
-      world.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
-      world.calls[0]?.end();
-      await world.settle();
+      app.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
+      app.calls[0]?.end();
+      await app.settle();
       ledger.hold = hold;
-      expect(world.calls).toHaveLength(1);
-      expect((await ledger.balance(world.account)).held > 0).toBe(isTaken);
+      expect(app.calls).toHaveLength(1);
+      expect((await ledger.balance(app.account)).held > 0).toBe(isTaken);
       await other.api.start();
-      await pass(world, 65_000);
-      expect(await recordOf(two, id)).toMatchObject({ status: 'done', type: 'message' });
-      expect((await ledger.balance(world.account)).held).toBe(0);
+      await pass(app, 65_000);
+      expect(await getRecord(two, id)).toMatchObject({ status: 'done', type: 'message' });
+      expect((await ledger.balance(app.account)).held).toBe(0);
       gate.open();
-      await pass(world, 65_000);
-      expect((await ledger.balance(world.account)).held).toBe(0);
-      expect(await settledOf(two)).toHaveLength(1);
+      await pass(app, 65_000);
+      expect((await ledger.balance(app.account)).held).toBe(0);
+      expect(await getSettled(two)).toHaveLength(1);
       expect(other.model.calls).toHaveLength(0);
       await other.api.close();
     }
   });
 
-  it('after some words: they are the answer, and paid for once', async () => {
+  it('keeps partial text as the answer and charges once', async () => {
     const two = await twoProcesses();
-    const { world, gate, other } = two;
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
-    world.calls[0]?.say({ type: 'text', text: 'x'.repeat(250) });
-    await world.settle();
-    await world.clock.advance(500);
-    await world.settle();
+    const { app, gate, other } = two;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
+    app.calls[0]?.say({ type: 'text', text: 'x'.repeat(250) });
+    await app.settle();
+    await app.clock.advance(500);
+    await app.settle();
     gate.shut();
     await other.api.start();
-    await pass(world, 65_000);
-    const quest = await recordOf(two, id);
-    expect(quest).toMatchObject({ status: 'done', type: 'message', text: 'x'.repeat(250) });
+    await pass(app, 65_000);
+    const quest = await getRecord(two, id);
+    expect(quest).toMatchObject({
+      status: 'done',
+      type: 'message',
+      text: 'x'.repeat(250),
+      promptMeta: { model: 'scripted', credits: expect.any(Number) },
+    });
     expect(other.model.calls).toHaveLength(0);
-    const [charge, ...more] = await settledOf(two);
+    const [charge, ...more] = await getSettled(two);
     expect(more).toEqual([]);
     expect(charge).toMatchObject({ model: 'scripted', usage: { output: 100 } });
-    // It comes back, and has nothing to say any more.
+    // The process resumes, but its output is rejected.
     gate.open();
-    world.calls[0]?.say(...answerParts('and more'));
-    world.calls[0]?.end();
-    await pass(world, 5000);
-    expect(await recordOf(two, id)).toEqual(quest);
-    expect(await settledOf(two)).toEqual([charge]);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    app.calls[0]?.say(...answerParts('and more'));
+    app.calls[0]?.end();
+    await pass(app, 5000);
+    expect(await getRecord(two, id)).toEqual(quest);
+    expect(await getSettled(two)).toEqual([charge]);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
     await other.api.close();
   });
 
-  it('between writing the charge down and the end: what was written is settled, once', async () => {
+  it('settles a recorded charge once when the worker crashed before the end', async () => {
     const two = await twoProcesses();
-    const { world, gate, other } = two;
+    const { app, gate, other } = two;
     const { settle } = gate.shared.ledger;
     let settlements = 0;
-    // Dead from the moment it asks for the settlement; the ledger may or may not have heard of it.
+    // The process crashes when it calls `settle`, before or after the ledger has done it.
     for (const heard of [false, true]) {
-      const { id } = (await world.chat({ message: 'Hi' })).body;
-      await world.settle();
+      const { id } = (await app.chat({ message: 'Hi' })).body;
+      await app.settle();
       gate.shared.ledger.settle = async (...args) => {
         gate.shut();
         settlements += 1;
         if (heard) await settle.apply(gate.shared.ledger, args);
         return new Promise(() => undefined);
       };
-      world.calls.at(-1)?.say(...answerParts('First.'));
-      world.calls.at(-1)?.end();
-      await world.settle();
+      app.calls.at(-1)?.say(...answerParts('First.'));
+      app.calls.at(-1)?.end();
+      await app.settle();
       gate.shared.ledger.settle = settle;
       await other.api.start();
-      await pass(world, 65_000);
-      expect(await recordOf(two, id)).toMatchObject({ status: 'done', type: 'message', text: 'First.' });
+      await pass(app, 65_000);
+      expect(await getRecord(two, id)).toMatchObject({ status: 'done', type: 'message', text: 'First.' });
       await other.api.drain(0);
       gate.open();
-      await pass(world, 5000);
+      await pass(app, 5000);
     }
     expect(settlements).toBe(2);
     expect(other.model.calls).toHaveLength(0);
-    expect(await settledOf(two)).toHaveLength(2);
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({
+    expect(await getSettled(two)).toHaveLength(2);
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({
       posted: START - 220_000,
       held: 0,
     });
   });
 });
 
-describe('a ledger that holds, and whose answer is lost', () => {
+describe('ledger that takes a hold but loses the answer', () => {
   const lost = [
-    ['in the first round', false, new Error('not what it should answer'), 0],
+    ['in the first round', false, new Error('not the expected answer'), 0],
     ['in a later round', true, new StorageUnavailable('away'), 0],
-    ['in a later round, and away for a while', true, new StorageUnavailable('away'), 2],
+    ['in a later round, with an outage of the ledger afterwards', true, new StorageUnavailable('away'), 2],
   ] as const;
 
-  it.each(lost)('%s: the quest ends, and nothing stays held', async (_when, isLater, failure, failures) => {
+  it.each(lost)('ends the quest and leaves nothing held: %s', async (_when, isLater, failure, failures) => {
     const two = await twoProcesses(silent, { settings: SETTINGS });
-    const { world, gate } = two;
+    const { app, gate } = two;
     const { ledger } = gate.shared;
     const { hold } = ledger;
     let left = failures;
@@ -283,101 +283,101 @@ describe('a ledger that holds, and whose answer is lost', () => {
       };
     };
     if (!isLater) lose();
-    const { id } = (await world.chat({ message: 'Hi', enableTools: true })).body;
-    await world.settle();
+    const { id } = (await app.chat({ message: 'Hi', enableTools: true })).body;
+    await app.settle();
     if (isLater) {
       lose();
-      world.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
-      world.calls[0]?.end();
-      await world.settle();
+      app.calls[0]?.say({ type: 'tool_use', id: 'a', name: 'dice_roll', arguments: '{"sides":6}' });
+      app.calls[0]?.end();
+      await app.settle();
     }
-    expect((await ledger.balance(world.account)).held > 0).toBe(failures > 0);
-    await pass(world, 10_000);
-    expect(await recordOf(two, id)).toMatchObject({ status: 'done' });
-    expect((await ledger.balance(world.account)).held).toBe(0);
-    expect(await settledOf(two)).toHaveLength(isLater ? 1 : 0);
+    expect((await ledger.balance(app.account)).held > 0).toBe(failures > 0);
+    await pass(app, 10_000);
+    expect(await getRecord(two, id)).toMatchObject({ status: 'done' });
+    expect((await ledger.balance(app.account)).held).toBe(0);
+    expect(await getSettled(two)).toHaveLength(isLater ? 1 : 0);
     expect(left).toBe(0);
   });
 });
 
-describe('a worker paused beyond its lease', () => {
-  it('is refused by the fence when it comes back with its answer, and charges nothing', async () => {
+describe('worker paused beyond its lease', () => {
+  it('is rejected by the fence with its answer and charges nothing', async () => {
     const two = await twoProcesses();
-    const { world, gate, other } = two;
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
+    const { app, gate, other } = two;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
     gate.shut();
     await other.api.start();
-    await pass(world, 65_000);
-    const quest = await recordOf(two, id);
+    await pass(app, 65_000);
+    const quest = await getRecord(two, id);
     expect(quest).toMatchObject({ status: 'done', text: 'Second.', fence: 2 });
-    world.calls[0]?.say({ type: 'text', text: 'First, but too late.' });
-    world.calls[0]?.say({ type: 'usage', usage: { input: 1000, output: 1000 } });
-    world.calls[0]?.end();
-    await world.settle();
+    app.calls[0]?.say({ type: 'text', text: 'First, but too late.' });
+    app.calls[0]?.say({ type: 'usage', usage: { input: 1000, output: 1000 } });
+    app.calls[0]?.end();
+    await app.settle();
     gate.open();
-    await pass(world, 5000);
-    expect(await recordOf(two, id)).toEqual(quest);
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({
+    await pass(app, 5000);
+    expect(await getRecord(two, id)).toEqual(quest);
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({
       posted: START - 110_000,
       held: 0,
     });
-    expect(await settledOf(two)).toHaveLength(1);
+    expect(await getSettled(two)).toHaveLength(1);
     await other.api.close();
   });
 
-  it('is refused by the fence alone, while another still works on the turn', async () => {
+  it('is rejected by the fence while another worker runs the turn', async () => {
     const two = await twoProcesses(silent);
-    const { world, gate, other } = two;
-    // Its heartbeat hears nothing: only the fence of the quest itself stands between it and the record.
-    world.services.queue.renew = () => new Promise(() => undefined);
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
+    const { app, gate, other } = two;
+    // Its heartbeat gets no answer, so only the fence of the quest rejects its write.
+    app.services.queue.renew = () => new Promise(() => undefined);
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
     gate.shut();
     await other.api.start();
-    await pass(world, 65_000);
+    await pass(app, 65_000);
     gate.open();
-    world.calls[0]?.say({ type: 'text', text: 'First, but' });
-    await pass(world, 5000);
-    expect(await recordOf(two, id)).toMatchObject({ status: 'running', fence: 2 });
-    expect(await recordOf(two, id)).not.toHaveProperty('text');
-    world.calls[0]?.say(...answerParts(' too late.'));
-    world.calls[0]?.end();
-    await pass(world, 5000);
-    expect(await recordOf(two, id)).toMatchObject({ status: 'running', fence: 2 });
-    expect(await settledOf(two)).toHaveLength(0);
+    app.calls[0]?.say({ type: 'text', text: 'First, but' });
+    await pass(app, 5000);
+    expect(await getRecord(two, id)).toMatchObject({ status: 'running', fence: 2 });
+    expect(await getRecord(two, id)).not.toHaveProperty('text');
+    app.calls[0]?.say(...answerParts(' too late.'));
+    app.calls[0]?.end();
+    await pass(app, 5000);
+    expect(await getRecord(two, id)).toMatchObject({ status: 'running', fence: 2 });
+    expect(await getSettled(two)).toHaveLength(0);
     other.model.calls[0]?.say(...answerParts('Second.'));
     other.model.calls[0]?.end();
-    await pass(world, 5000);
-    expect(await recordOf(two, id)).toMatchObject({ status: 'done', text: 'Second.' });
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({
+    await pass(app, 5000);
+    expect(await getRecord(two, id)).toMatchObject({ status: 'done', text: 'Second.' });
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({
       posted: START - 110_000,
       held: 0,
     });
     await other.api.close();
   });
 
-  it('leaves the hold to the one that has the turn now', async () => {
+  it('leaves the hold to the current worker', async () => {
     const two = await twoProcesses(silent);
-    const { world, gate, other } = two;
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
-    const { held } = await gate.shared.ledger.balance(world.account);
+    const { app, gate, other } = two;
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
+    const { held } = await gate.shared.ledger.balance(app.account);
     expect(held).toBeGreaterThan(0);
     gate.shut();
     await other.api.start();
-    await pass(world, 65_000);
+    await pass(app, 65_000);
     expect(other.model.calls).toHaveLength(1);
-    expect((await gate.shared.ledger.balance(world.account)).held).toBe(held);
+    expect((await gate.shared.ledger.balance(app.account)).held).toBe(held);
     gate.open();
-    world.calls[0]?.fail(new ProviderError('invalid_request', 'no'));
-    await pass(world, 25_000);
-    expect((await gate.shared.ledger.balance(world.account)).held).toBe(held);
+    app.calls[0]?.fail(new ProviderError('invalid_request', 'no'));
+    await pass(app, 25_000);
+    expect((await gate.shared.ledger.balance(app.account)).held).toBe(held);
     other.model.calls[0]?.say(...answerParts('Second.'));
     other.model.calls[0]?.end();
-    await world.settle();
-    expect(await recordOf(two, id)).toMatchObject({ status: 'done', text: 'Second.' });
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({
+    await app.settle();
+    expect(await getRecord(two, id)).toMatchObject({ status: 'done', text: 'Second.' });
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({
       posted: START - 110_000,
       held: 0,
     });
@@ -385,19 +385,22 @@ describe('a worker paused beyond its lease', () => {
   });
 });
 
-describe('draining', () => {
-  it('with 20 running and 20 waiting: refuses new work, lets what can end, gives back the rest, leaks no hold', async () => {
+describe('drain of chat', () => {
+  it('rejects new work, finishes what it can of 20 running and 20 waiting turns, returns the rest and leaks no hold', async () => {
     const two = await twoProcesses(sayAtOnce('Second.'), {
-      settings: { admin: { DefaultAPIModel: 'scripted' }, worker: { concurrency: { chat: 20 } } },
+      settings: {
+        admin: { DefaultAPIModel: 'scripted' },
+        worker: { concurrency: { chat: 20 }, maxPerOwner: { chat: 20 } },
+      },
       credits: 100_000,
     });
-    const { world, gate, other } = two;
+    const { app, gate, other } = two;
     const ids: string[] = [];
-    for (let count = 0; count < 40; count += 1) ids.push((await world.chat({ message: 'Hi' })).body.id);
-    await world.settle();
-    expect(world.calls).toHaveLength(20);
+    for (let count = 0; count < 40; count += 1) ids.push((await app.chat({ message: 'Hi' })).body.id);
+    await app.settle();
+    expect(app.calls).toHaveLength(20);
     const statuses = async () => {
-      const quests = await Promise.all(ids.map((id) => recordOf(two, id)));
+      const quests = await Promise.all(ids.map((id) => getRecord(two, id)));
       const counts: Record<string, number> = {};
       for (const { status, text = '' } of quests) {
         const name = status === 'done' ? `done: ${text}` : status;
@@ -407,47 +410,47 @@ describe('draining', () => {
     };
     expect(await statuses()).toEqual({ running: 20, pending: 20 });
 
-    // Ten end in time, five have said something when the time is up, five have not.
-    const drained = world.api.drain(10_000);
-    await world.settle();
-    const refused = await world.chat({ message: 'Hi' });
+    // Ten end in time, five have output at the timeout, five have none.
+    const drained = app.api.drain(10_000);
+    await app.settle();
+    const refused = await app.chat({ message: 'Hi' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-    expect((await world.json('GET', `/api/v1/quests/${ids[0]}`)).status).toBe(200);
-    for (const call of world.calls.slice(0, 10)) {
+    expect((await app.json('GET', `/api/v1/quests/${ids[0]}`)).status).toBe(200);
+    for (const call of app.calls.slice(0, 10)) {
       call.say(...answerParts('In time.'));
       call.end();
     }
-    for (const call of world.calls.slice(10, 15)) call.say({ type: 'text', text: 'Half of' });
-    await pass(world, 10_000);
+    for (const call of app.calls.slice(10, 15)) call.say({ type: 'text', text: 'Half of' });
+    await pass(app, 10_000);
     await drained;
-    expect(world.calls).toHaveLength(20);
+    expect(app.calls).toHaveLength(20);
     expect(await statuses()).toEqual({ 'done: In time.': 10, 'done: Half of': 5, running: 5, pending: 20 });
-    expect((await gate.shared.ledger.balance(world.account)).held).toBe(0);
-    expect(world.calls.slice(10).every(({ stopped }) => stopped)).toBe(true);
+    expect((await gate.shared.ledger.balance(app.account)).held).toBe(0);
+    expect(app.calls.slice(10).every(({ stopped }) => stopped)).toBe(true);
 
     await other.api.start();
-    await pass(world, 5000);
+    await pass(app, 5000);
     expect(await statuses()).toEqual({ 'done: In time.': 10, 'done: Half of': 5, 'done: Second.': 25 });
-    expect((await gate.shared.ledger.balance(world.account)).held).toBe(0);
-    expect(await settledOf(two)).toHaveLength(40);
+    expect((await gate.shared.ledger.balance(app.account)).held).toBe(0);
+    expect(await getSettled(two)).toHaveLength(40);
     await other.api.close();
   });
 
-  it('lets those who wait go, the quest goes on elsewhere', async () => {
-    const world = await createChatWorld({ onCall: silent });
-    const waiting = world.chat({ message: 'Hi', wait: true });
-    await world.settle();
-    await world.api.close();
+  it('answers waiting clients, and the quest continues in another process', async () => {
+    const app = await createChatApp({ onCall: silent });
+    const waiting = app.chat({ message: 'Hi', wait: true });
+    await app.settle();
+    await app.api.close();
     const { status, body } = await waiting;
     expect([status, body.errorCode]).toEqual([504, 'request_timeout']);
-    expect(world.clock.pending).toBe(0);
+    expect(app.clock.pending).toBe(0);
   });
 
   it('can be followed by another start', async () => {
-    const world = await createChatWorld();
-    await world.api.drain();
-    expect((await world.chat({ message: 'Hi' })).status).toBe(503);
-    await world.api.start();
-    expect((await world.chat({ message: 'Hi', wait: true })).body.response).toBe('Hello.');
+    const app = await createChatApp();
+    await app.api.drain();
+    expect((await app.chat({ message: 'Hi' })).status).toBe(503);
+    await app.api.start();
+    expect((await app.chat({ message: 'Hi', wait: true })).body.response).toBe('Hello.');
   });
 });

@@ -1,6 +1,7 @@
-import type { ToolContext, ToolOffer, ToolRegistry } from '@questline/core';
+import type { ToolContext } from '@questline/core';
+import type { ToolOffer, ToolRegistry } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { answerParts, type ChatWorld, type ChatWorldOptions, createChatWorld } from '../support/chat.ts';
+import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import { createScriptedProvider, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
 
 const offer = (id: string, offered: ToolOffer['offered']): ToolOffer => ({
@@ -23,10 +24,10 @@ interface Ran {
   readonly context: ToolContext;
 }
 
-/** A world whose turns have tools. */
-async function toolWorld(
-  options: ChatWorldOptions & { run?: ToolRegistry['run']; offers?: readonly ToolOffer[] } = {},
-): Promise<ChatWorld & { ran: Ran[] }> {
+/** An app with tools. */
+async function toolApp(
+  options: ChatAppOptions & { run?: ToolRegistry['run']; offers?: readonly ToolOffer[] } = {},
+): Promise<ChatApp & { ran: Ran[] }> {
   const { offers = OFFERS } = options;
   const ran: Ran[] = [];
   const toolRegistry: ToolRegistry = {
@@ -39,17 +40,17 @@ async function toolWorld(
       return { content: `${call.tool} says 4`, isError: false };
     },
   };
-  const world = await createChatWorld({
+  const app = await createChatApp({
     ...options,
     services: (services) => ({ ...services, toolRegistry }),
   });
-  return { ...world, ran };
+  return { ...app, ran };
 }
 
 const offeredTo = (call: ModelCall | undefined): string[] =>
   (call?.request.tools ?? []).map(({ name }) => name);
 
-describe('the choice of tools', () => {
+describe('selection of tools', () => {
   const echo = (auto: string[], effective: string[], unrecognized: string[] = []) => ({
     autoSelectedTools: auto,
     effectiveTools: effective,
@@ -57,48 +58,44 @@ describe('the choice of tools', () => {
   });
 
   it.each([
-    ['nothing said of tools', {}, undefined],
-    ['tools turned off', { enableTools: false, tools: [] }, undefined],
+    ['no tool option', {}, undefined],
+    ['disabled tools', { enableTools: false, tools: [] }, undefined],
     [
-      'the default set',
+      'the default tools',
       { enableTools: true },
       echo(['clock', 'dice', 'search'], ['clock', 'dice', 'search']),
     ],
     [
-      'the default set and more',
+      'the default tools and named ones',
       { enableTools: true, tools: ['paint', 'clock', 'paint'] },
       echo(['clock', 'dice', 'search'], ['clock', 'dice', 'search', 'paint']),
     ],
-    ['named tools alone', { tools: ['paint'] }, echo(['search'], ['search', 'paint'])],
+    ['only named tools', { tools: ['paint'] }, echo(['search'], ['search', 'paint'])],
     [
-      'named tools although turned off',
+      'named tools with enableTools false',
       { enableTools: false, tools: ['paint'] },
       echo(['search'], ['search', 'paint']),
     ],
-    ['no automatic ones', { tools: ['paint'], skip_auto_offers: true }, echo([], ['paint'])],
+    ['no automatic tools', { tools: ['paint'], skip_auto_offers: true }, echo([], ['paint'])],
     [
-      'no automatic ones under a prompt mode',
+      'no automatic tools with a prompt mode',
       { enableTools: true, promptMode: 'raw' },
       echo(['clock', 'dice'], ['clock', 'dice']),
     ],
     ['fast', { toolMode: 'fast', tools: ['paint', 'odd'] }, { toolMode: 'fast', ...echo([], [], ['odd']) }],
-    [
-      'fast beats enableTools',
-      { toolMode: 'fast', enableTools: true },
-      { toolMode: 'fast', ...echo([], []) },
-    ],
+    ['fast with enableTools', { toolMode: 'fast', enableTools: true }, { toolMode: 'fast', ...echo([], []) }],
     [
       'smart',
       { toolMode: 'smart', message: 'roll the dice' },
       { toolMode: 'smart', ...echo(['dice'], ['dice']) },
     ],
     [
-      'smart with named ones',
+      'smart with named tools',
       { toolMode: 'smart', message: 'search, roll the dice', tools: ['chart', 'dice'] },
       { toolMode: 'smart', ...echo(['dice', 'search'], ['dice', 'search', 'chart']) },
     ],
     [
-      'the first ten unknown ones',
+      'at most ten unrecognized tools',
       { tools: [...Array.from({ length: 12 }, (_, n) => `odd${n}`), 'odd1', 'paint'] },
       echo(
         ['search'],
@@ -106,28 +103,29 @@ describe('the choice of tools', () => {
         Array.from({ length: 10 }, (_, n) => `odd${n}`),
       ),
     ],
-  ])('%s', async (_name, more, expected) => {
-    const world = await toolWorld();
-    const { status, body } = await world.chat({ message: 'Hi', ...more });
+  ])('returns the selected tools: %s', async (_name, more, expected) => {
+    const app = await toolApp();
+    const { status, body } = await app.chat({ message: 'Hi', ...more });
     expect([status, body.tools]).toEqual([200, expected]);
-    await world.settle();
-    expect(offeredTo(world.calls[0])).toEqual(expected?.effectiveTools ?? []);
+    await app.settle();
+    // Sorted, because the cached prefix of a prompt must not depend on the order of the request.
+    expect(offeredTo(app.calls[0])).toEqual([...(expected?.effectiveTools ?? [])].sort());
   });
 
-  it('is the same in the completed shape', async () => {
-    const world = await toolWorld();
-    const { body } = await world.chat({ message: 'Hi', tools: ['paint'], wait: true });
+  it('is also returned with the completed message', async () => {
+    const app = await toolApp();
+    const { body } = await app.chat({ message: 'Hi', tools: ['paint'], wait: true });
     expect(body.tools).toEqual(echo(['search'], ['search', 'paint']));
   });
 
-  it('heeds what the session says', async () => {
-    const world = await toolWorld();
-    const { body: session } = await world.json('POST', '/api/v1/sessions', {
+  it('follows the settings of the session', async () => {
+    const app = await toolApp();
+    const { body: session } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'Tools', enabledTools: ['chart', 'odd'], disabledTools: ['dice'], maxToolCalls: 0.5 },
     });
-    await world.chat({ message: 'Hi', sessionId: session.id, wait: true });
-    expect(offeredTo(world.calls[0])).toEqual(['search', 'chart']);
-    const { body } = await world.chat({
+    await app.chat({ message: 'Hi', sessionId: session.id, wait: true });
+    expect(offeredTo(app.calls[0])).toEqual(['chart', 'search']);
+    const { body } = await app.chat({
       message: 'Hi',
       sessionId: session.id,
       enableTools: true,
@@ -136,7 +134,7 @@ describe('the choice of tools', () => {
     expect(body.tools).toEqual(echo(['clock', 'search'], ['clock', 'search', 'chart']));
   });
 
-  it('never brings a tool that needs approval; naming it, in the request or in the session, is approval', async () => {
+  it('never adds a gated tool by default; naming it in the request or session approves it', async () => {
     const gated = (id: string, offered: ToolOffer['offered']) => ({ ...offer(id, offered), gated: true });
     const offers = [
       offer('clock', 'default'),
@@ -144,8 +142,8 @@ describe('the choice of tools', () => {
       gated('mail', 'automatic'),
       gated('post', 'requested'),
     ];
-    const world = await toolWorld({ offers });
-    const effective = async (body: object) => (await world.chat({ message: 'Hi', ...body })).body.tools;
+    const app = await toolApp({ offers });
+    const effective = async (body: object) => (await app.chat({ message: 'Hi', ...body })).body.tools;
     expect(await effective({ enableTools: true })).toEqual(echo(['clock'], ['clock']));
     expect(await effective({ tools: ['clock'] })).toEqual(echo([], ['clock']));
     expect(await effective({ toolMode: 'smart', message: 'clock wire mail post' })).toEqual({
@@ -155,49 +153,49 @@ describe('the choice of tools', () => {
     expect(await effective({ enableTools: true, tools: ['wire', 'post'] })).toEqual(
       echo(['clock'], ['clock', 'wire', 'post']),
     );
-    const { body: session } = await world.json('POST', '/api/v1/sessions', {
+    const { body: session } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'Tools', enabledTools: ['mail'] },
     });
     expect(await effective({ enableTools: true, sessionId: session.id })).toEqual(
       echo(['clock'], ['clock', 'mail']),
     );
-    await world.settle();
-    expect(world.calls.map(offeredTo)).toEqual([
+    await app.settle();
+    expect(app.calls.map(offeredTo)).toEqual([
       ['clock'],
       ['clock'],
       ['clock'],
-      ['clock', 'wire', 'post'],
+      ['clock', 'post', 'wire'],
       ['clock', 'mail'],
     ]);
   });
 
-  it('is empty for a model that knows no tools', async () => {
-    const world = await toolWorld({
+  it('is empty for a model without tool support', async () => {
+    const app = await toolApp({
       model: createScriptedProvider((call) => call.end(), [{ ...SCRIPTED_MODEL, supportsTools: false }]),
     });
-    const { body } = await world.chat({ message: 'Hi', enableTools: true, tools: ['odd'], wait: true });
+    const { body } = await app.chat({ message: 'Hi', enableTools: true, tools: ['odd'], wait: true });
     expect(body.tools).toEqual(echo([], [], ['odd']));
-    expect(offeredTo(world.calls[0])).toEqual([]);
+    expect(offeredTo(app.calls[0])).toEqual([]);
   });
 
-  it('takes a list of texts only', async () => {
-    const world = await toolWorld();
+  it('accepts only a list of texts', async () => {
+    const app = await toolApp();
     for (const tools of ['clock', [7], null]) {
-      const { status, body } = await world.chat({ message: 'Hi', tools });
+      const { status, body } = await app.chat({ message: 'Hi', tools });
       expect([status, body.error]).toEqual([422, expect.stringContaining('tools')]);
     }
   });
 });
 
-describe('a turn with tools', () => {
+describe('turn with tools', () => {
   const use = (id: string, name: string, json: string) =>
     ({ type: 'tool_use', id, name, arguments: json }) as const;
   const USAGE = { type: 'usage', usage: { input: 10, output: 1 } } as const;
 
-  it('runs what the model asks for and gives it the results, until it answers', async () => {
-    const world = await toolWorld({
+  it('runs the requested tools and returns their results until the model answers', async () => {
+    const app = await toolApp({
       onCall: (call) => {
-        if (world.calls.length === 1) {
+        if (app.calls.length === 1) {
           call.say(
             { type: 'thinking', block: { type: 'thinking', thinking: 'Hm.', signature: 's' } },
             { type: 'text', text: 'Let me see.' },
@@ -215,23 +213,23 @@ describe('a turn with tools', () => {
         ...(tool === 'dice' && { payload: { type: 'dice', payload: { rolled: 4 } } }),
       }),
     });
-    const { body } = await world.chat({ message: 'Roll', enableTools: true, wait: true });
+    const { body } = await app.chat({ message: 'Roll', enableTools: true, wait: true });
     expect(body).toMatchObject({
       type: 'message',
       response: 'Let me see.\n\nFour.',
       toolPayloads: [{ type: 'dice', payload: { rolled: 4 } }],
     });
-    expect(world.ran.map(({ tool, input }) => [tool, input])).toEqual([
+    expect(app.ran.map(({ tool, input }) => [tool, input])).toEqual([
       ['dice', { sides: 6 }],
       ['clock', {}],
     ]);
-    expect(world.ran[0]?.context).toMatchObject({
-      userId: world.user.id,
+    expect(app.ran[0]?.context).toMatchObject({
+      userId: app.user.id,
       sessionId: body.sessionId,
-      payer: { account: world.account },
+      payer: { account: app.account },
       callKey: `${body.id}:0`,
     });
-    expect(world.calls[1]?.request.messages.slice(-2)).toEqual([
+    expect(app.calls[1]?.request.messages.slice(-2)).toEqual([
       {
         role: 'assistant',
         content: [
@@ -243,6 +241,7 @@ describe('a turn with tools', () => {
       },
       {
         role: 'user',
+        cacheBreakpoint: true,
         content: [
           { type: 'tool_result', toolUseId: 'c1', toolName: 'dice', content: 'dice says 4', isError: false },
           {
@@ -255,27 +254,27 @@ describe('a turn with tools', () => {
         ],
       },
     ]);
-    const quest = (await world.json('GET', `/api/v1/quests/${body.id}`)).body;
+    const quest = (await app.json('GET', `/api/v1/quests/${body.id}`)).body;
     expect(quest.promptMeta).toEqual({
       model: 'scripted',
       usage: { inputTokens: 20, outputTokens: 2 },
       credits: 0.22,
     });
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ status, amount }) => [status, amount])).toEqual([
       ['settled', 110_000],
       ['settled', 110_000],
     ]);
-    expect(world.incidents).toEqual([]);
+    expect(app.incidents).toEqual([]);
   });
 
-  it('tells the model what went wrong with a call', async () => {
-    const world = await toolWorld({
+  it('reports a failed call to the model', async () => {
+    const app = await toolApp({
       onCall: (call) => {
-        if (world.calls.length === 1) {
+        if (app.calls.length === 1) {
           call.say(
             use('1', 'dice', '{broken'),
-            use('2', 'nobody', '{}'),
+            use('2', 'unknown', '{}'),
             use('3', 'clock', '{}'),
             use('4', 'search', '{}'),
           );
@@ -287,45 +286,52 @@ describe('a turn with tools', () => {
         return { content: 'no such page', isError: true };
       },
     });
-    const { body } = await world.chat({ message: 'Roll', enableTools: true, wait: true });
+    const { body } = await app.chat({ message: 'Roll', enableTools: true, wait: true });
     expect(body.response).toBe('Sorry.');
-    const results = world.calls[1]?.request.messages.at(-1)?.content ?? [];
+    const results = app.calls[1]?.request.messages.at(-1)?.content ?? [];
     expect(results.map((part) => part.type === 'tool_result' && [part.content, part.isError])).toEqual([
       ['The arguments were not valid JSON.', true],
-      ['There is no tool nobody.', true],
+      ['There is no tool unknown.', true],
       ['The tool clock failed.', true],
       ['no such page', true],
     ]);
-    expect(world.incidents.map(({ operation }) => operation)).toEqual(['tool:clock']);
+    expect(app.incidents.map(({ operation }) => operation)).toEqual(['tool:clock']);
   });
 
-  it('runs at most as many calls as it may, then the model has to answer', async () => {
-    const world = await toolWorld({
+  it('runs at most the maximum of calls, then the model must answer', async () => {
+    const app = await toolApp({
       onCall: (call) => {
-        if (offeredTo(call).length > 0) call.say(use('a', 'dice', '{}'), use('b', 'dice', '{}'), USAGE);
+        if (call.request.toolChoice !== 'none')
+          call.say(use('a', 'dice', '{}'), use('b', 'dice', '{}'), USAGE);
         else call.say(...answerParts('Enough.'));
         call.end();
       },
     });
-    const { body: session } = await world.json('POST', '/api/v1/sessions', {
+    const { body: session } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'Dice', maxToolCalls: 3 },
     });
-    const { body } = await world.chat({
+    const { body } = await app.chat({
       message: 'Roll',
       sessionId: session.id,
       tools: ['dice'],
       wait: true,
     });
     expect(body.response).toBe('Enough.');
-    expect(world.ran).toHaveLength(3);
-    expect(world.calls).toHaveLength(3);
-    const last = world.calls[2]?.request.messages.at(-1)?.content.at(-1);
+    expect(app.ran).toHaveLength(3);
+    expect(app.calls).toHaveLength(3);
+    const last = app.calls[2]?.request.messages.at(-1)?.content.at(-1);
     expect(last).toMatchObject({ type: 'tool_result', isError: true });
+    // A history with tool calls needs the definitions of these tools.
+    expect(app.calls.map(({ request }) => [request.tools?.length, request.toolChoice])).toEqual([
+      [2, undefined],
+      [2, undefined],
+      [2, 'none'],
+    ]);
   });
 
-  it('is broken off by a cancel while a tool runs: its signal says so, nothing more is asked', async () => {
+  it('stops on cancellation while a tool runs, aborts its signal and makes no further call', async () => {
     let isAborted = false;
-    const world = await toolWorld({
+    const app = await toolApp({
       onCall: (call) => {
         call.say(use('a', 'dice', '{}'), USAGE);
         call.end();
@@ -338,15 +344,15 @@ describe('a turn with tools', () => {
           });
         }),
     });
-    const { id } = (await world.chat({ message: 'Roll', tools: ['dice'] })).body;
-    await world.settle();
-    expect(world.ran).toHaveLength(1);
-    const { body } = await world.json('POST', `/api/v1/quests/${id}/cancel`);
+    const { id } = (await app.chat({ message: 'Roll', tools: ['dice'] })).body;
+    await app.settle();
+    expect(app.ran).toHaveLength(1);
+    const { body } = await app.json('POST', `/api/v1/quests/${id}/cancel`);
     expect(body.status).toBe('stopped');
-    await world.settle();
+    await app.settle();
     expect(isAborted).toBe(true);
-    expect(world.calls).toHaveLength(1);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
-    expect(await world.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+    expect(app.calls).toHaveLength(1);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+    expect(await app.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createChatWorld } from '../support/chat.ts';
+import { createChatApp } from '../support/chat.ts';
 
-describe('a chat turn', () => {
-  it('is acknowledged at once, and polled to its end', async () => {
-    const world = await createChatWorld({ started: false });
-    const { status, body } = await world.chat({ message: 'Hi there' });
+describe('chat turn', () => {
+  it('is acknowledged at once and polled until it ends', async () => {
+    const app = await createChatApp({ started: false });
+    const { status, body } = await app.chat({ message: 'Hi there' });
     expect(status).toBe(200);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -19,7 +19,7 @@ describe('a chat turn', () => {
       },
       sessionId: expect.stringMatching(/^[0-9a-f]{24}$/),
     });
-    const pending = await world.poll(body.id);
+    const pending = await app.poll(body.id);
     expect(pending).toEqual({
       id: body.id,
       sessionId: body.sessionId,
@@ -34,29 +34,31 @@ describe('a chat turn', () => {
       createdAt: '2026-11-21T12:00:00.000Z',
       updatedAt: '2026-11-21T12:00:00.000Z',
     });
-    await world.api.start();
-    await world.settle();
-    expect(await world.poll(body.id)).toEqual({
+    await app.api.start();
+    await app.settle();
+    expect(await app.poll(body.id)).toEqual({
       ...pending,
       status: 'done',
+      stopReason: 'stop',
       reply: 'Hello.',
       replies: ['Hello.'],
       promptMeta: { model: 'scripted', usage: { inputTokens: 10, outputTokens: 1 }, credits: 0.11 },
     });
-    expect(world.incidents).toEqual([]);
-    expect(await world.ledger.balance(world.account)).toMatchObject({
+    expect(app.incidents).toEqual([]);
+    expect(await app.ledger.balance(app.account)).toMatchObject({
       posted: 1000_000_000 - 110_000,
       held: 0,
     });
   });
 
-  it('waits', async () => {
-    const world = await createChatWorld();
-    const { status, body } = await world.chat({ message: 'Hi there', wait: true });
+  it('returns the final message with wait', async () => {
+    const app = await createChatApp();
+    const { status, body } = await app.chat({ message: 'Hi there', wait: true });
     expect(status).toBe(200);
     expect(body).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
       status: 'done',
+      stopReason: 'stop',
       message_received: true,
       timestamp: '2026-11-21T12:00:00.000Z',
       model: 'scripted',
@@ -69,6 +71,6 @@ describe('a chat turn', () => {
       createdAt: '2026-11-21T12:00:00.000Z',
       performance: { total_ms: 0, phases: { load: 0, prompt: 0, model: 0, tools: 0, store: 0 } },
     });
-    expect(world.incidents).toEqual([]);
+    expect(app.incidents).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const known = new Set(VARIABLES.map(({ name }) => name));
 
 describe('deploy/compose.yaml', () => {
-  it('sets no variable that the server does not know', () => {
+  it('sets only variables that the server reads', () => {
     const file = readFileSync(join(root, 'deploy/compose.yaml'), 'utf8');
     const [, settings = ''] = /^ {2}questline:[\s\S]*?environment:\n((?: {6}.*\n)+)/m.exec(file) ?? [];
     const names = [...settings.matchAll(/^ {6}(\w+):/gm)].map(([, name = '']) => name);

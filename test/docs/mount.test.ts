@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { examplesOf, runProgram } from './program.ts';
+import { getExamples } from './pages.ts';
+import { runProgram, untilMatch } from './program.ts';
 
 const PAGE = 'docs/start/mount.md';
-const [shared, ...programs] = examplesOf(PAGE).filter(({ code }) => /^(?:\/\/ api\.js|import)/.test(code));
+const examples = getExamples(PAGE);
+const shared = examples.find(({ code }) => code.startsWith('// api.ts'))?.code ?? '';
+const programs = examples.filter(({ code }) => code.includes("from './api.ts'"));
 
 describe(PAGE, () => {
   it('has a program for every host', () => {
@@ -11,24 +14,36 @@ describe(PAGE, () => {
       'Fastify 5',
       'Koa 2 and 3',
       'node:http',
-      'Everything that speaks fetch',
-      'Where it is mounted',
+      'Hono and other fetch-based servers',
+      'NestJS on Express',
+      'Paths',
     ]);
   });
 
   for (const { heading, code } of programs) {
-    it(`shows a program that answers: ${heading}`, async () => {
-      const whole = `${shared?.code.replaceAll('export ', '')}\n${code.replace(/^import .* from '\.\/api\.js';$/m, '')}`;
-      const { url } = await runProgram(whole);
+    it(`shows a working program: ${heading}`, async () => {
+      const whole = `${shared.replaceAll('export ', '')}\n${code.replace(/^import .* from '\.\/api\.ts';$/m, '')}`;
+      const { url, output } = await runProgram(whole);
       const alone = code.includes('/my/path');
       const answer = await fetch(`${url}${alone ? '/my/path' : '/api/ai/v1/completions'}`, {
         method: 'POST',
       });
       expect(answer.status).toBe(401);
       expect(await answer.json()).toMatchObject({ type: 'error' });
-      // The host's own answer to what is not ours.
+      // The host answers paths that Questline does not have.
       const other = await fetch(`${url}/elsewhere`);
       expect(other.headers.get('x-request-id')).toBeNull();
+      if (alone) return;
+      if (code.includes('/api/users')) {
+        expect(await (await fetch(`${url}/api/users`)).json()).toEqual(['mine']);
+      }
+      const [key] = await untilMatch(/svc_live_\w+/, output);
+      const chat = await fetch(`${url}/api/chat`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ message: 'Hello', newConversation: true, wait: true }),
+      });
+      expect([chat.status, await chat.json()]).toMatchObject([200, { status: 'done', type: 'message' }]);
     });
   }
 });

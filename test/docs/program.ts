@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,42 +6,14 @@ import { onTestFinished } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-export interface Example {
-  /** The heading it stands below. */
-  readonly heading: string;
-  readonly code: string;
-}
-
-/** The JavaScript examples of a page, in their order. */
-export function examplesOf(page: string): Example[] {
-  const examples: Example[] = [];
-  let heading = '';
-  for (const [, title, code] of readPage(page).matchAll(/^#+ (.+)$|^```js\n([\s\S]*?)^```$/gm)) {
-    if (title !== undefined) heading = title;
-    if (code !== undefined) examples.push({ heading, code });
-  }
-  return examples;
-}
-
-function readPage(page: string): string {
-  return readFileSync(join(ROOT, page), 'utf8');
-}
-
-/** The rows of a page's tables, cell by cell. */
-export function rowsOf(page: string): string[][] {
-  return [...readPage(page).matchAll(/^\| (.+) \|$/gm)].map(([, cells = '']) =>
-    cells.split('|').map((cell) => cell.trim()),
-  );
-}
-
 export interface Program {
   readonly url: string;
   output(): string;
 }
 
 /**
- * Runs a program that listens on port 3000, on a free port instead, and waits until it answers.
- * It is the text of the page: nothing else is changed.
+ * Runs a program of a page on a free port instead of port 3000 and waits until it answers.
+ * Nothing else of its text is changed.
  */
 export async function runProgram(code: string): Promise<Program> {
   const port = await freePort();
@@ -50,11 +21,12 @@ export async function runProgram(code: string): Promise<Program> {
     process.execPath,
     [
       '--conditions=@questline/source',
-      '--input-type=module',
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module-typescript',
       '--eval',
       code.replaceAll('3000', String(port)),
     ],
-    // Where the packages are found from.
+    // The folder that resolves the packages.
     { cwd: ROOT, env: { PATH: process.env.PATH, JWT_SECRET: 'a1'.repeat(32) } },
   );
   let output = '';
@@ -92,4 +64,13 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Waits for output of the program: it answers requests before it prints the key. */
+export async function untilMatch(pattern: RegExp, read: () => string): Promise<RegExpExecArray> {
+  for (;;) {
+    const match = pattern.exec(read());
+    if (match !== null) return match;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

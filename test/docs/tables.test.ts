@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../packages/server/src/environment/variables.ts';
-import { METRICS, type Metric } from '../../packages/server/src/watching/metrics-table.ts';
-import { rowsOf } from './program.ts';
+import { METRICS, type Metric } from '../../packages/server/src/observability/metrics-table.ts';
+import { getRows } from './pages.ts';
 
 describe('docs/operating/self-host.md', () => {
   it('lists the variables that the server reads, with their defaults and meanings', () => {
-    const rows = rowsOf('docs/operating/self-host.md').filter(([name = '']) =>
+    const rows = getRows('docs/operating/self-host.md').filter(([name = '']) =>
       /^`[A-Z][A-Z0-9_]+`$/.test(name),
     );
     const plain = rows.map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
@@ -16,8 +16,8 @@ describe('docs/operating/self-host.md', () => {
 });
 
 describe('docs/operating/observing.md', () => {
-  it('lists the metrics that the server has, with their kinds, labels and meanings', () => {
-    const rows = rowsOf('docs/operating/observing.md').filter(([name = '']) => /^`questline_/.test(name));
+  it('lists the metrics of the server with kinds, labels and meanings', () => {
+    const rows = getRows('docs/operating/observing.md').filter(([name = '']) => /^`questline_/.test(name));
     const plain = rows.map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
     const expected = Object.entries<Metric>(METRICS).map(([name, { kind, labels, meaning }]) => [
       name,
@@ -28,7 +28,7 @@ describe('docs/operating/observing.md', () => {
     expect(plain).toEqual(expected);
   });
 
-  it('alerts on metrics and labels that there are', () => {
+  it('alerts only on existing metrics and labels', () => {
     const page = readFileSync(new URL('../../docs/operating/observing.md', import.meta.url), 'utf8');
     const used = [...page.matchAll(/expr: (.*)$/gm)].flatMap(([, expression = '']) => [
       ...expression.matchAll(/(questline_\w+)(?:\{([^}]*)\})?/g),
@@ -46,17 +46,17 @@ describe('docs/operating/observing.md', () => {
 });
 
 describe('docs/guides/errors.md', () => {
-  it('explains every code, and no other', () => {
-    const explained = rowsOf('docs/guides/errors.md')
+  it('explains every error code and no other', () => {
+    const explained = getRows('docs/guides/errors.md')
       .filter(([codes = '']) => /^`[a-z]+_?[a-z_]*`/.test(codes))
       .flatMap(([codes = '']) => codes.replaceAll('`', '').split(', '));
     expect(explained.sort()).toEqual(errorCodes().sort());
   });
 });
 
-/** The union exists for the compiler only, so it is read where it is written. */
+/** The union exists only at compile time, so it is read from the source. */
 function errorCodes(): string[] {
-  const source = readFileSync(new URL('../../packages/core/src/errors.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../packages/core/src/shared/errors.ts', import.meta.url), 'utf8');
   const union = /export type ErrorCode =([^;]+);/.exec(source)?.[1] ?? '';
   return [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
 }

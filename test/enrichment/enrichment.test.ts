@@ -1,6 +1,7 @@
-import { ProviderError, QUESTS, SESSIONS } from '@questline/core';
+import { QUESTS, SESSIONS } from '@questline/core/internal';
+import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { answerParts, type ChatWorld, type ChatWorldOptions, createChatWorld } from '../support/chat.ts';
+import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import type { ModelCall } from '../support/model.ts';
 
 const FOUND = {
@@ -18,7 +19,7 @@ const TAGS = [
 ];
 
 const isEnrichment = ({ request }: ModelCall): boolean =>
-  JSON.stringify(request.messages[0]).includes('You keep a workspace tidy');
+  JSON.stringify(request.messages[0]).includes('You write titles, summaries');
 
 function say(call: ModelCall, text: string): void {
   call.say(...answerParts(text));
@@ -30,168 +31,168 @@ const enriching =
   (call) =>
     say(call, isEnrichment(call) ? (typeof said === 'string' ? said : JSON.stringify(said)) : 'Feed them.');
 
-const worldOf = (options: ChatWorldOptions = {}) =>
-  createChatWorld({
+const createTestApp = (options: ChatAppOptions = {}) =>
+  createChatApp({
     onCall: enriching(),
     ...options,
     settings: { enrichment: true, admin: { DefaultAPIModel: 'scripted' }, ...options.settings },
   });
 
-/** One turn, and what follows from it. @returns the session's id. */
-async function turn(world: ChatWorld, more: object = {}): Promise<string> {
-  const { body } = await world.chat({ message: 'What do bees need in May?', wait: true, ...more });
-  await world.settle();
+/** Runs one turn and its follow-up jobs. @returns the session ID. */
+async function turn(app: ChatApp, more: object = {}): Promise<string> {
+  const { body } = await app.chat({ message: 'What do bees need in May?', wait: true, ...more });
+  await app.settle();
   return body.sessionId;
 }
 
-const read = async (world: ChatWorld, id: string) => (await world.json('GET', `/api/sessions/${id}`)).body;
-const asked = ({ calls }: ChatWorld): ModelCall[] => calls.filter(isEnrichment);
+const read = async (app: ChatApp, id: string) => (await app.json('GET', `/api/sessions/${id}`)).body;
+const asked = ({ calls }: ChatApp): ModelCall[] => calls.filter(isEnrichment);
 
-describe('enrichment', () => {
-  it('names, sums up and tags a session after its first turn, paid for by itself', async () => {
-    const world = await worldOf();
-    const sessionId = await turn(world);
-    expect(await read(world, sessionId)).toMatchObject({
+describe('session enrichment', () => {
+  it('names, summarizes and tags a session after its first turn and is charged separately', async () => {
+    const app = await createTestApp();
+    const sessionId = await turn(app);
+    expect(await read(app, sessionId)).toMatchObject({
       name: 'Bees in May',
       summary: FOUND.summary,
       tags: TAGS,
     });
-    expect(JSON.stringify(asked(world)[0]?.request.messages)).toMatch(
+    expect(JSON.stringify(asked(app)[0]?.request.messages)).toMatch(
       /user: What do bees need.*assistant: Feed them/,
     );
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ operation, status }) => `${operation} ${status}`).sort()).toEqual([
       'enrichSession settled',
       'sendChatMessage settled',
     ]);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
-    expect(await world.services.store.collection(QUESTS).count({})).toBe(1);
-    expect(await world.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
-    expect(world.incidents).toEqual([]);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+    expect(await app.services.store.collection(QUESTS).count({})).toBe(1);
+    expect(await app.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+    expect(app.incidents).toEqual([]);
   });
 
-  it('is off unless somebody switches it on', async () => {
-    const world = await createChatWorld({ onCall: enriching() });
-    const session = await read(world, await turn(world));
-    expect(asked(world)).toEqual([]);
+  it('is off by default', async () => {
+    const app = await createChatApp({ onCall: enriching() });
+    const session = await read(app, await turn(app));
+    expect(asked(app)).toEqual([]);
     expect(session).toMatchObject({ name: 'What do bees need in May?', tags: [] });
     expect(session).not.toHaveProperty('summary');
   });
 
-  it('leaves alone what somebody has chosen, before or meanwhile', async () => {
-    const world = await worldOf({
+  it('keeps names and tags that a user sets before or during it', async () => {
+    const app = await createTestApp({
       onCall: (call) => {
         if (!isEnrichment(call)) say(call, 'Feed them.');
       },
     });
-    const { body: own } = await world.json('POST', '/api/v1/sessions', {
+    const { body: own } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'Mine', tags: [{ name: 'own', strength: 1 }] },
     });
-    await turn(world, { sessionId: own.id });
-    const started = await turn(world);
-    await world.json('PUT', `/api/sessions/${started}`, {
+    await turn(app, { sessionId: own.id });
+    const started = await turn(app);
+    await app.json('PUT', `/api/sessions/${started}`, {
       body: { name: 'Renamed', tags: [{ name: 'chosen', strength: 1 }] },
     });
-    for (const call of asked(world)) say(call, JSON.stringify(FOUND));
-    await world.settle();
-    expect(await read(world, own.id)).toMatchObject({
+    for (const call of asked(app)) say(call, JSON.stringify(FOUND));
+    await app.settle();
+    expect(await read(app, own.id)).toMatchObject({
       name: 'Mine',
       summary: FOUND.summary,
       tags: [{ name: 'own', strength: 1 }],
     });
-    expect(await read(world, started)).toMatchObject({
+    expect(await read(app, started)).toMatchObject({
       name: 'Renamed',
       tags: [{ name: 'chosen', strength: 1 }],
     });
   });
 
-  it('comes again as the session grows, keeps the name it gave and renews its own tags', async () => {
+  it('repeats as the session grows, keeps the generated name and updates its own tags', async () => {
     let found: object = FOUND;
-    const world = await worldOf({ onCall: (call) => enriching(found)(call) });
-    const sessionId = await turn(world);
+    const app = await createTestApp({ onCall: (call) => enriching(found)(call) });
+    const sessionId = await turn(app);
     found = { name: 'Other', summary: 'More.', tags: [{ name: 'honey', strength: 1 }] };
-    for (let count = 0; count < 3; count += 1) await turn(world, { sessionId });
-    expect(asked(world)).toHaveLength(1);
-    await turn(world, { sessionId });
-    expect(asked(world)).toHaveLength(2);
-    expect(JSON.stringify(asked(world)[1]?.request.messages)).toContain(FOUND.summary);
-    expect(await read(world, sessionId)).toMatchObject({
+    for (let count = 0; count < 3; count += 1) await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(1);
+    await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(2);
+    expect(JSON.stringify(asked(app)[1]?.request.messages)).toContain(FOUND.summary);
+    expect(await read(app, sessionId)).toMatchObject({
       name: 'Bees in May',
       summary: 'More.',
       tags: [{ name: 'honey', strength: 1 }],
     });
-    expect((await read(world, sessionId)).lastUpdated).toBe((await read(world, sessionId)).firstCreated);
+    expect((await read(app, sessionId)).lastUpdated).toBe((await read(app, sessionId)).firstCreated);
   });
 
-  it('is done once at a time in a session', async () => {
-    const world = await worldOf({
+  it('runs once at a time per session', async () => {
+    const app = await createTestApp({
       onCall: (call) => {
         if (!isEnrichment(call)) say(call, 'Feed them.');
       },
     });
-    const sessionId = await turn(world);
-    await turn(world, { sessionId });
-    await turn(world, { sessionId });
-    expect(asked(world)).toHaveLength(1);
-    await turn(world);
-    expect(asked(world)).toHaveLength(2);
-    for (const call of asked(world)) call.fail(new ProviderError('invalid_request', 'no'));
-    await world.settle();
-    await turn(world, { sessionId });
-    expect(asked(world)).toHaveLength(3);
+    const sessionId = await turn(app);
+    await turn(app, { sessionId });
+    await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(1);
+    await turn(app);
+    expect(asked(app)).toHaveLength(2);
+    for (const call of asked(app)) call.fail(new ProviderError('invalid_request', 'no'));
+    await app.settle();
+    await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(3);
   });
 
   it.each([
     ['makes no sense', 'No.'],
-    ['is of another kind', '{"name": 7, "summary": null, "tags": "bees"}'],
+    ['has another type', '{"name": 7, "summary": null, "tags": "bees"}'],
     ['is empty', '{}'],
-  ])('keeps nothing of an answer that %s', async (_name, said) => {
-    const world = await worldOf({ onCall: enriching(said) });
-    const sessionId = await turn(world);
-    expect(await read(world, sessionId)).toMatchObject({ name: 'What do bees need in May?', tags: [] });
-    await turn(world, { sessionId });
-    expect(asked(world)).toHaveLength(1);
+  ])('stores nothing from an answer that %s', async (_name, said) => {
+    const app = await createTestApp({ onCall: enriching(said) });
+    const sessionId = await turn(app);
+    expect(await read(app, sessionId)).toMatchObject({ name: 'What do bees need in May?', tags: [] });
+    await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(1);
   });
 
-  it('takes no more than fits', async () => {
+  it('limits its input to the context of the model', async () => {
     const found = {
       name: 'x'.repeat(400),
       summary: 'y'.repeat(4000),
       tags: Array.from({ length: 30 }, (_, n) => ({ name: `tag ${n}`, strength: 1 })),
     };
-    const world = await worldOf({ onCall: enriching(found) });
-    const session = await read(world, await turn(world));
+    const app = await createTestApp({ onCall: enriching(found) });
+    const session = await read(app, await turn(app));
     expect([session.name.length, session.summary.length, session.tags.length]).toEqual([60, 1000, 8]);
   });
 
-  it("does the turn no harm when it fails, and holds nobody's credit", async () => {
-    const world = await worldOf({
+  it('does not affect the turn when it fails, and releases its hold', async () => {
+    const app = await createTestApp({
       onCall: (call) => {
         if (isEnrichment(call)) throw new ProviderError('invalid_request', 'no');
         say(call, 'Feed them.');
       },
     });
-    const { body } = await world.chat({ message: 'Hi', wait: true });
-    await world.settle();
-    expect(await world.poll(body.id)).toMatchObject({ status: 'done', type: 'message', reply: 'Feed them.' });
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
-    // The next turn tries again.
-    await turn(world, { sessionId: body.sessionId });
-    expect(asked(world)).toHaveLength(2);
+    const { body } = await app.chat({ message: 'Hi', wait: true });
+    await app.settle();
+    expect(await app.poll(body.id)).toMatchObject({ status: 'done', type: 'message', reply: 'Feed them.' });
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+    // The next turn retries.
+    await turn(app, { sessionId: body.sessionId });
+    expect(asked(app)).toHaveLength(2);
   });
 
-  it('goes with its session', async () => {
-    const world = await worldOf({
+  it('is deleted with its session', async () => {
+    const app = await createTestApp({
       onCall: (call) => {
         if (!isEnrichment(call)) say(call, 'Feed them.');
       },
     });
-    const sessionId = await turn(world);
-    await world.json('DELETE', `/api/sessions/${sessionId}`);
-    await world.settle();
-    expect(asked(world)[0]?.stopped).toBe(true);
-    expect(await world.services.store.collection(SESSIONS).count({})).toBe(0);
-    expect(await world.services.store.collection(QUESTS).count({})).toBe(0);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    const sessionId = await turn(app);
+    await app.json('DELETE', `/api/sessions/${sessionId}`);
+    await app.settle();
+    expect(asked(app)[0]?.stopped).toBe(true);
+    expect(await app.services.store.collection(SESSIONS).count({})).toBe(0);
+    expect(await app.services.store.collection(QUESTS).count({})).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 });

@@ -6,107 +6,108 @@ import {
   createServices,
   createToolbox,
   defineTool,
-  QUESTS,
   type Settings,
 } from '@questline/core';
+import { QUESTS } from '@questline/core/internal';
 import { createFakeIds, createRandom } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerParts, sayAtOnce, silent } from '../support/chat.ts';
-import { createExecutionWorld, type ExecutionWorld, useTool } from '../support/execution.ts';
+import { createExecutionApp, type ExecutionApp, useTool } from '../support/execution.ts';
 import { createGate } from '../support/gate.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 
 const TERMINAL = ['completed', 'failed', 'aborted'];
 const START = 1000_000_000;
 
-describe('runs of one user at once', () => {
-  it('are three at most, however many ask together', async () => {
-    const world = await createExecutionWorld({ onCall: silent });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => world.run()));
+describe('parallel runs of one user', () => {
+  it('are limited to three, also when they are requested in parallel', async () => {
+    const app = await createExecutionApp({ onCall: silent });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.run()));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 202)).toHaveLength(3);
     expect(statuses.filter((status) => status === 409)).toHaveLength(47);
-    const quests = await world.services.store.collection(QUESTS).find({});
+    const quests = await app.services.store.collection(QUESTS).find({});
     expect(quests).toHaveLength(3);
-    // Somebody else has places of his own.
-    const other = await world.addUser('bob@example.com');
-    const credential = await world.token(other);
-    const { body } = await world.json('POST', '/api/v1/sessions', { body: { name: 'x' }, credential });
-    expect((await world.run({ session_id: body.id }, { credential })).status).toBe(202);
+    // Another user has separate slots.
+    const other = await app.addUser('bob@example.com');
+    const credential = await app.token(other);
+    const { body } = await app.json('POST', '/api/v1/sessions', { body: { name: 'x' }, credential });
+    expect((await app.run({ session_id: body.id }, { credential })).status).toBe(202);
   });
 
-  it('leave their places when they end, however they do', async () => {
-    const world = await createExecutionWorld({ onCall: silent });
+  it('release their slots however they end', async () => {
+    const app = await createExecutionApp({ onCall: silent });
     const ids: string[] = [];
-    for (let count = 0; count < 3; count += 1) ids.push((await world.run()).body.id);
-    await world.settle();
-    expect((await world.run()).status).toBe(409);
-    await world.json('POST', `/api/v1/agent-executions/${ids[1]}/cancel`);
-    expect((await world.run()).status).toBe(202);
-    expect((await world.run()).status).toBe(409);
-    world.calls[0]?.say(...answerParts('Done.'));
-    world.calls[0]?.end();
-    await world.settle();
-    expect((await world.run()).status).toBe(202);
-    expect((await world.run()).status).toBe(409);
+    for (let count = 0; count < 3; count += 1) ids.push((await app.run()).body.id);
+    await app.settle();
+    expect((await app.run()).status).toBe(409);
+    await app.json('POST', `/api/v1/agent-executions/${ids[1]}/cancel`);
+    expect((await app.run()).status).toBe(202);
+    expect((await app.run()).status).toBe(409);
+    const running = app.calls.find(({ stopped }) => !stopped);
+    running?.say(...answerParts('Done.'));
+    running?.end();
+    await app.settle();
+    expect((await app.run()).status).toBe(202);
+    expect((await app.run()).status).toBe(409);
   });
 
-  it('are as many as the setting says', async () => {
-    const world = await createExecutionWorld({
+  it('are limited by the setting', async () => {
+    const app = await createExecutionApp({
       onCall: silent,
       settings: { admin: { DefaultAPIModel: 'scripted' }, maxLiveExecutions: 1 },
     });
-    expect([(await world.run()).status, (await world.run()).status]).toEqual([202, 409]);
+    expect([(await app.run()).status, (await app.run()).status]).toEqual([202, 409]);
   });
 });
 
-describe('Idempotency-Key', () => {
+describe('header Idempotency-Key on runs', () => {
   const key = { headers: { 'Idempotency-Key': 'once' } };
 
-  it('makes 50 parallel duplicates one run, one call of the model and one charge', async () => {
-    const world = await createExecutionWorld({ onCall: sayAtOnce('Hello.') });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => world.run({}, key)));
-    await world.settle();
+  it('makes 50 parallel duplicates one run, one model call and one charge', async () => {
+    const app = await createExecutionApp({ onCall: sayAtOnce('Hello.') });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.run({}, key)));
+    await app.settle();
     for (const { status, body } of answers) expect([status, body]).toEqual([202, answers[0]?.body]);
-    expect(world.calls).toHaveLength(1);
-    expect(await world.ledger.charges({ account: world.account }, 10)).toHaveLength(1);
-    const other = await world.run({ message: 'Something else' }, key);
+    expect(app.calls).toHaveLength(1);
+    expect(await app.ledger.charges({ account: app.account }, 10)).toHaveLength(1);
+    const other = await app.run({ message: 'Something else' }, key);
     expect([other.status, other.body.errorCode]).toEqual([422, 'idempotency_key_reused']);
-    const bad = await world.run({}, { headers: { 'Idempotency-Key': '' } });
+    const bad = await app.run({}, { headers: { 'Idempotency-Key': '' } });
     expect([bad.status, bad.body.errorCode]).toEqual([422, 'invalid_idempotency_key']);
   });
 
-  it('of a run that found no place is free again', async () => {
-    const world = await createExecutionWorld({
+  it('can be used again after a run that got no slot', async () => {
+    const app = await createExecutionApp({
       onCall: silent,
       settings: { admin: { DefaultAPIModel: 'scripted' }, maxLiveExecutions: 1 },
     });
-    const { id } = (await world.run()).body;
-    expect((await world.run({}, key)).status).toBe(409);
-    await world.json('POST', `/api/v1/agent-executions/${id}/cancel`);
-    expect((await world.run({}, key)).status).toBe(202);
+    const { id } = (await app.run()).body;
+    expect((await app.run({}, key)).status).toBe(409);
+    await app.json('POST', `/api/v1/agent-executions/${id}/cancel`);
+    expect((await app.run({}, key)).status).toBe(202);
   });
 });
 
-describe('cancel', () => {
-  it('aborts a run in the middle of a round; what was said is paid for', async () => {
-    const world = await createExecutionWorld({ onCall: silent });
-    const { id } = (await world.run()).body;
-    await world.settle();
-    world.calls[0]?.say({ type: 'text', text: 'x'.repeat(250) });
-    await world.settle();
-    const { status, body } = await world.json('POST', `/api/v1/agent-executions/${id}/cancel`);
+describe('cancellation of a run', () => {
+  it('aborts a run in the middle of a round and charges its output', async () => {
+    const app = await createExecutionApp({ onCall: silent });
+    const { id } = (await app.run()).body;
+    await app.settle();
+    app.calls[0]?.say({ type: 'text', text: 'x'.repeat(250) });
+    await app.settle();
+    const { status, body } = await app.json('POST', `/api/v1/agent-executions/${id}/cancel`);
     expect([status, body.status, body.error]).toEqual([200, 'aborted', 'This run was cancelled.']);
-    await world.settle();
-    expect(world.calls[0]?.stopped).toBe(true);
-    expect(await world.look(id)).toEqual(body);
-    const [charge] = await world.ledger.charges({ account: world.account }, 10);
+    await app.settle();
+    expect(app.calls[0]?.stopped).toBe(true);
+    expect(await app.look(id)).toEqual(body);
+    const [charge] = await app.ledger.charges({ account: app.account }, 10);
     expect(charge).toMatchObject({ status: 'settled', usage: { output: 100 } });
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
-  it('500 races against completion: exactly one end, never changed again, paid at most for what ran', async () => {
+  it('ends exactly once in 500 races against completion, does not change afterwards, and charges at most the usage', async () => {
     const random = createRandom(11);
     const pause = async (most: number): Promise<void> => {
       for (let left = random.below(most + 1); left > 0; left -= 1) {
@@ -126,7 +127,7 @@ describe('cancel', () => {
       }
       call.end();
     };
-    const world = await createExecutionWorld({
+    const app = await createExecutionApp({
       credits: 1_000_000,
       onCall: (call) => {
         void play(call);
@@ -135,111 +136,111 @@ describe('cancel', () => {
     const ends = { completed: 0, aborted: 0 };
     let spent = 0;
     for (let round = 0; round < 500; round += 1) {
-      const before = world.calls.length;
-      const { body } = await world.json('POST', '/api/v1/sessions', { body: { name: 'x' } });
-      const { id } = (await world.run({ session_id: body.id })).body;
+      const before = app.calls.length;
+      const { body } = await app.json('POST', '/api/v1/sessions', { body: { name: 'x' } });
+      const { id } = (await app.run({ session_id: body.id })).body;
       await pause(60);
       const [cancelled] = await Promise.all([
-        world.json('POST', `/api/v1/agent-executions/${id}/cancel`),
+        app.json('POST', `/api/v1/agent-executions/${id}/cancel`),
         pause(20),
       ]);
-      await world.settle();
-      const end = await world.look(id);
+      await app.settle();
+      const end = await app.look(id);
       expect(TERMINAL).toContain(end.status);
       expect(cancelled.body.status).toBe(end.status);
       const answers = end.steps.filter(({ type }: { type: string }) => type === 'final_answer');
       expect(answers).toHaveLength(end.status === 'completed' ? 1 : 0);
       expect(end.answer).toBe(end.status === 'completed' ? 'Hello.' : null);
       ends[end.status as keyof typeof ends] += 1;
-      const { posted, held } = await world.ledger.balance(world.account);
+      const { posted, held } = await app.ledger.balance(app.account);
       const charged = 1_000_000_000_000 - posted - spent;
       spent += charged;
       expect(held).toBe(0);
-      const rounds = world.calls.length - before;
-      // No round costs more than what was held for it, and what never ran costs nothing.
+      const rounds = app.calls.length - before;
+      // No round costs more than its hold, and a run that never started costs nothing.
       if (rounds === 0) expect(charged).toBe(0);
       if (end.status === 'completed') expect(charged).toBe(rounds === 1 ? 110_000 : 260_000);
-      await world.clock.advance(600);
-      await world.settle();
-      expect(await world.look(id)).toEqual(end);
+      await app.clock.advance(600);
+      await app.settle();
+      expect(await app.look(id)).toEqual(end);
     }
-    expect(await world.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
-    expect(world.incidents).toEqual([]);
+    expect(await app.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+    expect(app.incidents).toEqual([]);
     console.info(`500 races: ${ends.completed} completed, ${ends.aborted} aborted`);
     expect(Math.min(ends.completed, ends.aborted)).toBeGreaterThan(25);
   });
 
-  it('of the session deletes what the run left', async () => {
-    const world = await createExecutionWorld({
+  it('deletes the output of the run with its session', async () => {
+    const app = await createExecutionApp({
       onCall: (call) => useTool(call, 'calculator', { expression: '1' }, 'On.'),
     });
-    const { id } = (await world.run({ max_iterations: 2 })).body;
-    await world.settle();
-    await world.json('DELETE', `/api/sessions/${world.sessionId}`);
-    await world.settle();
-    expect((await world.look(id)).error).toBe('Agent execution not found');
-    await world.clock.advance(120_000);
-    await world.settle();
-    const { STEPS } = await import('../../packages/core/src/executions/records.ts');
-    expect(await world.services.store.collection(STEPS).count({})).toBe(0);
+    const { id } = (await app.run({ max_iterations: 2 })).body;
+    await app.settle();
+    await app.json('DELETE', `/api/sessions/${app.sessionId}`);
+    await app.settle();
+    expect((await app.look(id)).error).toBe('Agent execution not found');
+    await app.clock.advance(120_000);
+    await app.settle();
+    const { STEPS } = await import('../../packages/core/src/features/agent-runs/records.ts');
+    expect(await app.services.store.collection(STEPS).count({})).toBe(0);
   });
 });
 
-describe('a worker that vanished', () => {
-  /** The world's process, which can be shut off, and another one behind the same store and ledger. */
+describe('crashed worker of a run', () => {
+  /** The app's process, which can be paused, and another one on the same store and ledger. */
   async function twoProcesses(
     onCall: (call: ModelCall) => void = silent,
     settings: Partial<Settings> = { admin: { DefaultAPIModel: 'scripted' } },
   ) {
     const gate = createGate();
-    const world = await createExecutionWorld({ onCall, store: gate.store, ledger: gate.ledger, settings });
+    const app = await createExecutionApp({ onCall, store: gate.store, ledger: gate.ledger, settings });
     const model = createScriptedProvider(sayAtOnce('Second.'));
-    const { limiter, clock } = world.services;
+    const { limiter, clock } = app.services;
     const services = createServices(
       { ...gate.shared, limiter, clock, ids: createFakeIds(2), models: [model] },
       { jwtSecret: 'a'.repeat(64) },
     );
     const other: Api = createApi(services);
-    return { world, gate, model, other };
+    return { app, gate, model, other };
   }
 
-  async function pass({ clock, settle }: ExecutionWorld, ms: number): Promise<void> {
+  async function pass({ clock, settle }: ExecutionApp, ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 5000) {
       await clock.advance(Math.min(left, 5000));
       await settle();
     }
   }
 
-  it('before its first word: the run is done once more, and paid once', async () => {
-    const { world, gate, model, other } = await twoProcesses();
-    const { id } = (await world.run()).body;
-    await world.settle();
+  it('is replaced and repeats the run before its first text, and charges once', async () => {
+    const { app, gate, model, other } = await twoProcesses();
+    const { id } = (await app.run()).body;
+    await app.settle();
     gate.shut();
     await other.start();
-    await pass(world, 65_000);
+    await pass(app, 65_000);
     gate.open();
-    await world.settle();
-    expect(await world.look(id)).toMatchObject({ status: 'completed', answer: 'Second.' });
+    await app.settle();
+    expect(await app.look(id)).toMatchObject({ status: 'completed', answer: 'Second.' });
     expect(model.calls).toHaveLength(1);
-    expect(await world.ledger.balance(world.account)).toMatchObject({ posted: START - 110_000, held: 0 });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ posted: START - 110_000, held: 0 });
     await other.close();
   });
 
-  it('between two steps: the run has failed, keeps its steps, and is paid once', async () => {
-    const { world, gate, model, other } = await twoProcesses((call) => {
+  it('fails the run between two steps, keeps its steps and charges once', async () => {
+    const { app, gate, model, other } = await twoProcesses((call) => {
       if (call.request.messages.length <= 2) useTool(call, 'calculator', { expression: '1+1' }, 'On.');
     });
-    const { id } = (await world.run()).body;
-    await world.settle();
+    const { id } = (await app.run()).body;
+    await app.settle();
     gate.shut();
     await other.start();
-    await pass(world, 65_000);
-    // It comes back late, and has nothing to say any more.
+    await pass(app, 65_000);
+    // The process resumes late, and its output is rejected.
     gate.open();
-    world.calls[1]?.say(...answerParts('Too late.'));
-    world.calls[1]?.end();
-    await pass(world, 5000);
-    const run = await world.look(id);
+    app.calls[1]?.say(...answerParts('Too late.'));
+    app.calls[1]?.end();
+    await pass(app, 5000);
+    const run = await app.look(id);
     expect(run).toMatchObject({
       status: 'failed',
       answer: null,
@@ -247,16 +248,16 @@ describe('a worker that vanished', () => {
     });
     expect(run.steps.map(({ type }: { type: string }) => type)).toEqual(['thought', 'action', 'observation']);
     expect(model.calls).toHaveLength(0);
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.filter(({ status }) => status === 'settled')).toHaveLength(1);
-    // Nobody knew of the second step's hold: it lapses by itself.
-    await world.clock.advance(16 * 60_000);
-    await world.settle();
-    expect(await world.ledger.balance(world.account)).toMatchObject({ posted: START - 150_000, held: 0 });
+    // No process knew the hold of the second step: it expires.
+    await app.clock.advance(16 * 60_000);
+    await app.settle();
+    expect(await app.ledger.balance(app.account)).toMatchObject({ posted: START - 150_000, held: 0 });
     await other.close();
   });
 
-  it('and comes back from a tool adds no step to what others have ended', async () => {
+  it('adds no step when a tool returns after another process ended the run', async () => {
     let finish = (): void => undefined;
     const slow = defineTool({
       id: 'slow',
@@ -268,45 +269,45 @@ describe('a worker that vanished', () => {
           finish = () => resolve(answered('At last.'));
         }),
     });
-    const { world, gate, other } = await twoProcesses((call) => useTool(call, 'slow', {}, 'On.'), {
+    const { app, gate, other } = await twoProcesses((call) => useTool(call, 'slow', {}, 'On.'), {
       admin: { DefaultAPIModel: 'scripted' },
       tools: [createToolbox([slow])],
     });
-    const { id } = (await world.run()).body;
-    await world.settle();
-    expect((await world.look(id)).steps).toHaveLength(2);
-    // Its heartbeats don't get through; the result comes in the moment before it learns of that.
+    const { id } = (await app.run()).body;
+    await app.settle();
+    expect((await app.look(id)).steps).toHaveLength(2);
+    // Its heartbeats fail; the result arrives just before the process learns of it.
     gate.shut();
     await other.start();
-    await pass(world, 65_000);
+    await pass(app, 65_000);
     finish();
-    await world.settle();
+    await app.settle();
     gate.open();
-    await pass(world, 5000);
-    const run = await world.look(id);
+    await pass(app, 5000);
+    const run = await app.look(id);
     expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('interrupted') });
     expect(run.steps.map(({ type }: { type: string }) => type)).toEqual(['thought', 'action']);
-    expect(world.calls).toHaveLength(1);
+    expect(app.calls).toHaveLength(1);
     await other.close();
   });
 
-  it('and comes back in the middle of a round adds no step to a run that others have done', async () => {
-    const { world, gate, other } = await twoProcesses();
-    const { id } = (await world.run()).body;
-    await world.settle();
+  it('adds no step when a round ends after another process finished the run', async () => {
+    const { app, gate, other } = await twoProcesses();
+    const { id } = (await app.run()).body;
+    await app.settle();
     gate.shut();
-    // Heard while it is shut off: everything it writes from here on comes late.
-    const [call] = world.calls;
+    // The output arrives while the process is paused, so all its writes come late.
+    const [call] = app.calls;
     if (call !== undefined) useTool(call, 'calculator', { expression: '1+1' }, 'Late.');
-    await world.settle();
+    await app.settle();
     await other.start();
-    await pass(world, 65_000);
+    await pass(app, 65_000);
     gate.open();
-    await pass(world, 5000);
-    const run = await world.look(id);
+    await pass(app, 5000);
+    const run = await app.look(id);
     expect(run).toMatchObject({ status: 'completed', answer: 'Second.' });
     expect(run.steps).toEqual([{ type: 'final_answer', content: 'Second.', iteration: 1 }]);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
     await other.close();
   });
 });

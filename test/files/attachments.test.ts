@@ -1,13 +1,13 @@
 import { createDocumentExtractor } from '@questline/documents';
 import { describe, expect, it } from 'vitest';
 import { makePdf } from '../../packages/documents/test/make.ts';
-import { createChatWorld } from '../support/chat.ts';
-import { pngOf, zipOf } from '../support/samples.ts';
+import { createChatApp } from '../support/chat.ts';
+import { encodePng, encodeZip } from '../support/samples.ts';
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-const PNG = pngOf(3, 2);
+const PNG = encodePng(3, 2);
 
-const WORD = zipOf([
+const WORD = encodeZip([
   {
     name: 'word/document.xml',
     content: Buffer.from(
@@ -16,20 +16,20 @@ const WORD = zipOf([
   },
 ]);
 
-async function setUp(options: Parameters<typeof createChatWorld>[0] = {}) {
-  const world = await createChatWorld({ extractors: [createDocumentExtractor()], ...options });
+async function setUp(options: Parameters<typeof createChatApp>[0] = {}) {
+  const app = await createChatApp({ extractors: [createDocumentExtractor()], ...options });
   const save = async (content: Uint8Array | string, mimeType: string, name = 'file') => {
-    const wish = { name, mimeType, content: Buffer.from(content) };
-    return (await world.services.library.save(world.user.id, wish)).file?.id ?? '';
+    const input = { name, mimeType, content: Buffer.from(content) };
+    return (await app.services.library.save(app.user.id, input)).file?.id ?? '';
   };
-  /** What the model was given with a message, and what the quest tells of it. */
+  /** The model input of a message and the notices of its quest. */
   const ask = async (...fileIds: string[]) => {
-    const { body } = await world.chat({ message: 'Look', fileIds, wait: true });
-    const { attachmentDelivery, attachmentNotices } = await world.poll(body.id);
-    const given = world.calls.at(-1)?.request.messages.at(-1)?.content.slice(0, -1);
+    const { body } = await app.chat({ message: 'Look', fileIds, wait: true });
+    const { attachmentDelivery, attachmentNotices } = await app.poll(body.id);
+    const given = app.calls.at(-1)?.request.messages.at(-1)?.content.slice(0, -1);
     return { given, attachmentDelivery, attachmentNotices };
   };
-  return { world, save, ask };
+  return { app, save, ask };
 }
 
 const document = (name: string, text: string) => ({
@@ -39,7 +39,7 @@ const document = (name: string, text: string) => ({
   data: Buffer.from(text).toString('base64'),
 });
 
-describe('files given to a chat', () => {
+describe('files attached to a chat', () => {
   it.each([
     ['text/plain', 'a.txt', 'Hello', 'Hello'],
     ['text/markdown', 'a.md', '# Hello', '# Hello'],
@@ -48,14 +48,14 @@ describe('files given to a chat', () => {
     ['text/html', 'a.html', '<p>Hello</p><script>x()</script>', 'Hello'],
     [DOCX, 'a.docx', WORD, 'Grüße'],
     ['application/pdf', 'a.pdf', makePdf(['One page', 'and another']), 'One page\n\nand another'],
-  ])('of the type %s reach the model as their text', async (mimeType, name, content, text) => {
+  ])('reach the model as text when their type is %s', async (mimeType, name, content, text) => {
     const { save, ask } = await setUp();
     const { given, attachmentDelivery } = await ask(await save(content, mimeType, name));
     expect(given).toEqual([document(name, text)]);
     expect(attachmentDelivery).toMatchObject({ requested: 1, fullyDelivered: true });
   });
 
-  it('reach a model that sees as pictures', async () => {
+  it('reach a model with vision as images', async () => {
     const { save, ask } = await setUp({
       settings: { admin: { DefaultAPIModel: 'scripted' }, models: { scripted: { supportsVision: true } } },
     });
@@ -64,7 +64,7 @@ describe('files given to a chat', () => {
     ]);
   });
 
-  it('that the model cannot take are dropped, and the quest says which', async () => {
+  it('are dropped when the model does not support them, and the quest names them', async () => {
     const { save, ask } = await setUp();
     const dropped = [
       await save(PNG, 'image/png'),
@@ -86,7 +86,7 @@ describe('files given to a chat', () => {
     expect(attachmentNotices).toEqual(['5 of 6 attached files could not be given to Scripted.']);
   });
 
-  it('that are longer than the model can read are cut, and say so', async () => {
+  it('are truncated with a notice when they exceed the context of the model', async () => {
     const { save, ask } = await setUp();
     const { given } = await ask(await save('words '.repeat(2_000_000), 'text/plain'));
     const [first] = given ?? [];
@@ -95,19 +95,19 @@ describe('files given to a chat', () => {
     expect(text).toMatch(/^words .*\[The rest of this file was left out: it is too long\.\]$/s);
   });
 
-  it("that are somebody else's are unknown", async () => {
-    const { world } = await setUp();
-    const other = await world.addUser('eve@example.com');
-    const { file } = await world.services.library.save(other.id, {
+  it('are unknown when they belong to another user', async () => {
+    const { app } = await setUp();
+    const other = await app.addUser('eve@example.com');
+    const { file } = await app.services.library.save(other.id, {
       name: 'a',
       mimeType: 'text/plain',
       content: Buffer.from('secret'),
     });
-    const { status, body } = await world.chat({ message: 'Look', fileIds: [file?.id] });
+    const { status, body } = await app.chat({ message: 'Look', fileIds: [file?.id] });
     expect([status, body.error]).toEqual([404, 'File not found']);
-    const linked = await world.json('POST', '/api/v1/sessions', {
+    const linked = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'a', knowledgeIds: [file?.id] },
     });
-    expect([linked.status, linked.body.error]).toEqual([404, 'File not found']);
+    expect([linked.status, linked.body.error]).toEqual([404, `File ${file?.id} not found`]);
   });
 });

@@ -4,7 +4,7 @@ import { createApi, createServices, createUser, issueApiKey, toNodeListener } fr
 import { createDirectoryObjects } from '@questline/core/directory';
 import { createMemoryPorts } from '@questline/core/memory';
 
-/* A server whose files are in a folder. It tells the most memory it has had since it was ready, whenever it is asked. */
+/* A server that stores files in a folder. It reports its peak memory since the start on request. */
 
 const [folder = ''] = process.argv.slice(2);
 const services = createServices(

@@ -4,23 +4,23 @@ import {
   createServices,
   createUser,
   fromCredits,
-  GENERATIONS,
   toFetchHandler,
 } from '@questline/core';
+import { GENERATIONS } from '@questline/core/internal';
 import { createIds, createMemoryObjects, createSystemClock } from '@questline/core/memory';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
-import { createFilmStudio, done } from '../support/generations.ts';
+import { createVideoStudio, done } from '../support/generations.ts';
 
-/** Credit for one film, and no more. */
+/** Credits for exactly one video. */
 const CREDITS = 8;
 const AT_ONCE = 50;
 
-/** Two processes on one database, both at work, that are asked in turns. */
+/** Two processes with workers on one database that receive requests alternately. */
 async function openTwo(engine: OpenEngine) {
   await migrate(engine.database, { collections: COLLECTIONS });
-  const studio = createFilmStudio({ onJob: (job) => job.request.prompt !== 'endless' && done(job) });
+  const studio = createVideoStudio({ onJob: (job) => job.request.prompt !== 'endless' && done(job) });
   const objects = createMemoryObjects();
   const open = (database: OpenEngine['database']) => {
     const clock = createSystemClock();
@@ -62,7 +62,7 @@ async function openTwo(engine: OpenEngine) {
   };
 }
 
-describe.each(ENGINES)('in two processes, on $name', (kind) => {
+describe.each(ENGINES)('two processes on $name', (kind) => {
   let engine: OpenEngine;
   let two: Awaited<ReturnType<typeof openTwo>>;
 
@@ -77,26 +77,26 @@ describe.each(ENGINES)('in two processes, on $name', (kind) => {
     await engine.close();
   });
 
-  const film = (prompt: string, headers?: Record<string, string>) =>
+  const video = (prompt: string, headers?: Record<string, string>) =>
     two.ask('POST', '', { model: 'director', prompt }, headers);
   const become = (id: string, state: string) =>
     expect.poll(async () => (await two.ask('GET', `/${id}`)).body.state, { timeout: 60_000 }).toBe(state);
 
-  it(`${AT_ONCE} requests under one key are one film, with credit for one`, async () => {
+  it(`make one video for ${AT_ONCE} requests with one Idempotency-Key and credit for one`, async () => {
     await two.grant('first');
     const answers = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => film('A cat', { 'Idempotency-Key': 'one' })),
+      Array.from({ length: AT_ONCE }, () => video('A cat', { 'Idempotency-Key': 'one' })),
     );
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]?.status).toBe(202);
     await become(answers[0]?.body.id, 'succeeded');
-    expect(two.studio.films.all).toHaveLength(1);
+    expect(two.studio.videos.all).toHaveLength(1);
     expect(await two.services.ledger.balance(two.account)).toMatchObject({ posted: 0, held: 0 });
   });
 
-  it('of many requests with credit for one, one is accepted, and nothing is left of the others', async () => {
+  it('accept one of many requests with credit for one and store nothing of the others', async () => {
     await two.grant('second');
-    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => film('A dog')));
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => video('A dog')));
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(AT_ONCE - 1);
@@ -105,16 +105,16 @@ describe.each(ENGINES)('in two processes, on $name', (kind) => {
     expect((await two.ask('GET', '?state=succeeded')).body.data).toHaveLength(2);
   });
 
-  it('one that is cancelled is free, and stopped with its provider', async () => {
+  it('release a cancelled video and cancel its job at the provider', async () => {
     await two.grant('third');
-    const { body } = await film('endless');
+    const { body } = await video('endless');
     await become(body.id, 'running');
-    await expect.poll(() => two.studio.films.all.length, { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => two.studio.videos.all.length, { timeout: 60_000 }).toBe(3);
     expect((await two.ask('POST', `/${body.id}/cancel`)).body).toMatchObject({ state: 'cancelled' });
     expect(await two.services.ledger.balance(two.account)).toMatchObject({
       posted: fromCredits(CREDITS),
       held: 0,
     });
-    await expect.poll(() => two.studio.films.all[2]?.isCancelled, { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => two.studio.videos.all[2]?.isCancelled, { timeout: 60_000 }).toBe(true);
   });
 });

@@ -1,46 +1,47 @@
-import { FILES, GENERATIONS, ProviderError } from '@questline/core';
+import { FILES, GENERATIONS } from '@questline/core/internal';
 import { createMemoryObjects } from '@questline/core/memory';
+import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import {
-  createFilmStudio,
-  createGenerationWorld,
+  createGenerationApp,
+  createVideoStudio,
   done,
   FILM_MODEL,
-  filmOf,
-  type GenerationWorld,
+  type GenerationApp,
+  getVideo,
   POLL_MS,
   SONG_MODEL,
 } from '../support/generations.ts';
-import { createSoundStudio, PICTURE, soundOf } from '../support/media.ts';
+import { createSoundStudio, PICTURE, toAudio } from '../support/media.ts';
 
 const AN_ID = expect.stringMatching(/^[0-9a-f]{24}$/);
 
-async function charges(world: GenerationWorld): Promise<readonly number[]> {
-  const entries = await world.ledger.entries(world.account, { limit: 500 });
+async function charges(app: GenerationApp): Promise<readonly number[]> {
+  const entries = await app.ledger.entries(app.account, { limit: 500 });
   return entries.filter(({ kind }) => kind === 'charge').map(({ amount }) => -amount / 1e6);
 }
 
-describe('a film', () => {
-  it('that the queue cannot take is not made, nor paid for, unless it can be asked for again', async () => {
-    const world = await createGenerationWorld();
-    const { queue, store } = world.services;
+describe('video generation', () => {
+  it('is neither made nor charged when the queue rejects it, unless it can be repeated', async () => {
+    const app = await createGenerationApp();
+    const { queue, store } = app.services;
     const works = queue.enqueue.bind(queue);
     queue.enqueue = () => Promise.reject(new Error('away'));
-    expect((await world.film()).status).toBe(500);
-    expect(await world.spent()).toBe(0);
+    expect((await app.video()).status).toBe(500);
+    expect(await app.spent()).toBe(0);
     expect(await store.collection(GENERATIONS).find({})).toEqual([]);
 
     const again = { headers: { 'Idempotency-Key': 'one' } };
-    expect((await world.film({}, again)).status).toBe(500);
+    expect((await app.video({}, again)).status).toBe(500);
     queue.enqueue = works;
-    expect((await world.film({}, again)).status).toBe(202);
-    await world.settle();
-    expect(world.studio.films.all).toHaveLength(1);
+    expect((await app.video({}, again)).status).toBe(202);
+    await app.settle();
+    expect(app.studio.videos.all).toHaveLength(1);
   });
 
-  it('is acknowledged at once, with its credits held', async () => {
-    const world = await createGenerationWorld();
-    const { status, body } = await world.film({ duration_seconds: 4, resolution: '1080p', audio: true });
+  it('is acknowledged at once with its credits held', async () => {
+    const app = await createGenerationApp();
+    const { status, body } = await app.video({ duration_seconds: 4, resolution: '1080p', audio: true });
     expect([status, body]).toEqual([
       202,
       {
@@ -62,9 +63,9 @@ describe('a film', () => {
         updated_at: '2026-11-21T12:00:00.000Z',
       },
     ]);
-    expect(await world.spent()).toBe(12);
-    await world.settle();
-    expect(world.studio.films.all.map(({ request }) => request)).toEqual([
+    expect(await app.spent()).toBe(12);
+    await app.settle();
+    expect(app.studio.videos.all.map(({ request }) => request)).toEqual([
       {
         model: 'director',
         prompt: 'A red panda walks',
@@ -74,21 +75,21 @@ describe('a film', () => {
         audio: true,
       },
     ]);
-    expect(await world.look(body.id)).toMatchObject({ state: 'running', credits: { reserved: 12 } });
+    expect(await app.look(body.id)).toMatchObject({ state: 'running', credits: { reserved: 12 } });
   });
 
-  it('is finished, kept and charged without anybody polling', async () => {
-    const world = await createGenerationWorld();
-    const { body } = await world.film();
-    await world.settle();
-    const [job] = world.studio.films.all;
-    if (job === undefined) throw new Error('nothing was asked for');
+  it('is finished, stored and charged without polling', async () => {
+    const app = await createGenerationApp();
+    const { body } = await app.video();
+    await app.settle();
+    const [job] = app.studio.videos.all;
+    if (job === undefined) throw new Error('no request reached the provider');
     done(job, 7.5);
-    await world.pollsPass();
-    expect(await charges(world)).toEqual([7.5]);
-    expect(await world.spent()).toBe(7.5);
-    const film = await world.look(body.id);
-    expect(film).toMatchObject({
+    await app.pollsPass();
+    expect(await charges(app)).toEqual([7.5]);
+    expect(await app.spent()).toBe(7.5);
+    const video = await app.look(body.id);
+    expect(video).toMatchObject({
       state: 'succeeded',
       progress: 1,
       error: null,
@@ -101,125 +102,125 @@ describe('a film', () => {
       },
       credits: { reserved: null, settled: 7.5 },
     });
-    const bytes = await world.ask('GET', film.output.url, { credential: null });
+    const bytes = await app.ask('GET', video.output.url, { credential: null });
     expect(bytes.headers.get('content-type')).toBe('video/mp4');
-    expect(Buffer.from(await bytes.arrayBuffer())).toEqual(filmOf());
-    const file = await world.services.store.collection(FILES).get(film.output.file_id);
-    expect(file).toMatchObject({ ownerId: world.user.id, source: 'generated', status: 'clean' });
-    expect(world.incidents).toEqual([]);
+    expect(Buffer.from(await bytes.arrayBuffer())).toEqual(getVideo());
+    const file = await app.services.store.collection(FILES).get(video.output.file_id);
+    expect(file).toMatchObject({ ownerId: app.user.id, source: 'generated', status: 'clean' });
+    expect(app.incidents).toEqual([]);
   });
 
-  it('has an address that is signed anew at each read', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }));
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    const first = (await world.look(body.id)).output;
-    await world.clock.advance(60_000);
-    const second = (await world.look(body.id)).output;
+  it('has an address that is signed anew on each read', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }));
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    const first = (await app.look(body.id)).output;
+    await app.clock.advance(60_000);
+    const second = (await app.look(body.id)).output;
     expect(second.url).not.toBe(first.url);
     expect(Date.parse(second.expires_at) - Date.parse(first.expires_at)).toBe(60_000);
   });
 
-  it('tells its progress, and ends within two polls of its provider', async () => {
-    const world = await createGenerationWorld();
-    const { body } = await world.film();
-    await world.settle();
-    const [job] = world.studio.films.all;
-    if (job === undefined) throw new Error('nothing was asked for');
+  it('reports its progress and ends within two polls of its provider', async () => {
+    const app = await createGenerationApp();
+    const { body } = await app.video();
+    await app.settle();
+    const [job] = app.studio.videos.all;
+    if (job === undefined) throw new Error('no request reached the provider');
     job.status = { state: 'running', progress: 0.25 };
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'running', progress: 0.25 });
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'running', progress: 0.25 });
     job.status = { state: 'running', progress: 7 };
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ progress: 1 });
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ progress: 1 });
     done(job);
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
     expect(job.polls).toBe(3);
   });
 
-  it('begins with an image of the caller', async () => {
-    const world = await createGenerationWorld();
+  it('starts from an image of the caller', async () => {
+    const app = await createGenerationApp();
     const made = { name: 'x.png', mimeType: 'image/png', content: PICTURE.data };
-    const { file } = await world.services.library.save(world.user.id, made);
-    const { body } = await world.film({ input_image_file_id: file?.id });
+    const { file } = await app.services.library.save(app.user.id, made);
+    const { body } = await app.video({ input_image_file_id: file?.id });
     expect(body).toMatchObject({ mode: 'image_to_video' });
-    await world.settle();
-    expect(world.studio.films.all[0]?.request.image).toEqual({ mediaType: 'image/png', data: PICTURE.data });
+    await app.settle();
+    expect(app.studio.videos.all[0]?.request.image).toEqual({ mediaType: 'image/png', data: PICTURE.data });
   });
 
-  it('fails for nothing when its image is gone by the time it is made', async () => {
-    const world = await createGenerationWorld(createFilmStudio(), { started: false });
+  it('fails free of charge when its image is deleted before it starts', async () => {
+    const app = await createGenerationApp(createVideoStudio(), { started: false });
     const made = { name: 'x.png', mimeType: 'image/png', content: PICTURE.data };
-    const { file } = await world.services.library.save(world.user.id, made);
-    const { body } = await world.film({ input_image_file_id: file?.id });
-    await world.services.store.collection(FILES).take(file?.id ?? '');
-    await world.api.start();
-    await world.settle();
-    expect(await world.look(body.id)).toMatchObject({
+    const { file } = await app.services.library.save(app.user.id, made);
+    const { body } = await app.video({ input_image_file_id: file?.id });
+    await app.services.store.collection(FILES).take(file?.id ?? '');
+    await app.api.start();
+    await app.settle();
+    expect(await app.look(body.id)).toMatchObject({
       state: 'failed',
       error: { code: 'input_image_not_found' },
     });
-    expect([world.studio.films.all.length, await world.spent()]).toEqual([0, 0]);
+    expect([app.studio.videos.all.length, await app.spent()]).toEqual([0, 0]);
   });
 
-  it('is checked like an upload before anybody may see it', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+  it('is checked like an upload before it is visible', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       settings: { worker: { concurrency: { 'files.scan': 0 } } },
     });
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({
       state: 'succeeded',
       output: { availability: 'pending_scan', url: null, expires_at: null, file_id: AN_ID },
       credits: { settled: 8 },
     });
   });
 
-  it('is unavailable when it was blocked, or its file is gone', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+  it('is unavailable when it is blocked or its file is deleted', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       moderator: { check: async () => ({ isClean: false, reason: 'no taste' }) },
     });
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    const { output } = await world.look(body.id);
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    const { output } = await app.look(body.id);
     expect(output).toMatchObject({ availability: 'unavailable', url: null });
-    await world.services.store.collection(FILES).take(output.file_id);
-    expect((await world.look(body.id)).output).toMatchObject({ availability: 'unavailable', file_id: null });
+    await app.services.store.collection(FILES).take(output.file_id);
+    expect((await app.look(body.id)).output).toMatchObject({ availability: 'unavailable', file_id: null });
   });
 
-  it('costs nothing while nothing is metered, and is written down all the same', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+  it('is free while metering is off and recorded anyway', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       credits: 0,
       settings: { admin: { enforceCredits: false } },
     });
-    const { body } = await world.film();
+    const { body } = await app.video();
     expect(body.credits).toEqual({ reserved: null, settled: null });
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({
       state: 'succeeded',
       credits: { reserved: null, settled: null },
     });
-    const [charge] = await world.ledger.charges({ userId: world.user.id }, 10);
+    const [charge] = await app.ledger.charges({ userId: app.user.id }, 10);
     expect(charge).toMatchObject({ operation: 'createVideoGeneration', amount: 0, usage: { seconds: 8 } });
   });
 
-  it('goes on although its model has been taken away meanwhile', async () => {
+  it('continues when its model is removed meanwhile', async () => {
     const lists = [[FILM_MODEL], []];
-    const studio = { ...createFilmStudio({ onJob: (job) => done(job) }), models: () => lists[0] ?? [] };
-    const world = await createGenerationWorld(studio);
-    const { body } = await world.film();
-    await world.settle();
+    const studio = { ...createVideoStudio({ onJob: (job) => done(job) }), models: () => lists[0] ?? [] };
+    const app = await createGenerationApp(studio);
+    const { body } = await app.video();
+    await app.settle();
     lists.shift();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
   });
 
-  it('is streamed into its file, not gathered first', async () => {
+  it('is streamed into its file without buffering', async () => {
     const objects = createMemoryObjects();
     let most = 0;
     let waiting = 0;
@@ -233,8 +234,8 @@ describe('a film', () => {
       }
       return objects.put(key, passing(content), ...more);
     };
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob(job) {
           done(job);
           const parts = {
@@ -242,7 +243,7 @@ describe('a film', () => {
               for (let part = 0; part < 100; part += 1) {
                 waiting += 1;
                 most = Math.max(most, waiting);
-                yield part === 0 ? filmOf(1000) : Buffer.alloc(1000, part);
+                yield part === 0 ? getVideo(1000) : Buffer.alloc(1000, part);
               }
             },
           };
@@ -251,18 +252,18 @@ describe('a film', () => {
       }),
       { objects: { ...objects, put: counted } },
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
     expect(most).toBe(1);
   });
 });
 
-describe('a piece of music', () => {
+describe('music generation', () => {
   it('is made by a job of its provider', async () => {
-    const world = await createGenerationWorld(createFilmStudio({}, { onJob: (job) => done(job) }));
-    const { status, body } = await world.song({ duration_seconds: 20, instrumental: true, format: 'wav' });
+    const app = await createGenerationApp(createVideoStudio({}, { onJob: (job) => done(job) }));
+    const { status, body } = await app.song({ duration_seconds: 20, instrumental: true, format: 'wav' });
     expect([status, body]).toMatchObject([
       202,
       {
@@ -274,32 +275,32 @@ describe('a piece of music', () => {
         credits: { reserved: 20 },
       },
     ]);
-    await world.settle();
-    expect(world.studio.songs.all[0]?.request).toEqual({
+    await app.settle();
+    expect(app.studio.songs.all[0]?.request).toEqual({
       model: 'composer',
       prompt: 'A waltz',
       lengthMs: 20_000,
       instrumental: true,
       format: 'wav',
     });
-    await world.pollsPass();
-    expect(await world.look(body.id, 'music')).toMatchObject({
+    await app.pollsPass();
+    expect(await app.look(body.id, 'music')).toMatchObject({
       state: 'succeeded',
       output: { content_type: 'audio/mpeg', availability: 'ready' },
       credits: { settled: 20 },
     });
-    expect(await charges(world)).toEqual([20]);
+    expect(await charges(app)).toEqual([20]);
   });
 
-  it('is made by one long call where the provider knows nothing else', async () => {
+  it('is made by one long call when the provider has no jobs', async () => {
     const sounds = createSoundStudio({ onSound: () => undefined });
-    const world = await createGenerationWorld(createFilmStudio(), { models: [sounds] });
-    const { body } = await world.song({ model: 'band' });
-    await world.settle();
-    expect(await world.look(body.id, 'music')).toMatchObject({ state: 'running', instrumental: false });
-    sounds.sounds[0]?.answer(soundOf(100));
-    await world.settle();
-    expect(await world.look(body.id, 'music')).toMatchObject({
+    const app = await createGenerationApp(createVideoStudio(), { models: [sounds] });
+    const { body } = await app.song({ model: 'band' });
+    await app.settle();
+    expect(await app.look(body.id, 'music')).toMatchObject({ state: 'running', instrumental: false });
+    sounds.sounds[0]?.answer(toAudio(100));
+    await app.settle();
+    expect(await app.look(body.id, 'music')).toMatchObject({
       state: 'succeeded',
       output: { content_type: 'audio/mpeg', duration_seconds: 10 },
       credits: { settled: 10 },
@@ -307,46 +308,66 @@ describe('a piece of music', () => {
     expect(sounds.sounds).toHaveLength(1);
   });
 
-  it('is broken off with its call when it is cancelled', async () => {
+  it('is charged when it is cancelled but the provider completes it', async () => {
     const sounds = createSoundStudio({ onSound: () => undefined });
-    const world = await createGenerationWorld(createFilmStudio(), { models: [sounds] });
-    const { body } = await world.song({ model: 'band' });
-    await world.settle();
-    await world.json('POST', `/api/v1/music-generations/${body.id}/cancel`);
-    await world.settle();
-    expect(sounds.sounds[0]?.options.signal?.aborted).toBe(true);
-    expect(await world.look(body.id, 'music')).toMatchObject({ state: 'cancelled' });
-    expect(await world.spent()).toBe(0);
+    const app = await createGenerationApp(createVideoStudio(), { models: [sounds] });
+    const { body } = await app.song({ model: 'band' });
+    await app.settle();
+    await app.json('POST', `/api/v1/music-generations/${body.id}/cancel`);
+    await app.settle();
+    expect(await app.look(body.id, 'music')).toMatchObject({ state: 'cancelled' });
+    const { held } = await app.ledger.balance(app.account);
+    expect(held).toBeGreaterThan(0);
+    sounds.sounds[0]?.answer(toAudio(100));
+    await app.settle();
+    const settled = await app.spent();
+    expect(settled).toBeGreaterThan(0);
+    expect(settled).toBeLessThanOrEqual(held / 1_000_000);
+    expect(await app.look(body.id, 'music')).toMatchObject({ state: 'cancelled', credits: { settled } });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0 });
   });
 
-  it('is no film, nor the other way round', async () => {
-    const world = await createGenerationWorld();
-    const { body } = await world.song();
-    expect(await world.json('GET', `/api/v1/video-generations/${body.id}`)).toMatchObject({ status: 404 });
-    const { body: refusal } = await world.song({ model: 'director' });
+  it('is free when it is cancelled and its provider fails', async () => {
+    const sounds = createSoundStudio({ onSound: () => undefined });
+    const app = await createGenerationApp(createVideoStudio(), { models: [sounds] });
+    const { body } = await app.song({ model: 'band' });
+    await app.settle();
+    await app.json('POST', `/api/v1/music-generations/${body.id}/cancel`);
+    await app.settle();
+    sounds.sounds[0]?.fail(new ProviderError('failed', 'down'));
+    await app.settle();
+    expect(await app.spent()).toBe(0);
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0 });
+  });
+
+  it('is not readable as a video, nor a video as music', async () => {
+    const app = await createGenerationApp();
+    const { body } = await app.song();
+    expect(await app.json('GET', `/api/v1/video-generations/${body.id}`)).toMatchObject({ status: 404 });
+    const { body: refusal } = await app.song({ model: 'director' });
     expect(refusal).toMatchObject({ errorCode: 'model_unavailable' });
   });
 });
 
-describe('a generation that comes to nothing', () => {
+describe('failed generation', () => {
   it.each([
     [{ state: 'failed', message: 'secret words' }, 'failed', 'provider_error'],
     [{ state: 'blocked', message: 'secret words' }, 'blocked', 'content_blocked'],
-  ] as const)('because its provider says %j is told so, and is free', async (status, state, code) => {
-    const world = await createGenerationWorld(
-      createFilmStudio({
+  ] as const)('is free when its provider reports %j', async (status, state, code) => {
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob(job) {
           job.status = status;
         },
       }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    const film = await world.look(body.id);
-    expect(film).toMatchObject({ state, error: { code }, output: null, credits: { settled: 0 } });
-    expect(JSON.stringify(film)).not.toContain('secret');
-    expect([await world.spent(), await charges(world)]).toEqual([0, []]);
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    const video = await app.look(body.id);
+    expect(video).toMatchObject({ state, error: { code }, output: null, credits: { settled: 0 } });
+    expect(JSON.stringify(video)).not.toContain('secret');
+    expect([await app.spent(), await charges(app)]).toEqual([0, []]);
   });
 
   it.each([
@@ -355,27 +376,27 @@ describe('a generation that comes to nothing', () => {
     ['rejected_key', 'failed', 'provider_rejected'],
     ['timeout', 'failed', 'provider_timeout'],
     ['failed', 'failed', 'provider_error'],
-  ] as const)('because it is refused as %s is not asked for twice', async (kind, state, code) => {
+  ] as const)('is not submitted twice when it is rejected as %s', async (kind, state, code) => {
     let asked = 0;
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onSubmit() {
           asked += 1;
           throw new ProviderError(kind, 'secret words');
         },
       }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass(5);
-    expect(await world.look(body.id)).toMatchObject({ state, error: { code } });
-    expect([asked, await world.spent()]).toEqual([1, 0]);
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass(5);
+    expect(await app.look(body.id)).toMatchObject({ state, error: { code } });
+    expect([asked, await app.spent()]).toEqual([1, 0]);
   });
 
-  it('waits for a provider that has too much to do', async () => {
+  it('waits for an overloaded provider', async () => {
     let asked = 0;
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onSubmit() {
           asked += 1;
           if (asked < 3) throw new ProviderError('overloaded', 'later', { retryAfterMs: 2 * POLL_MS });
@@ -383,75 +404,75 @@ describe('a generation that comes to nothing', () => {
         onJob: (job) => done(job),
       }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass(2);
-    expect(await world.look(body.id)).toMatchObject({ state: 'running' });
-    await world.pollsPass(4);
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
-    expect([asked, await charges(world)]).toEqual([3, [8]]);
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass(2);
+    expect(await app.look(body.id)).toMatchObject({ state: 'running' });
+    await app.pollsPass(4);
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
+    expect([asked, await charges(app)]).toEqual([3, [8]]);
   });
 
-  it('after its longest time has failed, and its provider is told to stop', async () => {
-    const world = await createGenerationWorld(createFilmStudio(), {
+  it('fails after its maximum time and cancels the job at its provider', async () => {
+    const app = await createGenerationApp(createVideoStudio(), {
       settings: { generations: { pollMs: POLL_MS, maxMs: 60_000 } },
     });
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass(11);
-    expect(await world.look(body.id)).toMatchObject({ state: 'running' });
-    await world.pollsPass(2);
-    expect(await world.look(body.id)).toMatchObject({
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass(11);
+    expect(await app.look(body.id)).toMatchObject({ state: 'running' });
+    await app.pollsPass(2);
+    expect(await app.look(body.id)).toMatchObject({
       state: 'failed',
-      error: { code: 'provider_timeout', message: 'The model provider took too long.' },
+      error: { code: 'provider_timeout', message: 'The model provider timed out.' },
     });
-    expect(world.studio.films.all[0]?.isCancelled).toBe(true);
-    expect(await world.spent()).toBe(0);
+    expect(app.studio.videos.all[0]?.isCancelled).toBe(true);
+    expect(await app.spent()).toBe(0);
   });
 
-  it('because its provider does not answer at all has failed after a while', async () => {
-    const world = await createGenerationWorld(
-      createFilmStudio({ onSubmit: () => new Promise(() => undefined) }),
+  it('fails after a timeout when its provider does not answer', async () => {
+    const app = await createGenerationApp(
+      createVideoStudio({ onSubmit: () => new Promise(() => undefined) }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.clock.advance(120_000);
-    await world.settle();
-    expect(await world.look(body.id)).toMatchObject({ state: 'failed', error: { code: 'provider_timeout' } });
-    expect(await world.spent()).toBe(0);
+    const { body } = await app.video();
+    await app.settle();
+    await app.clock.advance(120_000);
+    await app.settle();
+    expect(await app.look(body.id)).toMatchObject({ state: 'failed', error: { code: 'provider_timeout' } });
+    expect(await app.spent()).toBe(0);
   });
 
-  it('is not given up because its provider cannot be reached for a while', async () => {
+  it('continues when its provider is unreachable for a while', async () => {
     let isAway = true;
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onPoll() {
           if (isAway) throw new ProviderError('failed', 'away');
         },
         onJob: (job) => done(job),
       }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass(20);
-    expect(await world.look(body.id)).toMatchObject({ state: 'running' });
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass(20);
+    expect(await app.look(body.id)).toMatchObject({ state: 'running' });
     isAway = false;
-    await world.pollsPass(10);
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
-    expect(await charges(world)).toEqual([8]);
+    await app.pollsPass(10);
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
+    expect(await charges(app)).toEqual([8]);
   });
 
-  it('is fetched again when it broke on its way, and given up after five times', async () => {
+  it('repeats a broken download and fails after five attempts', async () => {
     let broken = 2;
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob: (job) => done(job),
         onFetch(job) {
           broken -= 1;
           const isBroken = broken >= 0;
           const parts = {
             *[Symbol.iterator]() {
-              yield filmOf();
+              yield getVideo();
               if (isBroken) throw new Error('cut');
             },
           };
@@ -459,157 +480,157 @@ describe('a generation that comes to nothing', () => {
         },
       }),
     );
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'storing', progress: 1 });
-    await world.pollsPass(3);
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
-    expect(await charges(world)).toEqual([8]);
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'storing', progress: 1 });
+    await app.pollsPass(3);
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
+    expect(await charges(app)).toEqual([8]);
 
     broken = 1000;
-    const second = (await world.film()).body;
-    await world.settle();
-    await world.pollsPass(20);
-    expect(await world.look(second.id)).toMatchObject({ state: 'failed', error: { code: 'provider_error' } });
-    expect(await charges(world)).toEqual([8]);
+    const second = (await app.video()).body;
+    await app.settle();
+    await app.pollsPass(20);
+    expect(await app.look(second.id)).toMatchObject({ state: 'failed', error: { code: 'provider_error' } });
+    expect(await charges(app)).toEqual([8]);
   });
 
   it.each([
     ['output_too_large', { admin: { MaxFileSize: 20 } }],
     ['limit_exceeded', { files: { storageQuota: 20 } }],
-  ] as const)('because there is no room for it says %s, and is free', async (code, settings) => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), { settings });
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'failed', error: { code } });
-    expect([await world.spent(), world.studio.films.all[0]?.fetches]).toEqual([0, 1]);
+  ] as const)('reports %s without storage, and is free', async (code, settings) => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), { settings });
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'failed', error: { code } });
+    expect([await app.spent(), app.studio.videos.all[0]?.fetches]).toEqual([0, 1]);
   });
 });
 
-describe('credit', () => {
-  it('that is short refuses a generation, and leaves none behind', async () => {
-    const world = await createGenerationWorld(createFilmStudio(), { credits: 7 });
-    const { status, body } = await world.film();
+describe('credit of a generation', () => {
+  it('rejects a generation when it is insufficient and leaves none behind', async () => {
+    const app = await createGenerationApp(createVideoStudio(), { credits: 7 });
+    const { status, body } = await app.video();
     expect([status, body.errorCode]).toEqual([422, 'insufficient_credits']);
-    expect((await world.json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
-    expect(await world.services.store.collection(GENERATIONS).find({})).toEqual([]);
-    await world.settle();
-    expect(world.studio.films.all).toEqual([]);
+    expect((await app.json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
+    expect(await app.services.store.collection(GENERATIONS).find({})).toEqual([]);
+    await app.settle();
+    expect(app.studio.videos.all).toEqual([]);
   });
 
-  it('that was short may come, and the same request be repeated under its key', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+  it('can be granted after a rejection, and the same key can be repeated', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       credits: 7,
     });
     const headers = { 'Idempotency-Key': 'one' };
-    expect((await world.film({}, { headers })).status).toBe(422);
-    expect((await world.json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
-    await world.ledger.grant({ account: world.account, amount: 1_000_000, key: 'more', reason: 'more' });
-    const { status, body } = await world.film({}, { headers });
+    expect((await app.video({}, { headers })).status).toBe(422);
+    expect((await app.json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
+    await app.ledger.grant({ account: app.account, amount: 1_000_000, key: 'more', reason: 'more' });
+    const { status, body } = await app.video({}, { headers });
     expect(status).toBe(202);
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
-    expect(await charges(world)).toEqual([8]);
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
+    expect(await charges(app)).toEqual([8]);
   });
 
-  it('is held for as long as the work takes, and settled by its own hold', async () => {
-    const world = await createGenerationWorld();
-    const { body } = await world.film();
-    await world.settle();
-    for (let minute = 0; minute < 40; minute += 1) await world.clock.advance(60_000);
-    expect(await world.spent()).toBe(8);
-    const [job] = world.studio.films.all;
+  it('is held during the work and settled by its own hold', async () => {
+    const app = await createGenerationApp();
+    const { body } = await app.video();
+    await app.settle();
+    for (let minute = 0; minute < 40; minute += 1) await app.clock.advance(60_000);
+    expect(await app.spent()).toBe(8);
+    const [job] = app.studio.videos.all;
     if (job !== undefined) done(job);
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({ state: 'succeeded' });
-    expect(await charges(world)).toEqual([8]);
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({ state: 'succeeded' });
+    expect(await charges(app)).toEqual([8]);
   });
 
-  it('is never more than was asked for, however long a film turns out', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job, 9.1) }));
-    const { body } = await world.film();
-    await world.settle();
-    await world.pollsPass();
-    expect(await world.look(body.id)).toMatchObject({
+  it('never costs more than requested, however long the video is', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job, 9.1) }));
+    const { body } = await app.video();
+    await app.settle();
+    await app.pollsPass();
+    expect(await app.look(body.id)).toMatchObject({
       output: { duration_seconds: 9.1 },
       credits: { settled: 8 },
     });
   });
 });
 
-describe('one Idempotency-Key', () => {
-  it.each([1000, 8])('makes one generation of 50 at once, with %d credits', async (credits) => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), { credits });
+describe('Idempotency-Key of a generation', () => {
+  it.each([1000, 8])('makes one generation for 50 parallel requests with %d credits', async (credits) => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), { credits });
     const headers = { 'Idempotency-Key': 'one' };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => world.film({}, { headers })));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.video({}, { headers })));
     for (const { status, body } of answers) expect([status, body]).toEqual([202, answers[0]?.body]);
-    await world.settle();
-    await world.pollsPass(2);
-    const other = await world.film({ prompt: 'Another' }, { headers });
+    await app.settle();
+    await app.pollsPass(2);
+    const other = await app.video({ prompt: 'Another' }, { headers });
     expect([other.status, other.body.errorCode]).toEqual([422, 'idempotency_key_reused']);
-    const bad = await world.film({}, { headers: { 'Idempotency-Key': '' } });
+    const bad = await app.video({}, { headers: { 'Idempotency-Key': '' } });
     expect([bad.status, bad.body.errorCode]).toEqual([422, 'invalid_idempotency_key']);
-    expect((await world.film({}, { headers })).body).toEqual(answers[0]?.body);
-    await world.settle();
-    expect(world.studio.films.all).toHaveLength(1);
-    expect(await charges(world)).toEqual([8]);
-    expect((await world.json('GET', '/api/v1/video-generations')).body.data).toHaveLength(1);
+    expect((await app.video({}, { headers })).body).toEqual(answers[0]?.body);
+    await app.settle();
+    expect(app.studio.videos.all).toHaveLength(1);
+    expect(await charges(app)).toEqual([8]);
+    expect((await app.json('GET', '/api/v1/video-generations')).body.data).toHaveLength(1);
   });
 });
 
-describe('the list', () => {
-  it('is of the caller, newest first, by pages, and can be filtered', async () => {
-    const world = await createGenerationWorld(
-      createFilmStudio({
+describe('list of generations', () => {
+  it('contains those of the caller, newest first, with pages and filters', async () => {
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob: (job) => job.request.prompt === 'done' && done(job),
       }),
     );
     const ids: string[] = [];
     for (const prompt of ['a', 'done', 'c', 'done', 'e']) {
-      await world.clock.advance(1000);
-      ids.unshift((await world.film({ prompt })).body.id);
+      await app.clock.advance(1000);
+      ids.unshift((await app.video({ prompt })).body.id);
     }
-    await world.settle();
-    await world.pollsPass();
+    await app.settle();
+    await app.pollsPass();
     const list = async (query: string): Promise<{ data: { id: string }[]; next_cursor: string | null }> =>
-      (await world.json('GET', `/api/v1/video-generations?${query}`)).body;
-    const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id);
+      (await app.json('GET', `/api/v1/video-generations?${query}`)).body;
+    const getIds = async (query: string) => (await list(query)).data.map(({ id }) => id);
     const first = await list('limit=3');
     expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 3));
-    expect(await idsOf(`limit=3&cursor=${first.next_cursor}`)).toEqual(ids.slice(3));
-    expect(await idsOf('state=succeeded')).toEqual([ids[1], ids[3]]);
-    expect(await idsOf('state=running&source=api')).toEqual([ids[0], ids[2], ids[4]]);
-    expect(await idsOf('source=studio')).toEqual([]);
-    expect((await world.json('GET', '/api/v1/music-generations')).body.data).toEqual([]);
-    const stranger = await world.addUser('bob@example.com');
-    const foreign = await world.json('GET', '/api/v1/video-generations', {
-      credential: await world.token(stranger),
+    expect(await getIds(`limit=3&cursor=${first.next_cursor}`)).toEqual(ids.slice(3));
+    expect(await getIds('state=succeeded')).toEqual([ids[1], ids[3]]);
+    expect(await getIds('state=running&source=api')).toEqual([ids[0], ids[2], ids[4]]);
+    expect(await getIds('source=studio')).toEqual([]);
+    expect((await app.json('GET', '/api/v1/music-generations')).body.data).toEqual([]);
+    const stranger = await app.addUser('bob@example.com');
+    const foreign = await app.json('GET', '/api/v1/video-generations', {
+      credential: await app.token(stranger),
     });
     expect(foreign.body).toEqual({ data: [], next_cursor: null });
-    const cursor = await world.json('GET', `/api/v1/music-generations?cursor=${first.next_cursor}`);
+    const cursor = await app.json('GET', `/api/v1/music-generations?cursor=${first.next_cursor}`);
     expect(cursor.status).toBe(422);
   });
 });
 
-describe('the models', () => {
-  it('are those that can be used, with what each can do', async () => {
-    const world = await createGenerationWorld(
-      createFilmStudio({}, {}, [
+describe('list of generation models', () => {
+  it('contains the available ones with their capabilities', async () => {
+    const app = await createGenerationApp(
+      createVideoStudio({}, {}, [
         FILM_MODEL,
         SONG_MODEL,
         { ...FILM_MODEL, id: 'bare', video: undefined } as never,
       ]),
     );
-    const films = (await world.json('GET', '/api/v1/video-models')).body;
-    expect(films.models).toEqual([
+    const videos = (await app.json('GET', '/api/v1/video-models')).body;
+    expect(videos.models).toEqual([
       {
         id: 'director',
         object: 'video_model',
         display_name: 'Director',
-        provider: 'films',
+        provider: 'videos',
         modes: ['text_to_video', 'image_to_video'],
         duration: { kind: 'discrete', values: [4, 8] },
         aspect_ratios: ['16:9', '9:16'],
@@ -620,13 +641,13 @@ describe('the models', () => {
         deprecation_date: null,
       },
     ]);
-    const songs = (await world.json('GET', '/api/v1/music-models')).body;
+    const songs = (await app.json('GET', '/api/v1/music-models')).body;
     expect(songs.models).toEqual([
       {
         id: 'composer',
         object: 'music_model',
         display_name: 'Composer',
-        provider: 'films',
+        provider: 'videos',
         duration: { kind: 'range', min: 5, max: 60, step: 1 },
         formats: ['mp3', 'wav'],
         instrumental: 'optional',

@@ -1,64 +1,93 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createRandom } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { createFilmStudio, createGenerationWorld, done, POLL_MS } from '../support/generations.ts';
+import { createGenerationApp, createVideoStudio, done, POLL_MS } from '../support/generations.ts';
 
 const MANY = 200;
 
-describe('cancelling', () => {
-  it('frees the credit at once, and stops the provider at the next look', async () => {
-    const world = await createGenerationWorld();
-    const { id } = (await world.film()).body;
-    await world.settle();
-    const { status, body } = await world.json('POST', `/api/v1/video-generations/${id}/cancel`);
+describe('cancellation of a generation', () => {
+  it('releases the credit at once and cancels the job at the next poll', async () => {
+    const app = await createGenerationApp();
+    const { id } = (await app.video()).body;
+    await app.settle();
+    const { status, body } = await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
     expect([status, body]).toMatchObject([
       200,
       { state: 'cancelled', error: { code: 'cancelled' }, credits: { reserved: null, settled: 0 } },
     ]);
-    expect(await world.spent()).toBe(0);
-    await world.pollsPass();
-    expect(world.studio.films.all[0]).toMatchObject({ isCancelled: true, polls: 0 });
-    const again = await world.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    expect(await app.spent()).toBe(0);
+    await app.pollsPass();
+    expect(app.studio.videos.all[0]).toMatchObject({ isCancelled: true, polls: 0 });
+    const again = await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
     expect([again.status, again.body]).toEqual([200, body]);
   });
 
-  it('while the provider is being asked stops what it accepts', async () => {
+  it('cancels a job that the provider accepts during submission', async () => {
     let accept = (): void => undefined;
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onSubmit: () =>
           new Promise<void>((resolve) => {
             accept = resolve;
           }),
       }),
     );
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
     accept();
-    await world.settle();
-    expect(world.studio.films.all[0]).toMatchObject({ isCancelled: true });
-    expect(await world.look(id)).toMatchObject({ state: 'cancelled' });
-    expect(await world.spent()).toBe(0);
+    await app.settle();
+    expect(app.studio.videos.all[0]).toMatchObject({ isCancelled: true });
+    expect(await app.look(id)).toMatchObject({ state: 'cancelled' });
+    expect(await app.spent()).toBe(0);
   });
 
-  it('before anything was asked for leaves the provider alone', async () => {
-    const world = await createGenerationWorld(createFilmStudio(), { started: false });
-    const { id } = (await world.film()).body;
-    await world.json('POST', `/api/v1/video-generations/${id}/cancel`);
-    await world.api.start();
-    await world.settle();
-    expect(world.studio.films.all).toEqual([]);
+  it('charges a video as requested when its provider cannot cancel it', async () => {
+    const studio = createVideoStudio();
+    const { cancel: _, ...video } = studio.videos;
+    const app = await createGenerationApp({ ...studio, video });
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    await app.pollsPass(3);
+    expect(await app.look(id)).toMatchObject({
+      state: 'cancelled',
+      credits: { reserved: null, settled: 8 },
+    });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 992e6 });
+    await app.pollsPass(3);
+    expect(await app.spent()).toBe(8);
   });
 
-  it(`at the very moment of its completion, ${MANY} times: one of both happens, and the money follows it`, async () => {
+  it('charges a video when its provider fails to cancel it', async () => {
+    const studio = createVideoStudio();
+    const video = { ...studio.videos, cancel: () => Promise.reject(new Error('too late')) };
+    const app = await createGenerationApp({ ...studio, video });
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    await app.pollsPass(3);
+    expect(await app.look(id)).toMatchObject({ state: 'cancelled', credits: { settled: 8 } });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 992e6 });
+  });
+
+  it('does not call the provider before submission', async () => {
+    const app = await createGenerationApp(createVideoStudio(), { started: false });
+    const { id } = (await app.video()).body;
+    await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    await app.api.start();
+    await app.settle();
+    expect(app.studio.videos.all).toEqual([]);
+  });
+
+  it(`excludes completion in ${MANY} simultaneous attempts, and the charge follows the outcome`, async () => {
     const random = createRandom(5);
     const pauses = new Map<string, number>();
     const turns = async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await turn();
     };
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob: (job) => done(job),
         onPoll: (job) => turns(pauses.get(job.request.prompt) ?? 0),
         onFetch: () => turns(1),
@@ -67,47 +96,47 @@ describe('cancelling', () => {
     );
     const ids: string[] = [];
     for (let number = 0; number < MANY; number += 1) {
-      pauses.set(`film ${number}`, random.below(12));
-      ids.push((await world.film({ prompt: `film ${number}` })).body.id);
+      pauses.set(`video ${number}`, random.below(12));
+      ids.push((await app.video({ prompt: `video ${number}` })).body.id);
     }
-    await world.settle();
-    await world.settle();
-    expect(world.studio.films.all).toHaveLength(MANY);
+    await app.settle();
+    await app.settle();
+    expect(app.studio.videos.all).toHaveLength(MANY);
 
     const cancelled = ids.map(async (id) => {
       await turns(random.below(MANY / 4));
-      return world.json('POST', `/api/v1/video-generations/${id}/cancel`);
+      return app.json('POST', `/api/v1/video-generations/${id}/cancel`);
     });
-    await world.clock.advance(POLL_MS);
+    await app.clock.advance(POLL_MS);
     const answers = await Promise.all(cancelled);
-    await world.pollsPass(3);
+    await app.pollsPass(3);
 
     const ends: Record<string, number> = {};
     for (const [place, id] of ids.entries()) {
-      const { state, credits } = await world.look(id);
+      const { state, credits } = await app.look(id);
       ends[state] = (ends[state] ?? 0) + 1;
       expect(credits).toEqual({ reserved: null, settled: state === 'succeeded' ? 8 : 0 });
-      // Whoever was told that it is cancelled was told the truth.
-      const told = answers[place]?.body.state;
-      expect([told === 'cancelled', id]).toEqual([state === 'cancelled', id]);
+      // The answer to a cancellation matches the final state.
+      const reported = answers[place]?.body.state;
+      expect([reported === 'cancelled', id]).toEqual([state === 'cancelled', id]);
     }
     const { succeeded = 0, cancelled: stopped = 0 } = ends;
-    console.info(`${MANY} cancellations: ${succeeded} came too late, ${stopped} in time`);
+    console.info(`${MANY} cancellations: ${succeeded} too late, ${stopped} in time`);
     expect(succeeded + stopped).toBe(MANY);
     expect(Math.min(succeeded, stopped)).toBeGreaterThan(10);
-    const entries = await world.ledger.entries(world.account, { limit: 1000 });
+    const entries = await app.ledger.entries(app.account, { limit: 1000 });
     expect(entries.filter(({ kind }) => kind === 'charge')).toHaveLength(succeeded);
-    expect(await world.ledger.balance(world.account)).toMatchObject({
+    expect(await app.ledger.balance(app.account)).toMatchObject({
       held: 0,
       posted: 100_000e6 - succeeded * 8e6,
     });
-    const charges = await world.ledger.charges({ userId: world.user.id }, 1000);
+    const charges = await app.ledger.charges({ userId: app.user.id }, 1000);
     expect(charges.filter(({ status }) => status === 'released')).toHaveLength(stopped);
   });
 });
 
-describe('many at once', () => {
-  it('500 generations need no more than the workers there are, and none waits with them', async () => {
+describe('many parallel generations', () => {
+  it('run 500 generations with the configured workers without blocking any', async () => {
     let most = 0;
     let busy = 0;
     const counted = async (): Promise<void> => {
@@ -116,19 +145,21 @@ describe('many at once', () => {
       await turn();
       busy -= 1;
     };
-    const world = await createGenerationWorld(createFilmStudio({ onSubmit: counted, onPoll: counted }), {
+    const app = await createGenerationApp(createVideoStudio({ onSubmit: counted, onPoll: counted }), {
       credits: 100_000,
-      settings: { worker: { concurrency: { 'video-generation': 4 } } },
+      settings: {
+        worker: { concurrency: { 'video-generation': 4 }, maxPerOwner: { 'video-generation': 4 } },
+      },
     });
-    for (let number = 0; number < 500; number += 1) await world.film();
-    for (let wait = 0; wait < 100 && world.studio.films.all.length < 500; wait += 1) await world.settle();
-    expect(world.studio.films.all).toHaveLength(500);
-    for (const job of world.studio.films.all) done(job);
+    for (let number = 0; number < 500; number += 1) await app.video();
+    for (let wait = 0; wait < 100 && app.studio.videos.all.length < 500; wait += 1) await app.settle();
+    expect(app.studio.videos.all).toHaveLength(500);
+    for (const job of app.studio.videos.all) done(job);
     for (let poll = 0; poll < 2; poll += 1) {
-      await world.clock.advance(POLL_MS);
-      for (let wait = 0; wait < 100; wait += 1) await world.settle();
+      await app.clock.advance(POLL_MS);
+      for (let wait = 0; wait < 100; wait += 1) await app.settle();
     }
-    expect((await world.ledger.balance(world.account)).posted).toBe(100_000e6 - 500 * 8e6);
+    expect((await app.ledger.balance(app.account)).posted).toBe(100_000e6 - 500 * 8e6);
     expect(most).toBe(4);
   });
 });

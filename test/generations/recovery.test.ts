@@ -1,54 +1,56 @@
-import { type Api, createApi, createServices, GENERATIONS, StorageUnavailable } from '@questline/core';
+import { type Api, createApi, createServices } from '@questline/core';
+import { GENERATIONS } from '@questline/core/internal';
 import { createMemoryObjects } from '@questline/core/memory';
+import { StorageUnavailable } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createGate, type Gate } from '../support/gate.ts';
 import {
-  createFilmStudio,
-  createGenerationWorld,
+  createGenerationApp,
+  createVideoStudio,
   done,
-  type FilmStudio,
-  type GenerationWorld,
+  type GenerationApp,
   POLL_MS,
   type StudioHooks,
+  type VideoStudio,
 } from '../support/generations.ts';
-import { createSoundStudio, soundOf } from '../support/media.ts';
+import { createSoundStudio, toAudio } from '../support/media.ts';
 import { createBreakableStore } from '../support/store.ts';
 
 interface Two {
-  readonly world: GenerationWorld;
-  /** Shut: the world's process is paused, or dead. */
+  readonly app: GenerationApp;
+  /** While the gate is shut, the app's process is paused or dead. */
   readonly gate: Gate;
-  /** Another process behind the same store, ledger and objects, with the same providers. */
+  /** Another process on the same store, ledger and objects, with the same providers. */
   readonly other: Api;
-  readonly studio: FilmStudio;
+  readonly studio: VideoStudio;
 }
 
-async function twoProcesses(films: StudioHooks<unknown> = {}): Promise<Two> {
+async function twoProcesses(videos: StudioHooks<unknown> = {}): Promise<Two> {
   const gate = createGate();
-  const studio = createFilmStudio(films);
+  const studio = createVideoStudio(videos);
   const objects = createMemoryObjects();
-  const world = await createGenerationWorld(studio, { store: gate.store, ledger: gate.ledger, objects });
-  const { limiter, clock } = world.services;
+  const app = await createGenerationApp(studio, { store: gate.store, ledger: gate.ledger, objects });
+  const { limiter, clock } = app.services;
   const services = createServices(
     { ...gate.shared, limiter, clock, ids: createFakeIds(2), models: [studio], objects },
     { jwtSecret: 'a'.repeat(64), generations: { pollMs: POLL_MS } },
   );
-  return { world, gate, other: createApi(services), studio };
+  return { app, gate, other: createApi(services), studio };
 }
 
-/** As the records say: the world's own process may be shut. */
-async function recordOf({ gate }: Two, id: string) {
+/** Reads the record directly: the app's own process may be paused. */
+async function getRecord({ gate }: Two, id: string) {
   return gate.shared.store.collection(GENERATIONS).get(id);
 }
 
-async function settledOf({ gate, world }: Two): Promise<number> {
-  const charges = await gate.shared.ledger.charges({ account: world.account }, 100);
+async function getSettled({ gate, app }: Two): Promise<number> {
+  const charges = await gate.shared.ledger.charges({ account: app.account }, 100);
   return charges.filter(({ status }) => status === 'settled').length;
 }
 
-describe('a worker that vanished', () => {
-  it('while its provider was being asked: nobody asks again, and it is free', async () => {
+describe('crashed generation worker', () => {
+  it('is not replaced during submission, and the generation fails free of charge', async () => {
     let accept = (): void => undefined;
     let asked = 0;
     const two = await twoProcesses({
@@ -59,68 +61,67 @@ describe('a worker that vanished', () => {
         });
       },
     });
-    const { world, gate, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
-    expect(await recordOf(two, id)).toMatchObject({ state: 'running', step: 'submitting' });
+    const { app, gate, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
+    expect(await getRecord(two, id)).toMatchObject({ state: 'running', step: 'submitting' });
     gate.shut();
     await other.start();
-    await world.pollsPass(13);
-    expect(await recordOf(two, id)).toMatchObject({
+    await app.pollsPass(13);
+    expect(await getRecord(two, id)).toMatchObject({
       state: 'failed',
       error: {
         code: 'provider_error',
-        message:
-          'It was interrupted while its provider was being asked, and is not asked for twice. Try again.',
+        message: 'The submission to the provider was interrupted, and is not repeated. Try again.',
       },
     });
-    expect(await gate.shared.ledger.balance(world.account)).toMatchObject({ held: 0, posted: 1000e6 });
-    // It was only paused. What its provider has accepted meanwhile is nobody's any more.
+    expect(await gate.shared.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 1000e6 });
+    // The process was only paused. The job that its provider accepted meanwhile belongs to no generation.
     gate.open();
     accept();
-    await world.pollsPass(3);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'failed' });
-    expect([asked, studio.films.all.map(({ isCancelled }) => isCancelled)]).toEqual([1, [true]]);
-    expect(await settledOf(two)).toBe(0);
+    await app.pollsPass(3);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'failed' });
+    expect([asked, studio.videos.all.map(({ isCancelled }) => isCancelled)]).toEqual([1, [true]]);
+    expect(await getSettled(two)).toBe(0);
     await other.close();
   });
 
-  it('between two looks: another one goes on with the same job', async () => {
+  it('is replaced between two polls, and the same job continues', async () => {
     const two = await twoProcesses();
-    const { world, gate, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
+    const { app, gate, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
     gate.shut();
     await other.start();
-    await world.pollsPass(2);
-    const [job] = studio.films.all;
+    await app.pollsPass(2);
+    const [job] = studio.videos.all;
     if (job !== undefined) done(job);
-    await world.pollsPass(2);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
-    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await app.pollsPass(2);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.videos.all.length, await getSettled(two)]).toEqual([1, 1]);
     await other.close();
   });
 
-  it('at a look: another one looks within two polls of the end, at the settings everybody has', async () => {
+  it('is replaced during a poll within two polls of the end at default settings', async () => {
     const two = await twoProcesses({
       onPoll: (job) => (job.polls > 1 ? undefined : new Promise<void>(() => undefined)),
     });
-    const { world, gate, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.pollsPass();
-    const [job] = studio.films.all;
+    const { app, gate, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.pollsPass();
+    const [job] = studio.videos.all;
     expect(job).toMatchObject({ polls: 1 });
     gate.shut();
     await other.start();
     if (job !== undefined) done(job);
-    await world.pollsPass(2);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
-    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await app.pollsPass(2);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.videos.all.length, await getSettled(two)]).toEqual([1, 1]);
     await other.close();
   });
 
-  it('for a moment, while its provider was being asked: nobody takes over, and it goes on', async () => {
+  it('keeps its job when it was only paused during submission', async () => {
     let accept = (): void => undefined;
     const two = await twoProcesses({
       onSubmit: () =>
@@ -129,21 +130,21 @@ describe('a worker that vanished', () => {
         }),
       onJob: (job) => done(job),
     });
-    const { world, gate, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
+    const { app, gate, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
     gate.shut();
     await other.start();
-    await world.pollsPass(10);
+    await app.pollsPass(10);
     gate.open();
     accept();
-    await world.pollsPass(3);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
-    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await app.pollsPass(3);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.videos.all.length, await getSettled(two)]).toEqual([1, 1]);
     await other.close();
   });
 
-  it('while it fetched the result: another one fetches it, and it is kept and paid once', async () => {
+  it('is replaced during a download, and the result is stored and charged once', async () => {
     let go = (): void => undefined;
     const two = await twoProcesses({
       onJob: (job) => done(job),
@@ -154,46 +155,46 @@ describe('a worker that vanished', () => {
               go = resolve;
             }),
     });
-    const { world, gate, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.pollsPass();
-    expect(await recordOf(two, id)).toMatchObject({ state: 'storing', step: 'made' });
+    const { app, gate, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.pollsPass();
+    expect(await getRecord(two, id)).toMatchObject({ state: 'storing', step: 'made' });
     gate.shut();
     await other.start();
-    await world.pollsPass(13);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
+    await app.pollsPass(13);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
     gate.open();
     go();
-    await world.pollsPass(3);
-    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
-    const film = await world.look(id);
-    expect(film.output).toMatchObject({ availability: 'ready' });
-    const files = await world.json('GET', '/api/v1/files', { credential: await world.token() });
+    await app.pollsPass(3);
+    expect([studio.videos.all.length, await getSettled(two)]).toEqual([1, 1]);
+    const video = await app.look(id);
+    expect(video.output).toMatchObject({ availability: 'ready' });
+    const files = await app.json('GET', '/api/v1/files', { credential: await app.token() });
     expect(files.body.data).toHaveLength(1);
     await other.close();
   });
 
-  it('before the work was queued: the keeper finds it', async () => {
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+  it('leaves an unqueued generation that maintenance enqueues', async () => {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       started: false,
     });
-    const { id } = (await world.film()).body;
-    const [lost] = await world.services.queue.lease({
+    const { id } = (await app.video()).body;
+    const [lost] = await app.services.queue.lease({
       kinds: ['video-generation'],
       limit: 1,
       leaseMs: 1000,
     });
-    if (lost !== undefined) await world.services.queue.finish(lost);
-    await world.api.start();
-    await world.clock.advance(95_000);
-    await world.pollsPass(3);
-    expect(await world.look(id)).toMatchObject({ state: 'succeeded' });
+    if (lost !== undefined) await app.services.queue.finish(lost);
+    await app.api.start();
+    await app.clock.advance(95_000);
+    await app.pollsPass(3);
+    expect(await app.look(id)).toMatchObject({ state: 'succeeded' });
   });
 });
 
-describe('a process that stops in good order', () => {
-  it('notes what its provider accepted meanwhile, and the next one goes on', async () => {
+describe('graceful shutdown during generations', () => {
+  it('records the job that its provider accepted meanwhile, and the next process continues it', async () => {
     let accept = (): void => undefined;
     const two = await twoProcesses({
       onSubmit: () =>
@@ -202,23 +203,23 @@ describe('a process that stops in good order', () => {
         }),
       onJob: (job) => done(job),
     });
-    const { world, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
-    const stopped = world.api.drain(0);
-    await world.settle();
+    const { app, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
+    const stopped = app.api.drain(0);
+    await app.settle();
     accept();
-    await world.settle();
+    await app.settle();
     await stopped;
-    expect(await recordOf(two, id)).toMatchObject({ state: 'running', step: 'submitted' });
+    expect(await getRecord(two, id)).toMatchObject({ state: 'running', step: 'submitted' });
     await other.start();
-    await world.pollsPass(2);
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
-    expect([studio.films.all.length, await settledOf(two)]).toEqual([1, 1]);
+    await app.pollsPass(2);
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
+    expect([studio.videos.all.length, await getSettled(two)]).toEqual([1, 1]);
     await other.close();
   });
 
-  it('gives back what it looks at, and breaks off no job', async () => {
+  it('returns the jobs it polls and cancels none', async () => {
     let isAsked = false;
     const two = await twoProcesses({
       onPoll: (job) => {
@@ -228,39 +229,39 @@ describe('a process that stops in good order', () => {
       },
       onJob: (job) => done(job),
     });
-    const { world, other, studio } = two;
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.pollsPass();
+    const { app, other, studio } = two;
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.pollsPass();
     expect(isAsked).toBe(true);
-    await world.api.drain(0);
+    await app.api.drain(0);
     await other.start();
-    await world.pollsPass();
-    expect(await recordOf(two, id)).toMatchObject({ state: 'succeeded' });
-    expect(studio.films.all[0]).toMatchObject({ polls: 2, isCancelled: false });
+    await app.pollsPass();
+    expect(await getRecord(two, id)).toMatchObject({ state: 'succeeded' });
+    expect(studio.videos.all[0]).toMatchObject({ polls: 2, isCancelled: false });
     await other.close();
   });
 
-  it('does not ask twice for music that is made by one call', async () => {
+  it('does not repeat music that is made by one call', async () => {
     const sounds = createSoundStudio({ onSound: () => undefined });
-    const world = await createGenerationWorld(createFilmStudio(), { models: [sounds] });
-    const { id } = (await world.song({ model: 'band' })).body;
-    await world.settle();
-    await world.api.drain(0);
-    await world.api.start();
-    await world.pollsPass(2);
-    sounds.sounds[0]?.answer(soundOf(10));
-    await world.settle();
-    expect(await world.look(id, 'music')).toMatchObject({ state: 'failed', credits: { settled: 0 } });
-    expect([sounds.sounds.length, await world.spent()]).toEqual([1, 0]);
+    const app = await createGenerationApp(createVideoStudio(), { models: [sounds] });
+    const { id } = (await app.song({ model: 'band' })).body;
+    await app.settle();
+    await app.api.drain(0);
+    await app.api.start();
+    await app.pollsPass(2);
+    sounds.sounds[0]?.answer(toAudio(10));
+    await app.settle();
+    expect(await app.look(id, 'music')).toMatchObject({ state: 'failed', credits: { settled: 0 } });
+    expect([sounds.sounds.length, await app.spent()]).toEqual([1, 0]);
   });
 });
 
-describe('what is away for a while', () => {
-  it('the store, just when a job was accepted: its id is written down all the same', async () => {
+describe('temporary outage during a generation', () => {
+  it('records the id of an accepted job despite an outage of the store', async () => {
     const breakable = createBreakableStore();
-    const world = await createGenerationWorld(
-      createFilmStudio({
+    const app = await createGenerationApp(
+      createVideoStudio({
         onJob(job) {
           done(job);
           breakable.failure = new StorageUnavailable('away');
@@ -268,39 +269,39 @@ describe('what is away for a while', () => {
       }),
       { store: breakable.wrap },
     );
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.clock.advance(1000);
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.clock.advance(1000);
     breakable.failure = undefined;
-    await world.settle();
-    await world.pollsPass(3);
-    expect(await world.look(id)).toMatchObject({ state: 'succeeded' });
-    expect(world.studio.films.all).toHaveLength(1);
+    await app.settle();
+    await app.pollsPass(3);
+    expect(await app.look(id)).toMatchObject({ state: 'succeeded' });
+    expect(app.studio.videos.all).toHaveLength(1);
   });
 
-  it('the ledger, at the settlement: it is settled later, and once', async () => {
+  it('settles later and once after an outage of the ledger', async () => {
     let failures = 3;
     let settlements = 0;
-    const world = await createGenerationWorld(createFilmStudio({ onJob: (job) => done(job) }), {
+    const app = await createGenerationApp(createVideoStudio({ onJob: (job) => done(job) }), {
       ledger: (ledger) => ({
         ...ledger,
         async settle(...args) {
           settlements += 1;
           failures -= 1;
-          // Now and then it was done, and only the answer got lost.
+          // Every second failure happens after the settlement: only the answer is lost.
           if (failures % 2 === 0) await ledger.settle(...args);
           if (failures >= 0) throw new StorageUnavailable('away');
           return ledger.settle(...args);
         },
       }),
     });
-    const { id } = (await world.film()).body;
-    await world.settle();
-    await world.pollsPass(4);
-    expect(await world.look(id)).toMatchObject({ state: 'succeeded', credits: { settled: 8 } });
-    expect([settlements, await world.spent()]).toEqual([4, 8]);
-    const entries = await world.ledger.entries(world.account, { limit: 100 });
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.pollsPass(4);
+    expect(await app.look(id)).toMatchObject({ state: 'succeeded', credits: { settled: 8 } });
+    expect([settlements, await app.spent()]).toEqual([4, 8]);
+    const entries = await app.ledger.entries(app.account, { limit: 100 });
     expect(entries.filter(({ kind }) => kind === 'charge')).toHaveLength(1);
-    expect(world.studio.films.all[0]?.fetches).toBe(1);
+    expect(app.studio.videos.all[0]?.fetches).toBe(1);
   });
 });

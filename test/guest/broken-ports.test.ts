@@ -1,10 +1,10 @@
-import type { Publisher, Store } from '@questline/core';
-import { API_KEYS } from '@questline/core';
+import { API_KEYS } from '@questline/core/internal';
 import { createMemoryPublisher } from '@questline/core/memory';
+import type { Publisher, Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createChatWorld } from '../support/chat.ts';
-import { createScriptedProvider, eventsOf } from '../support/model.ts';
-import { createWorld } from '../support/world.ts';
+import { createChatApp } from '../support/chat.ts';
+import { createScriptedProvider, getEvents } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 
 const away = (): never => {
   throw new Error('away');
@@ -12,40 +12,40 @@ const away = (): never => {
 
 const QUESTION = { model: 'scripted', messages: [{ role: 'user', content: '0123456789' }] };
 
-/** What throws from a timer, or from what nobody waits for, would end the process. */
-describe('a port of the host that throws where it should reject', () => {
-  it('costs no stream: a ledger that cannot renew or sweep still settles once', async () => {
+/** An error thrown by a timer or an unhandled promise would end the process. */
+describe('host port that throws instead of rejecting', () => {
+  it('does not prevent a single settlement of a stream when the ledger cannot renew or sweep', async () => {
     const provider = createScriptedProvider((call) => call.say({ type: 'text', text: 'Hi' }));
-    const world = await createWorld({
+    const app = await createTestApp({
       models: [provider],
       ledger: (ledger) => ({ ...ledger, renew: away, sweep: away }),
     });
-    await world.api.start();
-    const response = await world.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
-    await world.clock.advance(20 * 60_000);
+    await app.api.start();
+    const response = await app.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
+    await app.clock.advance(20 * 60_000);
     const [call] = provider.calls;
     call?.say({ type: 'usage', usage: { input: 4, output: 2 } });
     call?.end();
-    expect(eventsOf(await response.text()).at(-1)).toBe('[DONE]');
-    expect((await world.ledger.charges({ account: world.account }, 9)).map(({ amount }) => amount)).toEqual([
+    expect(getEvents(await response.text()).at(-1)).toBe('[DONE]');
+    expect((await app.ledger.charges({ account: app.account }, 9)).map(({ amount }) => amount)).toEqual([
       60_000,
     ]);
-    const told = new Set(world.incidents.map(({ operation }) => operation));
-    expect(told).toEqual(new Set(['createCompletion', 'chore:sweep-holds']));
-    await world.api.close();
+    const reported = new Set(app.incidents.map(({ operation }) => operation));
+    expect(reported).toEqual(new Set(['createCompletion', 'chore:sweep-holds']));
+    await app.api.close();
   });
 
-  it('refuses nobody: a store that cannot note when a key was used', async () => {
-    const world = await createWorld({ store: (store) => withoutKeyUpdates(store) });
-    expect((await world.ask('GET', '/api/v1/me')).status).toBe(200);
-    expect(world.incidents.map(({ operation }) => operation)).toEqual(['authenticate']);
+  it('rejects no request when the store cannot record the use of a key', async () => {
+    const app = await createTestApp({ store: (store) => withoutKeyUpdates(store) });
+    expect((await app.ask('GET', '/api/v1/me')).status).toBe(200);
+    expect(app.incidents.map(({ operation }) => operation)).toEqual(['authenticate']);
   });
 
-  it('keeps nobody from starting: a publisher that cannot be listened to yet', async () => {
+  it('does not prevent the start when the publisher cannot be subscribed to yet', async () => {
     const memory = createMemoryPublisher();
     let isAway = true;
     const provider = createScriptedProvider();
-    const world = await createChatWorld({
+    const app = await createChatApp({
       started: false,
       model: provider,
       publisher: {
@@ -53,27 +53,27 @@ describe('a port of the host that throws where it should reject', () => {
         subscribe: async (...subscription) => (isAway ? away() : memory.subscribe(...subscription)),
       },
     });
-    await world.api.start();
-    expect(world.incidents.map(({ operation }) => operation)).toEqual(['subscribe']);
+    await app.api.start();
+    expect(app.incidents.map(({ operation }) => operation)).toEqual(['subscribe']);
     isAway = false;
-    await world.clock.advance(60_000);
-    const { id } = (await world.chat({ message: 'Hi' })).body;
-    await world.settle();
-    await world.json('POST', `/api/v1/quests/${id}/cancel`);
-    await world.settle();
+    await app.clock.advance(60_000);
+    const { id } = (await app.chat({ message: 'Hi' })).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/quests/${id}/cancel`);
+    await app.settle();
     expect(provider.calls[0]?.stopped).toBe(true);
-    await world.api.close();
-    expect(world.clock.pending).toBe(0);
+    await app.api.close();
+    expect(app.clock.pending).toBe(0);
   });
 
-  it('undoes nothing: a publisher that can tell nobody of a revocation', async () => {
+  it('does not prevent a revocation when the publisher cannot publish it', async () => {
     const publisher: Publisher = { publish: away, subscribe: away };
-    const world = await createWorld({ publisher });
-    const credential = await world.token();
-    const revoke = `/api/user-api-keys/${world.keyId}/revoke`;
-    expect((await world.ask('GET', '/api/v1/me')).status).toBe(200);
-    expect((await world.ask('POST', revoke, { credential, body: {} })).status).toBe(200);
-    expect((await world.ask('GET', '/api/v1/me')).status).toBe(401);
+    const app = await createTestApp({ publisher });
+    const credential = await app.token();
+    const revoke = `/api/user-api-keys/${app.keyId}/revoke`;
+    expect((await app.ask('GET', '/api/v1/me')).status).toBe(200);
+    expect((await app.ask('POST', revoke, { credential, body: {} })).status).toBe(200);
+    expect((await app.ask('GET', '/api/v1/me')).status).toBe(401);
   });
 });
 

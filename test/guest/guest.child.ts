@@ -1,9 +1,12 @@
-/** A host process of its own: notes what is global, uses two whole services, closes them, and lets the process end. */
+/**
+ * A separate host process: records global state, uses two complete services, closes them, and lets the
+ * process end.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// zod, which most hosts have loaded anyway, keeps its configuration and registry in two globals of its own.
+// zod keeps its configuration and registry in two globals; most hosts have loaded it anyway.
 await import('zod');
 const before = snapshot();
 
@@ -56,14 +59,14 @@ async function listen(api: import('@questline/core').Mountable): Promise<Server>
   return server;
 }
 
-/** What a guest could change for everybody. */
+/** Global state that a library could change. */
 function snapshot(): Record<string, unknown> {
   const shared = [Object, Array, String, Promise, Map, Error, Uint8Array, Function, Date, RegExp];
   return {
     globals: Object.getOwnPropertyNames(globalThis).sort(),
     symbols: Object.getOwnPropertySymbols(globalThis)
       .map(String)
-      // undici, which Node's own fetch uses, keeps its dispatcher there.
+      // undici, which Node's fetch uses, stores its dispatcher in a global symbol.
       .filter((symbol) => !symbol.includes('undici'))
       .sort(),
     prototypes: shared.map((kind) => Reflect.ownKeys(kind.prototype).map(String).sort()),

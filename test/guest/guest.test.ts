@@ -10,8 +10,8 @@ interface Report {
   readonly closedAt: number;
 }
 
-describe('a guest in a process', () => {
-  it('shares nothing between instances, changes nothing global, and lets the process end after close()', async () => {
+describe('library in a host process', () => {
+  it('shares nothing between instances, changes nothing global and lets the process end after close()', async () => {
     const child = join(import.meta.dirname, 'guest.child.ts');
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -27,7 +27,7 @@ describe('a guest in a process', () => {
       [200, expect.stringContaining('data: [DONE]')],
       [200, expect.stringContaining('data: [DONE]')],
     ]);
-    // A key of one instance is nobody's in the other.
+    // A key of one instance is unknown to the other.
     expect(answers.foreign.map(([status]) => status)).toEqual([401, 401]);
     expect(endedAt - closedAt).toBeLessThan(1000);
   });

@@ -1,10 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import {
-  COLLECTIONS,
-  defineCollection,
-  REGISTRATION_INVITES,
-  type RegistrationInviteRecord,
-} from '@questline/core';
+import { COLLECTIONS } from '@questline/core';
+import { REGISTRATION_INVITES, type RegistrationInviteRecord } from '@questline/core/internal';
+import { defineCollection } from '@questline/core/ports';
 import { createSqlStore, migrate } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import {
@@ -16,10 +13,10 @@ import {
 } from '../../packages/sql/test/engines.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { adminToken, codeFor, post } from '../support/sign-in.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 /*
- * Whoever gets hold of a copy of the database has nobody's credentials, and cannot register either.
+ * A copy of the database contains no usable credentials and does not allow registration.
  */
 
 const JWT_SECRET = 'a1'.repeat(32);
@@ -28,8 +25,8 @@ const PROVIDER_KEYS = ['sk-proj-marked-0123456789', 'AIza-marked-9876543210'];
 
 const ENGINES: readonly Engine[] = [SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])];
 
-/** Everything the database keeps, as its files or its tables have it. */
-async function dumpOf({ database, address }: OpenEngine): Promise<string> {
+/** The complete content of the database, from its files or tables. */
+async function getDump({ database, address }: OpenEngine): Promise<string> {
   if (address.dialect === 'sqlite') {
     return [address.path, `${address.path}-wal`]
       .filter((path) => existsSync(path))
@@ -54,41 +51,41 @@ interface Secret {
   readonly value: string;
 }
 
-/** A day in the life of a workspace. @returns every secret that somebody was given or has given. */
-async function tour(world: World): Promise<readonly Secret[]> {
+/** Uses each feature of a workspace. @returns every secret that was issued or received. */
+async function useAllFeatures(app: TestApp): Promise<readonly Secret[]> {
   const secrets: Secret[] = [
     { what: 'the secret of tokens', value: JWT_SECRET },
     { what: 'the encryption key', value: ENCRYPTION_KEY },
-    { what: "the first user's API key", value: world.key },
+    { what: "the first user's API key", value: app.key },
   ];
   const keep = (what: string, value: string | undefined): string => {
-    if (value === undefined || value === '') throw new Error(`${what} was not given`);
+    if (value === undefined || value === '') throw new Error(`${what} was not returned`);
     secrets.push({ what, value });
     return value;
   };
 
-  const invites = await world.ask('POST', '/api/reg-invites/create', {
-    credential: await adminToken(world),
+  const invites = await app.ask('POST', '/api/reg-invites/create', {
+    credential: await adminToken(app),
     body: { multiple: 2 },
   });
   for (const { code } of ((await invites.json()) as { invites: { code: string }[] }).invites) {
     keep('the code of an invite', code);
   }
-  const unused = await codeFor(world, 'late@example.com');
-  keep('a code that nobody used', unused.code);
+  const unused = await codeFor(app, 'late@example.com');
+  keep('an unused code', unused.code);
   keep('a pending token', unused.pendingToken);
-  const asked = await codeFor(world, 'grace@example.com', '203.0.113.7');
+  const asked = await codeFor(app, 'grace@example.com', '203.0.113.7');
   keep('a code', asked.code);
   keep('a pending token', asked.pendingToken);
-  const { body } = await post(world, '/api/otc/verify', { ...asked, username: 'grace' });
+  const { body } = await post(app, '/api/otc/verify', { ...asked, username: 'grace' });
   const credential = keep('an access token', body.accessToken);
   const refreshToken = keep('a refresh token', body.refreshToken);
-  const again = await post(world, '/api/auth/refreshToken', { refreshToken });
+  const again = await post(app, '/api/auth/refreshToken', { refreshToken });
   keep('a second access token', again.body.accessToken);
   keep('a second refresh token', again.body.refreshToken);
 
-  const call = async (method: string, path: string, wish?: object): Promise<Record<string, string>> => {
-    const answer = await world.ask(method, path, { credential, ...(wish !== undefined && { body: wish }) });
+  const call = async (method: string, path: string, input?: object): Promise<Record<string, string>> => {
+    const answer = await app.ask(method, path, { credential, ...(input !== undefined && { body: input }) });
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}`);
     return (await answer.json()) as Record<string, string>;
   };
@@ -102,7 +99,7 @@ async function tour(world: World): Promise<readonly Secret[]> {
   }
   const session = await call('POST', '/api/v1/sessions', { name: 'Notes' });
   await call('POST', `/api/session/${session.id}/invites`, { email: 'late@example.com' });
-  const spoken = await world.ask('POST', '/api/ai/v1/completions', {
+  const spoken = await app.ask('POST', '/api/ai/v1/completions', {
     credential: rotated,
     body: { model: 'scripted', messages: [{ role: 'user', content: 'Hi' }] },
     headers: { 'Idempotency-Key': 'one' },
@@ -110,18 +107,18 @@ async function tour(world: World): Promise<readonly Secret[]> {
   expect(spoken.status).toBe(200);
   await spoken.text();
   const chat = { message: 'Hi', model: 'scripted', newConversation: true, wait: false };
-  await world.ask('POST', '/api/chat', { credential: rotated, body: chat });
+  await app.ask('POST', '/api/chat', { credential: rotated, body: chat });
   await call('GET', '/api/identify').then(({ accessToken }) => keep('a third access token', accessToken));
   await call('GET', '/api/logout');
   return secrets;
 }
 
-describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy of %s', (_name, engine) => {
-  it('holds no key, code, token or provider key in clear', async () => {
+describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('copy of %s', (_name, engine) => {
+  it('contains no key, code, token or provider key in plain text', async () => {
     const open = await engine.open();
     try {
       await migrate(open.database, { collections: COLLECTIONS });
-      const world = await createWorld({
+      const app = await createTestApp({
         store: () => createSqlStore(open.database),
         models: [createScriptedProvider((call) => call.end())],
         settings: {
@@ -130,16 +127,16 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy o
           admin: { allowOpenRegistration: true, enforceCredits: false },
         },
       });
-      const secrets = await tour(world);
-      await world.settle();
-      const dump = await dumpOf(open);
-      await world.api.close();
-      // It is a dump of what was done: what may stand there does.
+      const secrets = await useAllFeatures(app);
+      await app.settle();
+      const dump = await getDump(open);
+      await app.api.close();
+      // Checks that the dump contains the expected plain data.
       for (const known of ['grace@example.com', 'late@example.com', 'Notes', 'v1.', 'svc_live_']) {
         expect(dump).toContain(known);
       }
       const found = secrets.filter(({ value }) =>
-        // Six digits may be part of any number; a code stands by itself.
+        // Six digits may be part of any number, so the code must be a whole word.
         /^\d{6}$/.test(value) ? new RegExp(`\\b${value}\\b`).test(dump) : dump.includes(value),
       );
       expect(found).toEqual([]);
@@ -149,11 +146,12 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy o
     }
   });
 
-  it('of an earlier version keeps the codes of its invites in clear until the service starts', async () => {
+  it('from an earlier version contains invite codes in plain text until the service starts', async () => {
     const open = await engine.open();
     try {
       const before = defineCollection<RegistrationInviteRecord>({
         name: REGISTRATION_INVITES.name,
+        secretFields: { codeHash: true, sealedCode: true, code: true },
         columns: { code: 'text', usesLeft: 'integer', createdAt: 'integer' },
         unique: [['code']],
         indexes: [['createdAt']],
@@ -170,24 +168,24 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('a copy o
           createdAt: 1,
         });
       await migrate(open.database, { collections: COLLECTIONS });
-      const world = await createWorld({
+      const app = await createTestApp({
         store: () => createSqlStore(open.database),
         settings: { secretEncryptionKey: ENCRYPTION_KEY },
       });
-      const invites = world.services.store.collection(REGISTRATION_INVITES);
+      const invites = app.services.store.collection(REGISTRATION_INVITES);
       const register = async (email: string) =>
-        post(world, '/api/otc/verify', {
-          ...(await codeFor(world, email)),
+        post(app, '/api/otc/verify', {
+          ...(await codeFor(app, email)),
           username: 'x',
           inviteCode: 'the-earlier-code',
         });
       expect((await register('grace@example.com')).status).toBe(200);
-      await world.api.start();
+      await app.api.start();
       await expect.poll(async () => (await invites.find({})).map(({ code }) => code)).toEqual([undefined]);
       expect(JSON.stringify(await invites.find({}))).not.toContain('the-earlier-code');
       expect((await register('late@example.com')).status).toBe(200);
       expect((await register('third@example.com')).status).toBe(403);
-      await world.api.close();
+      await app.api.close();
     } finally {
       await open.close();
     }

@@ -4,10 +4,8 @@ import {
   createUser,
   type Incident,
   issueApiKey,
-  type Publisher,
   revokeApiKey,
   rotateApiKey,
-  type Store,
   toFetchHandler,
   USERS,
 } from '@questline/core';
@@ -17,11 +15,12 @@ import {
   createMemoryPublisher,
   createMemoryStore,
 } from '@questline/core/memory';
+import type { Publisher, Store } from '@questline/core/ports';
 import { createFakeClock, createFakeIds, type FakeClock } from '@questline/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NOW } from '../support/world.ts';
+import { NOW } from '../support/test-app.ts';
 
-/** One of several processes on one store. Time stands still, so that nobody forgets by themselves. */
+/** One of several processes on one store. The clock stands still, so that no cache entry expires. */
 function startProcess(store: Store, clock: FakeClock, publisher?: Publisher) {
   const incidents: Incident[] = [];
   const services = createServices(
@@ -49,7 +48,7 @@ function startProcess(store: Store, clock: FakeClock, publisher?: Publisher) {
   };
 }
 
-describe('a credential revoked in one process', () => {
+describe('credential revoked in one process', () => {
   let clock: FakeClock;
   let store: Store;
   beforeEach(() => {
@@ -57,7 +56,7 @@ describe('a credential revoked in one process', () => {
     store = createMemoryStore();
   });
 
-  const inhabit = async (process: ReturnType<typeof startProcess>) => {
+  const addUserWithKey = async (process: ReturnType<typeof startProcess>) => {
     const user = await createUser(process.services, { email: 'ada@example.com', username: 'ada' });
     if (user === undefined) throw new Error('the store is not empty');
     const { key, record } = await issueApiKey(process.services, {
@@ -69,11 +68,11 @@ describe('a credential revoked in one process', () => {
     return { user, key, keyId: record.id, token };
   };
 
-  it('is refused there and elsewhere at once, with a publisher between them', async () => {
+  it('is rejected by all processes at once with a publisher', async () => {
     const publisher = createMemoryPublisher();
     const here = startProcess(store, clock, publisher);
     const there = startProcess(store, clock, publisher);
-    const { user, key, keyId, token } = await inhabit(here);
+    const { user, key, keyId, token } = await addUserWithKey(here);
     for (const process of [here, there]) {
       expect(await process.ask(key)).toBe(200);
       expect(await process.ask(token)).toBe(200);
@@ -87,10 +86,10 @@ describe('a credential revoked in one process', () => {
     expect([await here.ask(token), await there.ask(token)]).toEqual([401, 401]);
   });
 
-  it('is believed elsewhere for a second and a half at most, without one', async () => {
+  it('is accepted by others for at most 1.5 seconds without a publisher', async () => {
     const here = startProcess(store, clock);
     const there = startProcess(store, clock);
-    const { user, key, keyId } = await inhabit(here);
+    const { user, key, keyId } = await addUserWithKey(here);
     expect([await here.ask(key), await there.ask(key)]).toEqual([200, 200]);
 
     await revokeApiKey(here.services, user.id, keyId);
@@ -99,10 +98,10 @@ describe('a credential revoked in one process', () => {
     expect(await there.ask(key)).toBe(401);
   });
 
-  it('of a banned user dies as soon, however late a key of theirs was first used', async () => {
+  it('of a banned user ends as fast, however late its first use was', async () => {
     const here = startProcess(store, clock);
     const there = startProcess(store, clock);
-    const { user, key, token } = await inhabit(here);
+    const { user, key, token } = await addUserWithKey(here);
     expect(await there.ask(token)).toBe(200);
     await store.collection(USERS).update(user.id, { disabled: true });
     await clock.advance(1400);
@@ -111,10 +110,10 @@ describe('a credential revoked in one process', () => {
     expect(await there.ask(key)).toBe(401);
   });
 
-  it('is not believed again by a lookup that was under way', async () => {
+  it('is not cached again by a running lookup', async () => {
     const slow = holdReads(store);
     const process = startProcess(slow.store, clock);
-    const { user, key, keyId } = await inhabit(process);
+    const { user, key, keyId } = await addUserWithKey(process);
     slow.hold();
     const first = process.ask(key);
     await slow.reached;
@@ -124,14 +123,14 @@ describe('a credential revoked in one process', () => {
     expect(await process.ask(key)).toBe(401);
   });
 
-  it('dies at once here by its new secret too, after it was rotated elsewhere unheard', async () => {
+  it('is rejected at once by the process that revokes it, also after a rotation elsewhere without a message', async () => {
     const here = startProcess(store, clock);
     const there = startProcess(store, clock);
-    const { user, key, keyId } = await inhabit(here);
+    const { user, key, keyId } = await addUserWithKey(here);
     expect(await there.ask(key)).toBe(200);
     const rotated = await rotateApiKey(here.services, user.id, keyId);
     expect(await there.ask(rotated?.key ?? '')).toBe(200);
-    // The old one is looked up anew, and is known no more.
+    // The old secret is looked up again and is unknown.
     await clock.advance(1500);
     expect(await there.ask(rotated?.key ?? '')).toBe(200);
     expect(await there.ask(key)).toBe(401);
@@ -140,10 +139,10 @@ describe('a credential revoked in one process', () => {
     expect(await there.ask(rotated?.key ?? '')).toBe(401);
   });
 
-  it('does not depend on what else comes over the topic', async () => {
+  it('is independent of other messages on the topic', async () => {
     const publisher = createMemoryPublisher();
     const process = startProcess(store, clock, publisher);
-    const { key } = await inhabit(process);
+    const { key } = await addUserWithKey(process);
     await process.ask(key);
     for (const message of ['', 'null', '{"keyId":7}', '[]', '{"keyId":"unknown"}'])
       await publisher.publish('revocations', message);
@@ -151,7 +150,7 @@ describe('a credential revoked in one process', () => {
     expect(process.incidents).toEqual([]);
   });
 
-  it('listens only once something is believed, and no more after close', async () => {
+  it('subscribes on first use and unsubscribes on close', async () => {
     const subscribed: string[] = [];
     let ended = 0;
     const publisher: Publisher = {
@@ -164,7 +163,7 @@ describe('a credential revoked in one process', () => {
       },
     };
     const process = startProcess(store, clock, publisher);
-    const { key } = await inhabit(process);
+    const { key } = await addUserWithKey(process);
     expect(subscribed).toEqual([]);
     await process.ask(key);
     await process.ask(key);
@@ -176,7 +175,7 @@ describe('a credential revoked in one process', () => {
     expect(subscribed).toHaveLength(1);
   });
 
-  it('is told of a refused subscription once a minute, and answers go on', async () => {
+  it('reports a rejected subscription once a minute, and requests continue', async () => {
     let refusals = 0;
     const publisher: Publisher = {
       publish: () => Promise.reject(new Error('no rights')),
@@ -186,7 +185,7 @@ describe('a credential revoked in one process', () => {
       },
     };
     const process = startProcess(store, clock, publisher);
-    const { user, key, keyId } = await inhabit(process);
+    const { user, key, keyId } = await addUserWithKey(process);
     for (let look = 0; look < 5; look += 1) {
       expect(await process.ask(key)).toBe(200);
       await clock.advance(2000);
@@ -201,7 +200,7 @@ describe('a credential revoked in one process', () => {
   });
 });
 
-/** Reads answer with what they found only when they are released. */
+/** Reads return their result only when they are released. */
 function holdReads(store: Store) {
   let holds = false;
   let release = (): void => undefined;

@@ -1,25 +1,20 @@
-import {
-  createApi,
-  createServices,
-  REGISTRATION_INVITES,
-  type Store,
-  toFetchHandler,
-  USERS,
-} from '@questline/core';
+import { createApi, createServices, toFetchHandler, USERS } from '@questline/core';
+import { REGISTRATION_INVITES, SIGN_IN_GUARDS } from '@questline/core/internal';
 import { createMemoryPorts } from '@questline/core/memory';
+import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { adminToken, codeFor, post, type SignInAnswer } from '../support/sign-in.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const VERIFY = '/api/otc/verify';
 
 const OPEN = { settings: { admin: { allowOpenRegistration: true } } };
 
-/** A world before anybody came. */
-async function emptyWorld(options: Parameters<typeof createWorld>[0] = {}): Promise<World> {
-  const world = await createWorld(options);
-  await world.services.store.collection(USERS).take(world.user.id);
-  return world;
+/** An app without users. */
+async function emptyApp(options: Parameters<typeof createTestApp>[0] = {}): Promise<TestApp> {
+  const app = await createTestApp(options);
+  await app.services.store.collection(USERS).take(app.user.id);
+  return app;
 }
 
 function times<T>(count: number, make: (at: number) => Promise<T>): Promise<T[]> {
@@ -28,145 +23,145 @@ function times<T>(count: number, make: (at: number) => Promise<T>): Promise<T[]>
 
 const ok = (answers: readonly SignInAnswer[]) => answers.filter(({ status }) => status === 200);
 
-/** Codes for so many people, each from an address of their own. */
-const codes = (world: World, count: number) =>
-  times(count, (at) => codeFor(world, `p${at}@example.com`, `10.0.0.${at}`));
+/** Codes for `count` users, each with its own client address. */
+const codes = (app: TestApp, count: number) =>
+  times(count, (at) => codeFor(app, `p${at}@example.com`, `10.0.0.${at}`));
 
-describe('the first account', () => {
+describe('first account', () => {
   it.each([
     ['open', OPEN, 50],
     ['closed', {}, 1],
-  ])('is one administrator of 50 parallel ones, registration being %s', async (_, options, accounts) => {
-    const world = await emptyWorld(options);
-    const all = await codes(world, 50);
+  ])('makes one administrator in 50 parallel sign-ups with registration %s', async (_, options, accounts) => {
+    const app = await emptyApp(options);
+    const all = await codes(app, 50);
     const answers = await times(50, (at) =>
-      post(world, VERIFY, { ...all[at], username: `p${at}` }, `10.0.0.${at}`),
+      post(app, VERIFY, { ...all[at], username: `p${at}` }, `10.0.0.${at}`),
     );
     expect(ok(answers)).toHaveLength(accounts);
     expect(ok(answers).filter(({ body }) => body.user?.isAdmin === true)).toHaveLength(1);
-    const users = await world.services.store.collection(USERS).find({});
+    const users = await app.services.store.collection(USERS).find({});
     expect(users).toHaveLength(accounts);
     expect(users.filter(({ isAdmin }) => isAdmin)).toHaveLength(1);
   });
 
-  it('is no administrator where the host has made accounts', async () => {
-    const world = await createWorld(OPEN);
-    const { body } = await post(world, VERIFY, { ...(await codeFor(world, 'x@example.com')), username: 'x' });
+  it('is not an administrator when the host has created accounts', async () => {
+    const app = await createTestApp(OPEN);
+    const { body } = await post(app, VERIFY, { ...(await codeFor(app, 'x@example.com')), username: 'x' });
     expect(body.user?.isAdmin).toBe(false);
   });
 });
 
-describe('an invite', () => {
-  async function invites(world: World, wish: object): Promise<{ _id: string; code: string }[]> {
-    const credential = await adminToken(world);
-    const answer = await world.ask('POST', '/api/reg-invites/create', { credential, body: wish });
+describe('registration invite', () => {
+  async function invites(app: TestApp, input: object): Promise<{ _id: string; code: string }[]> {
+    const credential = await adminToken(app);
+    const answer = await app.ask('POST', '/api/reg-invites/create', { credential, body: input });
     return ((await answer.json()) as { invites: { _id: string; code: string }[] }).invites;
   }
 
-  it('for one use makes one account, used 20 times in parallel, and leaves the others a way to go on', async () => {
-    const world = await createWorld();
-    const [invite] = await invites(world, { multiple: 1, startingCredits: 12.5 });
-    const all = await codes(world, 20);
+  it('for one use makes one account for 20 parallel uses and lets the others continue', async () => {
+    const app = await createTestApp();
+    const [invite] = await invites(app, { multiple: 1, startingCredits: 12.5 });
+    const all = await codes(app, 20);
     const answers = await times(20, (at) =>
-      post(world, VERIFY, { ...all[at], username: 'x', inviteCode: invite?.code }, `10.0.0.${at}`),
+      post(app, VERIFY, { ...all[at], username: 'x', inviteCode: invite?.code }, `10.0.0.${at}`),
     );
     const [made] = ok(answers);
     expect(ok(answers)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status === 403);
     expect(refused).toHaveLength(19);
     expect(refused.every(({ body }) => body.error?.code === 'REGISTRATION_CLOSED')).toBe(true);
-    expect(await world.services.store.collection(USERS).count({})).toBe(2);
-    const { available } = await world.ledger.balance(`user:${made?.body.user?._id}`);
+    expect(await app.services.store.collection(USERS).count({})).toBe(2);
+    const { available } = await app.ledger.balance(`user:${made?.body.user?._id}`);
     expect(available).toBe(12_500_000);
 
     const loser = answers.findIndex(({ status }) => status === 403);
-    const [second] = await invites(world, { multiple: 1 });
+    const [second] = await invites(app, { multiple: 1 });
     const again = { ...all[loser], pendingToken: answers[loser]?.body.pendingToken };
-    const late = await post(world, VERIFY, { ...again, username: 'x', inviteCode: second?.code });
+    const late = await post(app, VERIFY, { ...again, username: 'x', inviteCode: second?.code });
     expect(late.status).toBe(200);
   });
 
-  it('for any number of uses ends when it is deleted', async () => {
-    const world = await createWorld();
-    const [invite] = await invites(world, { multiple: 1, unlimitedUse: true });
+  it('for unlimited uses ends when it is deleted', async () => {
+    const app = await createTestApp();
+    const [invite] = await invites(app, { multiple: 1, unlimitedUse: true });
     const use = async (email: string) =>
-      post(world, VERIFY, { ...(await codeFor(world, email)), username: 'x', inviteCode: invite?.code });
+      post(app, VERIFY, { ...(await codeFor(app, email)), username: 'x', inviteCode: invite?.code });
     expect((await use('a@example.com')).status).toBe(200);
     expect((await use('b@example.com')).status).toBe(200);
-    const credential = await adminToken(world);
-    await world.ask('POST', '/api/reg-invites/delete', { credential, body: { ids: [invite?._id] } });
+    const credential = await adminToken(app);
+    await app.ask('POST', '/api/reg-invites/delete', { credential, body: { ids: [invite?._id] } });
     expect((await use('c@example.com')).status).toBe(403);
   });
 
-  const listed = async (world: World): Promise<unknown> => {
-    const answer = await world.ask('GET', '/api/reg-invites', { credential: await adminToken(world) });
+  const listed = async (app: TestApp): Promise<unknown> => {
+    const answer = await app.ask('GET', '/api/reg-invites', { credential: await adminToken(app) });
     return ((await answer.json()) as { invites: { code: unknown }[] }).invites.map(({ code }) => code);
   };
 
-  it('is shown to administrators again, and stands in the store only hashed and encrypted', async () => {
-    const world = await createWorld();
-    const [first, second] = await invites(world, { multiple: 2 });
-    expect(await listed(world)).toEqual([second?.code, first?.code]);
-    const records = await world.services.store.collection(REGISTRATION_INVITES).find({});
+  it('is visible to administrators, and stored only hashed and encrypted', async () => {
+    const app = await createTestApp();
+    const [first, second] = await invites(app, { multiple: 2 });
+    expect(await listed(app)).toEqual([second?.code, first?.code]);
+    const records = await app.services.store.collection(REGISTRATION_INVITES).find({});
     const stored = JSON.stringify(records);
     for (const invite of [first, second]) expect(stored).not.toContain(invite?.code);
-    // Each is bound to its own record.
+    // Each ciphertext is bound to its own record.
     const [one, other] = records;
-    await world.services.store
+    await app.services.store
       .collection(REGISTRATION_INVITES)
       .update(one?.id ?? '', { sealedCode: other?.sealedCode });
-    expect(await listed(world)).toEqual([second?.code, null]);
+    expect(await listed(app)).toEqual([second?.code, null]);
   });
 
-  it('is shown once where there is nothing to encrypt it with', async () => {
-    const world = await createWorld({ services: ({ secretBox: _, ...services }) => services });
-    const [invite] = await invites(world, { multiple: 1 });
-    expect(await listed(world)).toEqual([null]);
-    const body = { ...(await codeFor(world, 'x@example.com')), username: 'x', inviteCode: invite?.code };
-    expect((await post(world, VERIFY, body)).status).toBe(200);
+  it('is returned once without an encryption key', async () => {
+    const app = await createTestApp({ services: ({ secretBox: _, ...services }) => services });
+    const [invite] = await invites(app, { multiple: 1 });
+    expect(await listed(app)).toEqual([null]);
+    const body = { ...(await codeFor(app, 'x@example.com')), username: 'x', inviteCode: invite?.code };
+    expect((await post(app, VERIFY, body)).status).toBe(200);
   });
 
-  it('that an earlier version kept in clear works on, and is in clear no more once the service has started', async () => {
-    const world = await createWorld();
-    const kept = world.services.store.collection(REGISTRATION_INVITES);
+  it('from an earlier version still works, and is encrypted when the service starts', async () => {
+    const app = await createTestApp();
+    const kept = app.services.store.collection(REGISTRATION_INVITES);
     for (const at of [1, 2]) {
       const id = String(at).repeat(24);
       const facts = { usesLeft: 1, startingCredits: 0, createdBy: 'earlier', createdAt: at };
       await kept.insert({ id, code: `clear-${at}`, ...facts });
     }
     const use = async (code: string, email: string) =>
-      post(world, VERIFY, { ...(await codeFor(world, email)), username: 'x', inviteCode: code });
-    expect(await listed(world)).toEqual(['clear-2', 'clear-1']);
+      post(app, VERIFY, { ...(await codeFor(app, email)), username: 'x', inviteCode: code });
+    expect(await listed(app)).toEqual(['clear-2', 'clear-1']);
     expect((await use('clear-1', 'a@example.com')).status).toBe(200);
-    await world.api.start();
-    await world.settle();
+    await app.api.start();
+    await app.settle();
     expect(JSON.stringify(await kept.find({}))).not.toContain('clear-');
-    expect(await listed(world)).toEqual(['clear-2', 'clear-1']);
+    expect(await listed(app)).toEqual(['clear-2', 'clear-1']);
     expect((await use('clear-1', 'b@example.com')).status).toBe(403);
     expect((await use('clear-2', 'c@example.com')).status).toBe(200);
-    await world.api.close();
+    await app.api.close();
   });
 });
 
-describe('a code', () => {
-  it('the right one, sent 50 times in parallel, signs in once', async () => {
-    const world = await createWorld();
-    const body = await codeFor(world, 'ada@example.com');
-    const answers = await times(50, (at) => post(world, VERIFY, body, `10.0.0.${at}`));
+describe('sign-in code', () => {
+  it('signs in once for 50 parallel uses of the right code', async () => {
+    const app = await createTestApp();
+    const body = await codeFor(app, 'ada@example.com');
+    const answers = await times(50, (at) => post(app, VERIFY, body, `10.0.0.${at}`));
     expect(ok(answers)).toHaveLength(1);
-    expect((await post(world, VERIFY, body, '10.0.1.0')).body.error?.code).toBe('INVALID_CODE');
+    expect((await post(app, VERIFY, body, '10.0.1.0')).body.error?.code).toBe('INVALID_CODE');
   });
 
-  it('of 200 parallel wrong tries with one token one counts, with every token they hand out five', async () => {
-    const world = await createWorld();
-    const right = await codeFor(world, 'ada@example.com');
+  it('counts one of 200 parallel wrong attempts with one token, and five over all tokens', async () => {
+    const app = await createTestApp();
+    const right = await codeFor(app, 'ada@example.com');
     const wrong = { ...right, code: 'wrong' };
     let counted = 0;
     let { pendingToken } = right;
     const rounds: number[] = [];
     for (let round = 0; round < 6; round += 1) {
       const body = { ...wrong, pendingToken };
-      const answers = await times(200, (at) => post(world, VERIFY, body, `10.${round}.0.${at}`));
+      const answers = await times(200, (at) => post(app, VERIFY, body, `10.${round}.0.${at}`));
       const looked = answers.filter((answer) => answer.body.error?.details !== undefined);
       rounds.push(looked.length);
       counted += looked.length;
@@ -174,68 +169,68 @@ describe('a code', () => {
     }
     expect(counted).toBe(5);
     expect(rounds).toEqual([1, 1, 1, 1, 1, 0]);
-    // After five, the right one is too late.
-    expect((await post(world, VERIFY, { ...right, pendingToken }, '10.9.0.0')).status).toBe(422);
+    // After five wrong codes, the right one is rejected.
+    expect((await post(app, VERIFY, { ...right, pendingToken }, '10.9.0.0')).status).toBe(422);
   });
 
-  it('is looked at ten times in a quarter of an hour for one client address, of 200 in parallel', async () => {
-    const world = await createWorld();
-    const body = { ...(await codeFor(world, 'ada@example.com')), code: 'wrong' };
-    const answers = await times(200, () => post(world, VERIFY, body, '10.0.0.1'));
+  it('is checked ten times in 15 minutes per client address, of 200 in parallel', async () => {
+    const app = await createTestApp();
+    const body = { ...(await codeFor(app, 'ada@example.com')), code: 'wrong' };
+    const answers = await times(200, () => post(app, VERIFY, body, '10.0.0.1'));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(190);
   });
 
-  it('is mailed five times from one address, once to one recipient, of 50 in parallel', async () => {
-    const world = await createWorld();
-    await times(50, (at) => post(world, '/api/otc/send', { email: `p${at}@example.com` }, '10.0.0.1'));
-    expect(world.mails).toHaveLength(5);
-    await times(50, (at) => post(world, '/api/otc/send', { email: 'one@example.com' }, `10.0.1.${at}`));
-    expect(world.mails.filter(({ to }) => to === 'one@example.com')).toHaveLength(1);
+  it('is mailed five times per client address and once per recipient, of 50 in parallel', async () => {
+    const app = await createTestApp();
+    await times(50, (at) => post(app, '/api/otc/send', { email: `p${at}@example.com` }, '10.0.0.1'));
+    expect(app.mails).toHaveLength(5);
+    await times(50, () => post(app, '/api/otc/send', { email: 'one@example.com' }, '10.0.1.1'));
+    expect(app.mails.filter(({ to }) => to === 'one@example.com')).toHaveLength(1);
   });
 
-  it('is mailed as often to all addresses of one IPv6 network as to one of IPv4, however they are written', async () => {
-    const world = await createWorld();
+  it('has the same limits for an IPv6 network as for an IPv4 address, in any notation', async () => {
+    const app = await createTestApp();
     const ask = async (from: string) => {
-      await post(world, '/api/otc/send', { email: `p${world.mails.length}@example.com` }, from);
-      return world.mails.length;
+      await post(app, '/api/otc/send', { email: `p${app.mails.length}@example.com` }, from);
+      return app.mails.length;
     };
     const network = ['2001:db8::1', '2001:DB8:0:0:ffff::2', '2001:0db8::', '2001:db8:0:0:0:0:0:9%eth0'];
     for (const from of [...network, ...network]) await ask(from);
-    expect(world.mails).toHaveLength(5);
+    expect(app.mails).toHaveLength(5);
     for (const from of ['2001:db8:0:1::1', '2001:db8:1::1', '::1', '192.0.2.7']) await ask(from);
-    expect(world.mails).toHaveLength(9);
+    expect(app.mails).toHaveLength(9);
     for (let count = 0; count < 9; count += 1) await ask('::ffff:192.0.2.7');
-    expect(world.mails).toHaveLength(13);
+    expect(app.mails).toHaveLength(13);
   });
 
-  it('is asked for alike by known, unknown and disabled addresses, and costs the same work', async () => {
+  it('is requested with the same answer and the same work for known, unknown and disabled addresses', async () => {
     let work: string[] = [];
-    const world = await createWorld({ store: (store) => watched(store, (call) => work.push(call)) });
-    const banned = await world.addUser('banned@example.com');
-    await world.services.store.collection(USERS).update(banned.id, { disabled: true });
+    const app = await createTestApp({ store: (store) => watched(store, (call) => work.push(call)) });
+    const banned = await app.addUser('banned@example.com');
+    await app.services.store.collection(USERS).update(banned.id, { disabled: true });
     const shapes = [];
-    for (const email of ['ada@example.com', 'nobody@example.com', 'banned@example.com']) {
+    for (const email of ['ada@example.com', 'unknown@example.com', 'banned@example.com']) {
       work = [];
-      const sent = await post(world, '/api/otc/send', { email });
+      const sent = await post(app, '/api/otc/send', { email });
       const wrong = { email, code: 'wrong', pendingToken: sent.body.pendingToken };
-      const tried = await post(world, VERIFY, wrong);
+      const tried = await post(app, VERIFY, wrong);
       shapes.push({
         sent: [sent.status, Object.keys(sent.body), sent.body.pendingToken?.length],
         tried: [tried.status, Object.keys(tried.body), tried.body.error],
         work,
       });
     }
-    expect(world.mails).toHaveLength(3);
+    expect(app.mails).toHaveLength(3);
     expect(shapes[0]?.work.length).toBeGreaterThan(0);
     expect(shapes[1]).toEqual(shapes[0]);
     expect(shapes[2]).toEqual(shapes[0]);
   });
 
-  it('reaches its reader by name of the app, as text and as HTML, without a link', async () => {
-    const world = await createWorld({ settings: { appName: 'A & <B>' } });
-    const { code } = await codeFor(world, 'ada@example.com');
-    const [mail] = world.mails;
+  it('is mailed in the name of the app as text and HTML without a link', async () => {
+    const app = await createTestApp({ settings: { appName: 'A & <B>' } });
+    const { code } = await codeFor(app, 'ada@example.com');
+    const [mail] = app.mails;
     expect(code).toMatch(/^\d{6}$/);
     expect(mail?.to).toBe('ada@example.com');
     expect(mail?.text).toContain(`Your code for A & <B> is ${code}.`);
@@ -244,26 +239,26 @@ describe('a code', () => {
     expect(`${mail?.text}${mail?.html}`).not.toMatch(/https?:|href/);
   });
 
-  it('is signed with the session secret, and so are links to files; tokens are not', async () => {
-    const world = await createWorld({ settings: { sessionSecret: 'c'.repeat(64) } });
-    const { store, ledger, limiter, mailer, clock, ids } = world.services;
+  it('is signed with the session secret, as links to files are and tokens are not', async () => {
+    const app = await createTestApp({ settings: { sessionSecret: 'c'.repeat(64) } });
+    const { store, ledger, limiter, mailer, clock, ids } = app.services;
     const elsewhere = (sessionSecret: string) =>
       createServices(
         { store, ledger, limiter, clock, ids, models: [], ...(mailer && { mailer }) },
         { jwtSecret: 'a'.repeat(64), sessionSecret },
       );
-    const body = await codeFor(world, 'ada@example.com');
-    const terms = { expiresAt: world.clock.now() + 60_000 };
-    const link = await world.services.objectLinks.get('films/1', terms, '');
-    const token = await world.token();
+    const body = await codeFor(app, 'ada@example.com');
+    const terms = { expiresAt: app.clock.now() + 60_000 };
+    const link = await app.services.objectLinks.get('videos/1', terms, '');
+    const token = await app.token();
     for (const [secret, isSame] of [
       ['d', false],
       ['c', true],
     ] as const) {
       const services = elsewhere(secret.repeat(64));
       const query = new URL(link ?? '', 'http://x').searchParams;
-      expect(services.objectLinks.verify('get', query, world.clock.now()) !== undefined).toBe(isSame);
-      expect((await services.authenticator.identify(token)).userId).toBe(world.user.id);
+      expect(services.objectLinks.verify('get', query, app.clock.now()) !== undefined).toBe(isSame);
+      expect((await services.authenticator.identify(token)).userId).toBe(app.user.id);
       const answer = await toFetchHandler(createApi(services))(
         new Request(`http://x${VERIFY}`, {
           method: 'POST',
@@ -275,35 +270,208 @@ describe('a code', () => {
     }
   });
 
-  it('lets somebody new go on with the token of the answer, and no other', async () => {
-    const world = await createWorld(OPEN);
-    const body = await codeFor(world, 'new@example.com');
-    const asked = await post(world, VERIFY, body);
+  it('lets a new user continue only with the token of the answer', async () => {
+    const app = await createTestApp(OPEN);
+    const body = await codeFor(app, 'new@example.com');
+    const asked = await post(app, VERIFY, body);
     expect(asked.body.registrationRequired).toBe(true);
-    expect((await post(world, VERIFY, { ...body, username: 'x' })).status).toBe(422);
+    expect((await post(app, VERIFY, { ...body, username: 'x' })).status).toBe(422);
     const { pendingToken } = asked.body;
-    expect((await post(world, VERIFY, { ...body, pendingToken, username: 'x' })).status).toBe(200);
+    expect((await post(app, VERIFY, { ...body, pendingToken, username: 'x' })).status).toBe(200);
   });
 });
 
-describe('signing out', () => {
-  it('ends every token of the user at once', async () => {
-    const world = await createWorld();
-    const { body } = await post(world, VERIFY, await codeFor(world, 'ada@example.com'));
-    const credential = body.accessToken ?? '';
-    const other = await world.token();
-    expect((await world.ask('GET', '/api/v1/me', { credential })).status).toBe(200);
-    await world.ask('GET', '/api/logout', { credential });
-    for (const token of [credential, other]) {
-      expect((await world.ask('GET', '/api/v1/me', { credential: token })).status).toBe(401);
+describe('attackers of an account', () => {
+  const OWNER = 'ada@example.com';
+  const HOME = '198.51.100.1';
+  const stranger = (at: number) => `10.1.${at >> 8}.${at & 255}`;
+
+  /** Submits five wrong codes for one mail, from the same address. */
+  async function guess(app: TestApp, at: number): Promise<number> {
+    const sent = await post(app, '/api/otc/send', { email: OWNER }, stranger(at));
+    if (sent.status !== 200) return sent.status;
+    let pendingToken = sent.body.pendingToken ?? '';
+    let status = 0;
+    for (let count = 0; count < 5; count += 1) {
+      const { body, ...answer } = await post(
+        app,
+        VERIFY,
+        { email: OWNER, code: 'wrong', pendingToken },
+        stranger(at),
+      );
+      status = answer.status;
+      pendingToken = body.pendingToken ?? pendingToken;
     }
-    const refreshed = await post(world, '/api/auth/refreshToken', { token: body.refreshToken ?? '' });
+    return status;
+  }
+
+  async function signIn(app: TestApp, from: string): Promise<number> {
+    return (await post(app, VERIFY, await codeFor(app, OWNER, from), from)).status;
+  }
+
+  async function ownedApp(): Promise<TestApp> {
+    const app = await createTestApp({
+      settings: { signInLimits: { sendToUnknown: { limit: 200, seconds: 60 } } },
+    });
+    return app;
+  }
+
+  it('cannot prevent its owner from getting a code', async () => {
+    const app = await createTestApp();
+    expect(await signIn(app, HOME)).toBe(200);
+    await app.clock.advance(60_000);
+    const asked = await times(40, (at) => post(app, '/api/otc/send', { email: OWNER }, stranger(at)));
+    // One of the twenty requests was the owner's own first code.
+    expect(ok(asked)).toHaveLength(19);
+    expect(await signIn(app, HOME)).toBe(200);
+  });
+
+  it('are blocked for an hour after 50 wrong codes in a day, except a right code from a known client', async () => {
+    const app = await ownedApp();
+    expect(await signIn(app, HOME)).toBe(200);
+    await app.clock.advance(60_000);
+    for (let at = 0; at < 10; at += 1) expect(await guess(app, at)).toBe(422);
+    expect(await guess(app, 11)).toBe(429);
+    expect(await signIn(app, '203.0.113.9')).toBe(429);
+    expect(await signIn(app, HOME)).toBe(200);
+    await app.clock.advance(3_600_000);
+    expect(await signIn(app, '203.0.113.9')).toBe(200);
+  });
+
+  it('are blocked again by each further wrong code of that day, and start with a new count on the next', async () => {
+    const app = await ownedApp();
+    for (let at = 0; at < 10; at += 1) await guess(app, at);
+    await app.clock.advance(3_600_000);
+    expect(await guess(app, 20)).toBe(429);
+    await app.clock.advance(86_400_000);
+    expect(await guess(app, 21)).toBe(422);
+  });
+
+  it('leave no address and no network in the store', async () => {
+    const app = await ownedApp();
+    await signIn(app, HOME);
+    await guess(app, 1);
+    const stored = JSON.stringify(await app.services.store.collection(SIGN_IN_GUARDS).find({}));
+    expect(stored).not.toBe('[]');
+    for (const text of [OWNER, HOME, stranger(1)]) expect(stored).not.toContain(text);
+  });
+});
+
+describe('refresh token', () => {
+  const REFRESH = '/api/auth/refreshToken';
+
+  async function signedIn() {
+    const app = await createTestApp();
+    const { body } = await post(app, VERIFY, await codeFor(app, 'ada@example.com'));
+    const refresh = (token: string | undefined) => post(app, REFRESH, { refreshToken: token });
+    const who = async (token: string | undefined) =>
+      (await app.ask('GET', '/api/identify', { credential: token ?? '' })).status;
+    return { app, first: body, refresh, who };
+  }
+
+  it('is exchanged for another, and within 30 seconds again for a client that lost the answer', async () => {
+    const { app, first, refresh, who } = await signedIn();
+    const second = await refresh(first.refreshToken);
+    await app.clock.advance(29_000);
+    const again = await refresh(first.refreshToken);
+    expect([second.status, again.status]).toEqual([200, 200]);
+    expect((await refresh(again.body.refreshToken)).status).toBe(200);
+    expect(await who(first.accessToken)).toBe(200);
+  });
+
+  it('revokes every token of its sign-in, and no other, when it is reused later', async () => {
+    const { app, first, refresh, who } = await signedIn();
+    await app.clock.advance(60_000);
+    const other = (await post(app, VERIFY, await codeFor(app, 'ada@example.com'))).body;
+    const second = (await refresh(first.refreshToken)).body;
+    await app.clock.advance(31_000);
+    expect((await refresh(first.refreshToken)).status).toBe(401);
+    expect((await refresh(second.refreshToken)).status).toBe(401);
+    expect(await Promise.all([first, second].map(({ accessToken }) => who(accessToken)))).toEqual([401, 401]);
+    expect(await who(other.accessToken)).toBe(200);
+    expect((await refresh(other.refreshToken)).status).toBe(200);
+  });
+
+  it('has one successor after 20 parallel exchanges', async () => {
+    const { app, first, refresh } = await signedIn();
+    const answers = await times(20, () => refresh(first.refreshToken));
+    expect(ok(answers)).toHaveLength(20);
+    await app.clock.advance(31_000);
+    const [one, two] = answers;
+    expect((await refresh(one?.body.refreshToken)).status).toBe(200);
+    expect((await refresh(two?.body.refreshToken)).status).toBe(200);
+    await app.clock.advance(31_000);
+    expect((await refresh(two?.body.refreshToken)).status).toBe(401);
+  });
+
+  it('of an earlier version works once', async () => {
+    const { app, refresh } = await signedIn();
+    const old = await app.services.tokens.sign({ id: app.user.id, tokenVersion: 0, typ: 'refresh' });
+    expect((await refresh(old)).status).toBe(200);
+    await app.clock.advance(31_000);
+    expect((await refresh(old)).status).toBe(401);
+  });
+
+  it('limits how long `identify` renews an access token', async () => {
+    const { app, first, who } = await signedIn();
+    let token = first.accessToken;
+    const day = 86_400_000;
+    for (let count = 0; count < 5; count += 1) {
+      await app.clock.advance(6 * day);
+      const answer = await app.ask('GET', '/api/identify', { credential: token ?? '' });
+      token = ((await answer.json()) as SignInAnswer['body']).accessToken ?? token;
+    }
+    expect(await who(token)).toBe(401);
+  });
+});
+
+describe('workspace with a setup code', () => {
+  const setup = { settings: { setupCode: 'ABCD-EFGH-JKMN' } };
+
+  it('gives its first account to the holder of the code, in any case and spacing', async () => {
+    const app = await emptyApp(setup);
+    const { pendingToken, ...rest } = await codeFor(app, 'x@example.com');
+    const refused = await post(app, VERIFY, { ...rest, pendingToken, username: 'x' });
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: 'REGISTRATION_CLOSED' } } });
+    const made = await post(app, VERIFY, {
+      ...rest,
+      pendingToken: refused.body.pendingToken,
+      username: 'x',
+      inviteCode: 'abcd efgh jkmn',
+    });
+    expect(made).toMatchObject({ status: 200, body: { user: { isAdmin: true } } });
+  });
+
+  it('rejects the code as an invite for a second account', async () => {
+    const app = await createTestApp(setup);
+    const inviteCode = setup.settings.setupCode;
+    const answer = await post(app, VERIFY, {
+      ...(await codeFor(app, 'y@example.com')),
+      username: 'y',
+      inviteCode,
+    });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe('sign-out', () => {
+  it('revokes every token of the user at once', async () => {
+    const app = await createTestApp();
+    const { body } = await post(app, VERIFY, await codeFor(app, 'ada@example.com'));
+    const credential = body.accessToken ?? '';
+    const other = await app.token();
+    expect((await app.ask('GET', '/api/v1/me', { credential })).status).toBe(200);
+    await app.ask('GET', '/api/logout', { credential });
+    for (const token of [credential, other]) {
+      expect((await app.ask('GET', '/api/v1/me', { credential: token ?? '' })).status).toBe(401);
+    }
+    const refreshed = await post(app, '/api/auth/refreshToken', { token: body.refreshToken ?? '' });
     expect(refreshed.status).toBe(401);
   });
 });
 
-describe('without a mailer', () => {
-  it('the paths of sign-in are the host’s, and tokens the host gives out still count', async () => {
+describe('workspace without a mailer', () => {
+  it('leaves the sign-in paths to the host and accepts tokens of the host', async () => {
     const services = createServices({ ...createMemoryPorts(), models: [] }, { jwtSecret: 'a'.repeat(64) });
     const handle = toFetchHandler(createApi(services));
     for (const path of ['/api/otc/send', VERIFY, '/api/reg-invites/create']) {
@@ -313,7 +481,9 @@ describe('without a mailer', () => {
   });
 });
 
-/** Tells every call of the store: where, what, and by which fields. How long it takes follows from these. */
+/**
+ * Records the collection, method and fields of every store call; the time of a request follows from these.
+ */
 function watched(store: Store, tell: (call: string) => void): Store {
   return {
     ...store,

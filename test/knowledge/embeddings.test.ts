@@ -1,8 +1,9 @@
-import { fromCredits, type ModelProvider, ProviderError, toCredits } from '@questline/core';
+import { fromCredits, toCredits } from '@questline/core';
+import { type ModelProvider, ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createWorld, type World, type WorldOptions } from '../support/world.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from '../support/test-app.ts';
 
-/** One credit for a token. */
+/** One credit per token. */
 const INFO = {
   id: 'vectors',
   name: 'Vectors',
@@ -17,36 +18,36 @@ function provider(embed: NonNullable<ModelProvider['embed']>): ModelProvider {
   return { id: 'vectors', models: () => [INFO], generate: () => Promise.reject(new Error('no')), embed };
 }
 
-const told = (tokens: number, vector: readonly number[] = [1, 2]) =>
+const reported = (tokens: number, vector: readonly number[] = [1, 2]) =>
   provider(async ({ inputs }) => ({ embeddings: inputs.map(() => vector), tokens }));
 
-async function embed(options: WorldOptions, body: object = {}): Promise<{ world: World; status: number }> {
-  const world = await createWorld({ key: { scopes: ['ai:generate'] }, ...options });
-  const answer = await world.ask('POST', '/api/v1/embeddings', {
+async function embed(options: TestAppOptions, body: object = {}): Promise<{ app: TestApp; status: number }> {
+  const app = await createTestApp({ key: { scopes: ['ai:generate'] }, ...options });
+  const answer = await app.ask('POST', '/api/v1/embeddings', {
     body: { model: 'vectors', input: 'x'.repeat(25), ...body },
   });
   await answer.text();
-  return { world, status: answer.status };
+  return { app, status: answer.status };
 }
 
-const left = async ({ ledger, account }: World) => {
+const left = async ({ ledger, account }: TestApp) => {
   const { posted, held } = await ledger.balance(account);
   return { posted: toCredits(posted), held: toCredits(held) };
 };
 
-describe('the money of an embedding call', () => {
-  it('is what the provider counted', async () => {
-    const { world, status } = await embed({ models: [told(7)] });
+describe('charge of an embedding call', () => {
+  it('is the usage that the provider reports', async () => {
+    const { app, status } = await embed({ models: [reported(7)] });
     expect(status).toBe(200);
-    expect(await left(world)).toEqual({ posted: 993, held: 0 });
-    const [charge] = await world.ledger.charges({ account: world.account }, 10);
+    expect(await left(app)).toEqual({ posted: 993, held: 0 });
+    const [charge] = await app.ledger.charges({ account: app.account }, 10);
     expect(charge).toMatchObject({
       operation: 'createEmbeddings',
       model: 'vectors',
       status: 'settled',
       amount: fromCredits(7),
       usage: { input: 7 },
-      keyId: world.keyId,
+      keyId: app.keyId,
     });
   });
 
@@ -55,45 +56,45 @@ describe('the money of an embedding call', () => {
     ['negative', -1],
     ['a fraction', 1.5],
     ['not a number', Number.NaN],
-    ['more than the model reads', 111],
-  ])('is the estimate when the count is %s', async (_, tokens) => {
-    const { world } = await embed({ models: [told(tokens)] });
-    expect(await left(world)).toEqual({ posted: 990, held: 0 });
+    ['above the limit of the model', 111],
+  ])('is the estimate when the usage is %s', async (_, tokens) => {
+    const { app } = await embed({ models: [reported(tokens)] });
+    expect(await left(app)).toEqual({ posted: 990, held: 0 });
   });
 
   it.each<[string, ModelProvider]>([
     ['fails', provider(() => Promise.reject(new ProviderError('failed', 'no')))],
-    ['answers too few vectors', provider(async () => ({ embeddings: [], tokens: 1 }))],
-    ['answers empty vectors', told(1, [])],
-    ['answers what is no number', told(1, [1, Number.NaN])],
+    ['returns too few vectors', provider(async () => ({ embeddings: [], tokens: 1 }))],
+    ['returns empty vectors', reported(1, [])],
+    ['returns a value that is not a number', reported(1, [1, Number.NaN])],
     [
-      'does not embed',
+      'has no embeddings',
       { id: 'vectors', models: () => [INFO], generate: () => Promise.reject(new Error('no')) },
     ],
-  ])('is nothing when the provider %s', async (_, broken) => {
-    const { world, status } = await embed({ models: [broken] });
+  ])('is zero when the provider %s', async (_, broken) => {
+    const { app, status } = await embed({ models: [broken] });
     expect(status).toBeGreaterThanOrEqual(502);
-    expect(await left(world)).toEqual({ posted: 1000, held: 0 });
-    expect(world.incidents).toHaveLength(1);
+    expect(await left(app)).toEqual({ posted: 1000, held: 0 });
+    expect(app.incidents).toHaveLength(1);
   });
 
-  it('is nothing for vectors of another length than was asked for', async () => {
-    const { world, status } = await embed({ models: [told(1)] }, { dimensions: 3 });
+  it('is zero for vectors of another length than requested', async () => {
+    const { app, status } = await embed({ models: [reported(1)] }, { dimensions: 3 });
     expect(status).toBe(502);
-    expect(await left(world)).toEqual({ posted: 1000, held: 0 });
+    expect(await left(app)).toEqual({ posted: 1000, held: 0 });
   });
 
-  it('is written down without a charge while metering is off', async () => {
-    const { world } = await embed({ models: [told(7)], settings: { admin: { enforceCredits: false } } });
-    expect(await left(world)).toEqual({ posted: 1000, held: 0 });
-    const [charge] = await world.ledger.charges({ account: world.account }, 10);
+  it('is recorded as free while metering is off', async () => {
+    const { app } = await embed({ models: [reported(7)], settings: { admin: { enforceCredits: false } } });
+    expect(await left(app)).toEqual({ posted: 1000, held: 0 });
+    const [charge] = await app.ledger.charges({ account: app.account }, 10);
     expect(charge).toMatchObject({ amount: 0, usage: { input: 7 } });
   });
 
-  it('is nothing when the client leaves first, and the provider is told', async () => {
+  it('is zero when the client disconnects first, and the provider call is aborted', async () => {
     let isTold = false;
     const leaving = new AbortController();
-    const world = await createWorld({
+    const app = await createTestApp({
       key: { scopes: ['ai:generate'] },
       models: [
         provider((_, { signal }) => {
@@ -109,19 +110,19 @@ describe('the money of an embedding call', () => {
         }),
       ],
     });
-    const asking = world.ask('POST', '/api/v1/embeddings', {
+    const asking = app.ask('POST', '/api/v1/embeddings', {
       body: { model: 'vectors', input: 'a' },
       signal: leaving.signal,
     });
     await asking.catch(() => undefined);
-    await world.settle();
+    await app.settle();
     expect(isTold).toBe(true);
-    expect(await left(world)).toEqual({ posted: 1000, held: 0 });
+    expect(await left(app)).toEqual({ posted: 1000, held: 0 });
   });
 
   it('cannot be held for a model without a price', async () => {
     const { prices: _, ...unpriced } = INFO;
-    const free = { ...told(1), models: () => [unpriced] };
+    const free = { ...reported(1), models: () => [unpriced] };
     const { status } = await embed({ models: [free] });
     expect(status).toBe(422);
   });

@@ -5,9 +5,9 @@ import {
   createDemoProvider,
   createServices,
   createUser,
-  LAKE_FILES,
   toFetchHandler,
 } from '@questline/core';
+import { LAKE_FILES } from '@questline/core/internal';
 import { createIds, createMemoryObjects, createSystemClock } from '@questline/core/memory';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
 
 const FILES = 20;
 
-/** Two processes on one database, both at work, that are asked in turns. */
+/** Two processes with workers on one database that receive requests alternately. */
 async function openTwo(engine: OpenEngine) {
   await migrate(engine.database, { collections: COLLECTIONS });
   const objects = createMemoryObjects();
@@ -60,7 +60,7 @@ async function openTwo(engine: OpenEngine) {
   };
 }
 
-describe.each(ENGINES)('in two processes, on $name', (kind) => {
+describe.each(ENGINES)('data lakes of two processes on $name', (kind) => {
   let engine: OpenEngine;
   let two: Awaited<ReturnType<typeof openTwo>>;
 
@@ -75,7 +75,7 @@ describe.each(ENGINES)('in two processes, on $name', (kind) => {
     await engine.close();
   });
 
-  it('files that are added, taken out and deleted at the same time leave nothing in their lake', async () => {
+  it('are empty after parallel additions, removals and deletions of files', async () => {
     const { services, user, ask } = two;
     const { body: lake } = await ask('POST', 'data-lakes', { name: 'Papers' });
     const ids = await Promise.all(
@@ -86,7 +86,7 @@ describe.each(ENGINES)('in two processes, on $name', (kind) => {
       }),
     );
     const place = (id: string) => `data-lakes/${lake.id}/files/${id}`;
-    // Every other one while it is being read.
+    // Every second one while it is being ingested.
     await Promise.all(
       ids.map(async (id, number) => {
         expect((await ask('POST', place(id))).status).toBe(200);

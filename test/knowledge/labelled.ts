@@ -1,4 +1,4 @@
-/** A topic: what documents say about it, and how somebody may ask for it. Written for these tests. */
+/** A topic with documents and questions, written for these tests. */
 export interface Topic {
   readonly name: string;
   readonly documents: readonly string[];

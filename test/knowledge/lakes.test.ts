@@ -1,44 +1,36 @@
-import {
-  createDemoProvider,
-  LAKE_FILES,
-  LAKES,
-  type ModelProvider,
-  ProviderError,
-  type ProviderErrorKind,
-  USERS,
-} from '@questline/core';
+import { createDemoProvider, USERS } from '@questline/core';
+import { LAKE_FILES, LAKES } from '@questline/core/internal';
+import { type ModelProvider, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { addToLake, filledLake, ingest, makeLake, saveFile, withLakes } from '../support/lakes.ts';
 import { addOrganization } from '../support/people.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const PATH = '/api/v1/data-lakes';
 
-async function as(world: World, email: string): Promise<{ id: string; token: string }> {
-  const user = await world.addUser(email);
-  await world.ledger.grant({ account: `user:${user.id}`, amount: 1_000_000, key: email, reason: 'start' });
-  return { id: user.id, token: await world.token(user) };
+async function as(app: TestApp, email: string): Promise<{ id: string; token: string }> {
+  const user = await app.addUser(email);
+  await app.ledger.grant({ account: `user:${user.id}`, amount: 1_000_000, key: email, reason: 'start' });
+  return { id: user.id, token: await app.token(user) };
 }
 
 async function json(answer: Response): Promise<Record<string, unknown>> {
   return (await answer.json()) as Record<string, unknown>;
 }
 
-async function stateOf(world: World, lakeId: string, fileId: string): Promise<Record<string, unknown>> {
-  return json(
-    await world.ask('GET', `${PATH}/${lakeId}/files/${fileId}`, { credential: await world.token() }),
-  );
+async function getState(app: TestApp, lakeId: string, fileId: string): Promise<Record<string, unknown>> {
+  return json(await app.ask('GET', `${PATH}/${lakeId}/files/${fileId}`, { credential: await app.token() }));
 }
 
 async function search(
-  world: World,
+  app: TestApp,
   lakeId: string,
   body: object,
   credential?: string,
 ): Promise<{ file_name: string; chunk_text: string; score: number }[]> {
-  const answer = await world.ask('POST', `${PATH}/${lakeId}/search`, {
+  const answer = await app.ask('POST', `${PATH}/${lakeId}/search`, {
     body,
-    credential: credential ?? (await world.token()),
+    credential: credential ?? (await app.token()),
   });
   expect(answer.status).toBe(200);
   return (await json(answer)).results as { file_name: string; chunk_text: string; score: number }[];
@@ -50,13 +42,13 @@ const STORIES = {
   'bread.txt': 'Bread rises when yeast eats sugar.',
 };
 
-describe('who may do what with a data lake', () => {
-  it('lets readers search and see, and nobody but the owner change anything', async () => {
-    const world = await createWorld(withLakes());
-    const { lakeId, fileIds } = await filledLake(world, STORIES);
-    const reader = await as(world, 'reader@example.com');
-    const stranger = await as(world, 'stranger@example.com');
-    await world.services.store.collection(LAKES).update(lakeId, { readerIds: [reader.id] });
+describe('access to a data lake', () => {
+  it('lets readers search and view, and only the owner change', async () => {
+    const app = await createTestApp(withLakes());
+    const { lakeId, fileIds } = await filledLake(app, STORIES);
+    const reader = await as(app, 'reader@example.com');
+    const stranger = await as(app, 'stranger@example.com');
+    await app.services.store.collection(LAKES).update(lakeId, { readerIds: [reader.id] });
     const file = `/files/${fileIds['bread.txt']}`;
     const looks = [
       ['GET', '', undefined],
@@ -69,129 +61,127 @@ describe('who may do what with a data lake', () => {
       ['DELETE', file, undefined],
       ['DELETE', '', undefined],
     ] as const;
-    const statusOf = async (
+    const getStatus = async (
       credential: string,
       [method, path, body]: (typeof looks | typeof changes)[number],
     ) => {
-      const answer = await world.ask(method, `${PATH}/${lakeId}${path}`, {
+      const answer = await app.ask(method, `${PATH}/${lakeId}${path}`, {
         credential,
         ...(body && { body }),
       });
       return answer.status;
     };
     for (const look of looks) {
-      expect(await statusOf(reader.token, look)).toBe(200);
-      expect(await statusOf(stranger.token, look)).toBe(404);
+      expect(await getStatus(reader.token, look)).toBe(200);
+      expect(await getStatus(stranger.token, look)).toBe(404);
     }
     for (const change of changes) {
-      expect(await statusOf(reader.token, change)).toBe(404);
-      expect(await statusOf(stranger.token, change)).toBe(404);
+      expect(await getStatus(reader.token, change)).toBe(404);
+      expect(await getStatus(stranger.token, change)).toBe(404);
     }
     const listed = async (credential: string) =>
-      ((await json(await world.ask('GET', PATH, { credential }))).data as unknown[]).length;
+      ((await json(await app.ask('GET', PATH, { credential }))).data as unknown[]).length;
     expect([await listed(reader.token), await listed(stranger.token)]).toEqual([1, 0]);
 
-    const shared = await world.ask('PATCH', `${PATH}/${lakeId}`, {
+    const shared = await app.ask('PATCH', `${PATH}/${lakeId}`, {
       body: { is_public: true },
-      credential: await world.token(),
+      credential: await app.token(),
     });
     expect(shared.status).toBe(200);
-    for (const look of looks) expect(await statusOf(stranger.token, look)).toBe(200);
-    for (const change of changes) expect(await statusOf(stranger.token, change)).toBe(404);
+    for (const look of looks) expect(await getStatus(stranger.token, look)).toBe(200);
+    for (const change of changes) expect(await getStatus(stranger.token, change)).toBe(404);
     expect(await listed(stranger.token)).toBe(1);
   });
 
-  it('lets members of its organization read it, and administrators change it', async () => {
-    const world = await createWorld(withLakes());
-    const member = await as(world, 'member@example.com');
-    const admin = await as(world, 'admin@example.com');
-    const stranger = await as(world, 'stranger@example.com');
-    const organization = await addOrganization(world, {
+  it('lets members of its organization read and administrators change', async () => {
+    const app = await createTestApp(withLakes());
+    const member = await as(app, 'member@example.com');
+    const admin = await as(app, 'admin@example.com');
+    const stranger = await as(app, 'stranger@example.com');
+    const organization = await addOrganization(app, {
       name: 'Club',
       readerIds: [member.id],
       writerIds: [admin.id],
     });
-    const lakeId = await makeLake(world, { name: 'Club papers', organization_id: organization.id });
+    const lakeId = await makeLake(app, { name: 'Club papers', organization_id: organization.id });
     const tried = async (method: string, credential: string, body?: object) =>
-      (await world.ask(method, `${PATH}/${lakeId}`, { credential, ...(body && { body }) })).status;
+      (await app.ask(method, `${PATH}/${lakeId}`, { credential, ...(body && { body }) })).status;
     expect(await tried('GET', member.token)).toBe(200);
     expect(await tried('PATCH', member.token, { name: 'x' })).toBe(404);
     expect(await tried('PATCH', admin.token, { name: 'x' })).toBe(200);
     expect(await tried('GET', stranger.token)).toBe(404);
-    expect((await json(await world.ask('GET', PATH, { credential: member.token }))).data).toHaveLength(1);
+    expect((await json(await app.ask('GET', PATH, { credential: member.token }))).data).toHaveLength(1);
     expect(await tried('DELETE', admin.token)).toBe(204);
   });
 
-  it('keeps files out that whoever adds them cannot read', async () => {
-    const world = await createWorld(withLakes());
-    const other = await as(world, 'other@example.com');
-    const fileId = await saveFile(world, 'secret', { ownerId: other.id });
-    const lakeId = await makeLake(world);
-    const answer = await world.ask('POST', `${PATH}/${lakeId}/files/${fileId}`, {
-      credential: await world.token(),
+  it('rejects files that the user who adds them cannot read', async () => {
+    const app = await createTestApp(withLakes());
+    const other = await as(app, 'other@example.com');
+    const fileId = await saveFile(app, 'secret', { ownerId: other.id });
+    const lakeId = await makeLake(app);
+    const answer = await app.ask('POST', `${PATH}/${lakeId}/files/${fileId}`, {
+      credential: await app.token(),
     });
     expect(answer.status).toBe(404);
     expect(
-      (await world.ask('GET', `${PATH}/${lakeId}/files/${fileId}`, { credential: await world.token() }))
-        .status,
+      (await app.ask('GET', `${PATH}/${lakeId}/files/${fileId}`, { credential: await app.token() })).status,
     ).toBe(404);
   });
 });
 
-describe('a search', () => {
-  it('finds by meaning and by words, nothing below the least score, and only what has a tag', async () => {
-    const world = await createWorld(withLakes());
-    const { lakeId } = await filledLake(world, STORIES);
-    const names = async (body: object) =>
-      (await search(world, lakeId, body)).map(({ file_name }) => file_name);
+describe('data lake search', () => {
+  it('finds by meaning and words, above the minimum score, with the requested tags only', async () => {
+    const app = await createTestApp(withLakes());
+    const { lakeId } = await filledLake(app, STORIES);
+    const names = async (body: object) => (await search(app, lakeId, body)).map(({ file_name }) => file_name);
     expect((await names({ query: 'where do hedgehogs sleep in winter' }))[0]).toBe('hedgehog.txt');
     expect(await names({ query: 'yeast', top_k: 1 })).toEqual(['bread.txt']);
     expect(await names({ query: 'boat', tags: ['sea'], min_score: -1 })).toEqual(['sailor.md']);
     expect(await names({ query: 'boat', tags: ['datalake:papers'], min_score: -1 })).toHaveLength(3);
     expect(await names({ query: 'boat', tags: [], min_score: -1 })).toHaveLength(3);
     expect(await names({ query: 'hedgehog', min_score: 0.99 })).toEqual([]);
-    for (const { score } of await search(world, lakeId, { query: 'sugar', min_score: 0.1 })) {
+    for (const { score } of await search(app, lakeId, { query: 'sugar', min_score: 0.1 })) {
       expect(score).toBeGreaterThanOrEqual(0.1);
     }
   });
 
-  it.each(['!!!', ' ', '😀', '%'])('for %j, of which a model makes nothing, finds nothing', async (query) => {
-    const world = await createWorld(withLakes());
-    const { lakeId } = await filledLake(world, STORIES);
-    expect(await search(world, lakeId, { query, min_score: -1 })).toEqual([]);
+  it.each(['!!!', ' ', '😀', '%'])('finds nothing for %j, which has no tokens', async (query) => {
+    const app = await createTestApp(withLakes());
+    const { lakeId } = await filledLake(app, STORIES);
+    expect(await search(app, lakeId, { query, min_score: -1 })).toEqual([]);
   });
 
-  it('shows nothing of a file that is gone, whether taken out or deleted', async () => {
-    const world = await createWorld(withLakes());
-    const { lakeId, fileIds } = await filledLake(world, STORIES);
-    const credential = await world.token();
-    await world.ask('DELETE', `${PATH}/${lakeId}/files/${fileIds['bread.txt']}`, { credential });
-    expect(await search(world, lakeId, { query: 'yeast', min_score: -1 })).toHaveLength(2);
-    const { key } = await world.issue({ scopes: ['files:write'] });
-    await world.ask('DELETE', `/api/v1/files/${fileIds['sailor.md']}`, { credential: key });
-    expect(await search(world, lakeId, { query: 'sailor', min_score: -1 })).toMatchObject([
+  it('shows nothing of a removed or deleted file', async () => {
+    const app = await createTestApp(withLakes());
+    const { lakeId, fileIds } = await filledLake(app, STORIES);
+    const credential = await app.token();
+    await app.ask('DELETE', `${PATH}/${lakeId}/files/${fileIds['bread.txt']}`, { credential });
+    expect(await search(app, lakeId, { query: 'yeast', min_score: -1 })).toHaveLength(2);
+    const { key } = await app.issue({ scopes: ['files:write'] });
+    await app.ask('DELETE', `/api/v1/files/${fileIds['sailor.md']}`, { credential: key });
+    expect(await search(app, lakeId, { query: 'sailor', min_score: -1 })).toMatchObject([
       { file_name: 'hedgehog.txt' },
     ]);
-    await world.clock.advance(2000);
-    await world.settle();
-    expect(await world.services.vectors.count({ lakeId })).toBe(1);
+    await app.clock.advance(2000);
+    await app.settle();
+    expect(await app.services.vectors.count({ lakeId })).toBe(1);
   });
 
-  it('is charged to whoever asks, once', async () => {
-    const world = await createWorld(withLakes());
-    const { lakeId } = await filledLake(world, STORIES);
-    await search(world, lakeId, { query: 'yeast' });
-    const charges = await world.ledger.charges({ account: world.account }, 10);
+  it('charges the caller once', async () => {
+    const app = await createTestApp(withLakes());
+    const { lakeId } = await filledLake(app, STORIES);
+    await search(app, lakeId, { query: 'yeast' });
+    const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ operation, status }) => [operation, status])).toEqual([
       ['searchDataLake', 'settled'],
       ...new Array(3).fill(['addDataLakeFile', 'settled']),
     ]);
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 });
 
-/** The offline model, failing while it is told to. */
-function moody(): {
+/** The offline model with failures on request. */
+function createFailingProvider(): {
   provider: ModelProvider;
   fail(kind: ProviderErrorKind | undefined): void;
   calls(): number;
@@ -215,119 +205,119 @@ function moody(): {
   };
 }
 
-describe('reading a file in', () => {
+describe('ingestion of a file', () => {
   it.each([
     [
-      'of a type that is not read',
+      'of an unsupported type',
       'image/svg+xml',
       'x',
-      'Files of the type image/svg+xml have no text that is read.',
+      'Text extraction does not support files of the type image/svg+xml.',
     ],
-    ['without any word', 'text/plain', ' ... ', 'There is no text in the file.'],
-  ])('ends with a reason for one %s', async (_, mimeType, text, error) => {
-    const world = await createWorld(withLakes());
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, text, { mimeType });
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'failed', error });
+    ['without words', 'text/plain', ' ... ', 'The file contains no text.'],
+  ])('fails with a reason for a file %s', async (_, mimeType, text, error) => {
+    const app = await createTestApp(withLakes());
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, text, { mimeType });
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'failed', error });
   });
 
-  it('waits for credit, and goes on when it is told to', async () => {
-    const world = await createWorld(withLakes({ credits: 0 }));
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words that cost something.');
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({
+  it('waits for credit and resumes on request', async () => {
+    const app = await createTestApp(withLakes({ credits: 0 }));
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words that cost something.');
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({
       ingestion_status: 'paused',
       chunk_count: 1,
       vectorized_chunk_count: 0,
       error: expect.stringContaining('Insufficient credits') as unknown,
     });
-    await world.ledger.grant({ account: world.account, amount: 1_000_000, key: 'more', reason: 'more' });
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready', error: null });
-    const { held, posted } = await world.ledger.balance(world.account);
+    await app.ledger.grant({ account: app.account, amount: 1_000_000, key: 'more', reason: 'more' });
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready', error: null });
+    const { held, posted } = await app.ledger.balance(app.account);
     expect(held).toBe(0);
     expect(posted).toBeLessThan(1_000_000);
   });
 
   it.each([
-    ['rejected_key', 'paused', 'The embedding model cannot be reached with the keys there are.'],
-    ['invalid_request', 'failed', 'The embedding model refused the text of this file.'],
-  ] as const)('stops when the provider says %s', async (kind, status, error) => {
-    const { provider, fail } = moody();
-    const world = await createWorld(withLakes({ models: [provider] }));
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words.');
+    ['rejected_key', 'paused', 'No configured key gives access to the embedding model.'],
+    ['invalid_request', 'failed', 'The embedding model rejected the text of this file.'],
+  ] as const)('stops when the provider reports %s', async (kind, status, error) => {
+    const { provider, fail } = createFailingProvider();
+    const app = await createTestApp(withLakes({ models: [provider] }));
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words.');
     fail(kind);
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: status, error });
-    expect(await world.ledger.balance(world.account)).toMatchObject({ held: 0, posted: 1_000_000_000 });
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: status, error });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 1_000_000_000 });
     fail(undefined);
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready', error: null });
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready', error: null });
   });
 
-  it('ends for nothing when the model makes nothing of its text', async () => {
-    const { provider } = moody();
+  it('ends free of charge when its text has no tokens', async () => {
+    const { provider } = createFailingProvider();
     const mute: ModelProvider = {
       ...provider,
       embed: async ({ inputs }) => ({ embeddings: inputs.map(() => [0, 0]), tokens: 1 }),
     };
-    const world = await createWorld(withLakes({ models: [mute] }));
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words.');
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({
+    const app = await createTestApp(withLakes({ models: [mute] }));
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words.');
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({
       ingestion_status: 'failed',
-      error: 'The embedding model refused the text of this file.',
+      error: 'The embedding model rejected the text of this file.',
     });
-    expect(await world.ledger.balance(world.account)).toMatchObject({ held: 0, posted: 1_000_000_000 });
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 1_000_000_000 });
   });
 
-  it('asks a provider again that was down for a moment, and pays once', async () => {
-    const { provider, fail, calls } = moody();
-    const world = await createWorld(withLakes({ models: [provider] }));
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words.');
+  it('retries a provider after an outage and charges once', async () => {
+    const { provider, fail, calls } = createFailingProvider();
+    const app = await createTestApp(withLakes({ models: [provider] }));
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words.');
     fail('overloaded');
-    await addToLake(world, lakeId, fileId);
-    await world.api.start();
-    while (calls() === 0) await world.settle();
-    await world.settle();
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'indexing' });
+    await addToLake(app, lakeId, fileId);
+    await app.api.start();
+    while (calls() === 0) await app.settle();
+    await app.settle();
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'indexing' });
     fail(undefined);
-    await world.clock.advance(2000);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
-    const settled = await world.ledger.charges({ account: world.account }, 10);
+    await app.clock.advance(2000);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
+    const settled = await app.ledger.charges({ account: app.account }, 10);
     expect(settled.filter(({ status }) => status === 'settled')).toHaveLength(1);
   });
 
-  it('pauses with its lake, and goes on with it', async () => {
-    const world = await createWorld(withLakes());
-    const lakeId = await makeLake(world);
-    const credential = await world.token();
+  it('pauses and resumes with its lake', async () => {
+    const app = await createTestApp(withLakes());
+    const lakeId = await makeLake(app);
+    const credential = await app.token();
     const change = (status: string) =>
-      world.ask('PATCH', `${PATH}/${lakeId}`, { body: { status }, credential });
+      app.ask('PATCH', `${PATH}/${lakeId}`, { body: { status }, credential });
     await change('archived');
-    const fileId = await saveFile(world, 'Some words.');
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'paused' });
+    const fileId = await saveFile(app, 'Some words.');
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'paused' });
     await change('active');
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
   });
 
-  it('leaves nothing behind when the file is taken out in the middle', async () => {
-    const { provider } = moody();
+  it('leaves nothing when the file is removed during it', async () => {
+    const { provider } = createFailingProvider();
     let remove = async (): Promise<unknown> => undefined;
     const removing: ModelProvider = {
       ...provider,
@@ -336,63 +326,63 @@ describe('reading a file in', () => {
         return (await provider.embed?.(request, options)) ?? { embeddings: [], tokens: 0 };
       },
     };
-    const world = await createWorld(withLakes({ models: [removing] }));
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words.');
-    const credential = await world.token();
-    await addToLake(world, lakeId, fileId);
-    remove = () => world.ask('DELETE', `${PATH}/${lakeId}/files/${fileId}`, { credential });
-    await ingest(world);
-    for (let rounds = 0; rounds < 100; rounds += 1) await world.settle();
-    expect(await world.services.vectors.count({ lakeId })).toBe(0);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'not_ingested' });
-    expect((await world.ledger.balance(world.account)).held).toBe(0);
+    const app = await createTestApp(withLakes({ models: [removing] }));
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words.');
+    const credential = await app.token();
+    await addToLake(app, lakeId, fileId);
+    remove = () => app.ask('DELETE', `${PATH}/${lakeId}/files/${fileId}`, { credential });
+    await ingest(app);
+    for (let rounds = 0; rounds < 100; rounds += 1) await app.settle();
+    expect(await app.services.vectors.count({ lakeId })).toBe(0);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'not_ingested' });
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
-  it('is taken up again when the process ended before the job was handed over', async () => {
-    const world = await createWorld(withLakes());
-    const lakeId = await makeLake(world);
-    const fileId = await saveFile(world, 'Some words.');
-    const { queue } = world.services;
+  it('resumes when the process ended before the job was enqueued', async () => {
+    const app = await createTestApp(withLakes());
+    const lakeId = await makeLake(app);
+    const fileId = await saveFile(app, 'Some words.');
+    const { queue } = app.services;
     const enqueue = queue.enqueue.bind(queue);
     queue.enqueue = async () => ({ id: 'lost', added: true });
-    await addToLake(world, lakeId, fileId);
+    await addToLake(app, lakeId, fileId);
     queue.enqueue = enqueue;
-    await world.api.start();
-    await world.clock.advance(300_000);
-    await ingest(world);
-    expect(await stateOf(world, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
+    await app.api.start();
+    await app.clock.advance(300_000);
+    await ingest(app);
+    expect(await getState(app, lakeId, fileId)).toMatchObject({ ingestion_status: 'ready' });
   });
 
-  it('cuts long files, shows how far it is, and keeps every piece once', async () => {
-    const world = await createWorld(withLakes());
-    const lakeId = await makeLake(world);
+  it('splits long files, shows progress and stores every chunk once', async () => {
+    const app = await createTestApp(withLakes());
+    const lakeId = await makeLake(app);
     const text = Array.from({ length: 3000 }, (_, line) => `Line ${line} is about subject${line}.`).join(
       '\n',
     );
-    const fileId = await saveFile(world, text);
-    await addToLake(world, lakeId, fileId);
-    await ingest(world);
-    const state = await stateOf(world, lakeId, fileId);
+    const fileId = await saveFile(app, text);
+    await addToLake(app, lakeId, fileId);
+    await ingest(app);
+    const state = await getState(app, lakeId, fileId);
     expect(state).toMatchObject({ ingestion_status: 'ready' });
     expect(state.chunk_count).toBeGreaterThan(64);
     expect(state.vectorized_chunk_count).toBe(state.chunk_count);
-    expect(await world.services.vectors.count({ lakeId })).toBe(state.chunk_count);
-    const [best] = await search(world, lakeId, { query: 'subject2345' });
+    expect(await app.services.vectors.count({ lakeId })).toBe(state.chunk_count);
+    const [best] = await search(app, lakeId, { query: 'subject2345' });
     expect(best?.chunk_text).toContain('subject2345');
   });
 });
 
-it('a deleted lake is gone with all the index holds of it, and its files stay', async () => {
-  const world = await createWorld(withLakes());
-  const { lakeId, fileIds } = await filledLake(world, STORIES);
-  const credential = await world.token();
-  expect((await world.ask('DELETE', `${PATH}/${lakeId}`, { credential })).status).toBe(204);
-  for (let rounds = 0; rounds < 100; rounds += 1) await world.settle();
-  expect((await world.ask('GET', `${PATH}/${lakeId}`, { credential })).status).toBe(404);
-  expect(await world.services.vectors.count({ lakeId })).toBe(0);
-  expect(await world.services.store.collection(LAKE_FILES).count({ lakeId })).toBe(0);
+it('deletes a lake with its index and keeps its files', async () => {
+  const app = await createTestApp(withLakes());
+  const { lakeId, fileIds } = await filledLake(app, STORIES);
+  const credential = await app.token();
+  expect((await app.ask('DELETE', `${PATH}/${lakeId}`, { credential })).status).toBe(204);
+  for (let rounds = 0; rounds < 100; rounds += 1) await app.settle();
+  expect((await app.ask('GET', `${PATH}/${lakeId}`, { credential })).status).toBe(404);
+  expect(await app.services.vectors.count({ lakeId })).toBe(0);
+  expect(await app.services.store.collection(LAKE_FILES).count({ lakeId })).toBe(0);
   for (const id of Object.values(fileIds))
-    expect(await world.services.library.get(world.user.id, id)).toBeDefined();
-  expect(await world.services.store.collection(USERS).count({})).toBe(1);
+    expect(await app.services.library.get(app.user.id, id)).toBeDefined();
+  expect(await app.services.store.collection(USERS).count({})).toBe(1);
 });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, eventsOf, type ModelCall } from '../support/model.ts';
-import { createWorld } from '../support/world.ts';
+import { createScriptedProvider, getEvents, type ModelCall } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 
-// Input of 10 characters: 4 tokens; output of at most 96: 100 tokens at 0.01 credits: a reservation of exactly 1 credit.
+// Input of 10 characters: 4 tokens; output of at most 96: 100 tokens at 0.01 credits: a hold of exactly 1
+// credit.
 const ONE_CREDIT = {
   model: 'scripted',
   messages: [{ role: 'user', content: '0123456789' }],
   options: { maxTokens: 96 },
 };
 
-/** Answers at once, and uses exactly what was reserved. */
+/** Answers at once, and uses exactly the held amount. */
 function answering(call: ModelCall): void {
   call.say(
     { type: 'text', text: 'yes' },
@@ -19,21 +20,21 @@ function answering(call: ModelCall): void {
   call.end();
 }
 
-describe('admission', () => {
-  it('admits exactly as many of 1,000 parallel completions as the balance affords, and settles each once', async () => {
+describe('credit admission', () => {
+  it('admits exactly as many of 1,000 parallel completions as the balance covers and settles each once', async () => {
     const model = createScriptedProvider(answering);
-    const world = await createWorld({
+    const app = await createTestApp({
       models: [model],
       credits: 100,
       key: { requestsPerMinute: 10_000, requestsPerDay: 10_000 },
     });
     let lowest = Number.POSITIVE_INFINITY;
     const watched = async (): Promise<void> => {
-      lowest = Math.min(lowest, (await world.ledger.balance(world.account)).available);
+      lowest = Math.min(lowest, (await app.ledger.balance(app.account)).available);
     };
     const answers = await Promise.all(
       Array.from({ length: 1000 }, async () => {
-        const response = await world.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
+        const response = await app.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
         await watched();
         const text = await response.text();
         return { status: response.status, text };
@@ -46,53 +47,53 @@ describe('admission', () => {
     expect(refused).toHaveLength(900);
     expect(model.calls).toHaveLength(100);
     expect(lowest).toBeGreaterThanOrEqual(0);
-    expect(await world.ledger.balance(world.account)).toEqual({ posted: 0, held: 0, available: 0 });
+    expect(await app.ledger.balance(app.account)).toEqual({ posted: 0, held: 0, available: 0 });
     expect(JSON.parse(refused[0]?.text ?? '')).toMatchObject({
       type: 'error',
       errorCode: 'insufficient_credits',
     });
-    const charges = await world.ledger.charges({ account: world.account }, 1000);
+    const charges = await app.ledger.charges({ account: app.account }, 1000);
     expect(charges.filter(({ status }) => status === 'settled')).toHaveLength(100);
   });
 
-  it('says what there is and what is wanted, with 422, or 403 where the host asks for it', async () => {
+  it('reports balance and requirement with 422, or with 403 if the host configures it', async () => {
     const words =
       'Insufficient credits. You have 0.5 credits, but this request requires approximately 1 credits.';
     for (const status of [422, 403] as const) {
-      const world = await createWorld({
+      const app = await createTestApp({
         models: [createScriptedProvider(answering)],
         credits: 0.5,
         settings: { completions: { insufficientCreditsStatus: status } },
       });
-      const response = await world.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
+      const response = await app.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
       expect(response.status).toBe(status);
       expect(await response.json()).toMatchObject({ message: words, errorCode: 'insufficient_credits' });
     }
   });
 
-  it("stops at a key's spending cap, whatever the account still has", async () => {
-    const world = await createWorld({
+  it('rejects calls beyond the spending cap of a key, whatever the balance', async () => {
+    const app = await createTestApp({
       models: [createScriptedProvider(answering)],
       key: { spendCap: { amount: 3_000_000, period: 'day' } },
     });
     const statuses: number[] = [];
     for (let index = 0; index < 5; index++) {
-      const response = await world.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
+      const response = await app.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
       await response.text();
       statuses.push(response.status);
     }
     expect(statuses).toEqual([200, 200, 200, 422, 422]);
-    const refused = await world.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
+    const refused = await app.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
     expect(await refused.json()).toMatchObject({ errorCode: 'spend_cap_exceeded' });
 
-    // The next day is another cap.
-    await world.clock.advance(24 * 3_600_000);
-    const next = await world.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
+    // The next day has a new cap.
+    await app.clock.advance(24 * 3_600_000);
+    const next = await app.ask('POST', '/api/ai/v1/completions', { body: ONE_CREDIT });
     await next.text();
     expect(next.status).toBe(200);
   });
 
-  it('refuses a model without a price while credits are metered, and lets it pass when they are not', async () => {
+  it('rejects a model without a price while credits are metered, and accepts it otherwise', async () => {
     const free = {
       id: 'free',
       name: 'Free',
@@ -102,18 +103,18 @@ describe('admission', () => {
       maxOutputTokens: 500,
     } as const;
     const body = { ...ONE_CREDIT, model: 'free' };
-    const metered = await createWorld({ models: [createScriptedProvider(answering, [free])] });
+    const metered = await createTestApp({ models: [createScriptedProvider(answering, [free])] });
     const refused = await metered.ask('POST', '/api/ai/v1/completions', { body });
     expect(refused.status).toBe(422);
     expect(await refused.json()).toMatchObject({ errorCode: 'model_unavailable' });
 
-    const open = await createWorld({
+    const open = await createTestApp({
       models: [createScriptedProvider(answering, [free])],
       credits: 0,
       settings: { admin: { enforceCredits: false } },
     });
     const passed = await open.ask('POST', '/api/ai/v1/completions', { body });
-    const events = eventsOf(await passed.text());
+    const events = getEvents(await passed.text());
     expect(passed.status).toBe(200);
     expect(events.at(-2)).toEqual({
       type: 'content',
@@ -121,7 +122,7 @@ describe('admission', () => {
       usage: { inputTokens: 4, outputTokens: 96 },
       stopReason: 'stop',
     });
-    // Nothing was charged, but it is known what was used.
+    // Nothing was charged, but the usage is recorded.
     const [charge] = await open.ledger.charges({ account: open.account }, 1);
     expect(charge).toMatchObject({ status: 'settled', amount: 0, usage: { input: 4, output: 96 } });
   });

@@ -1,7 +1,7 @@
-import { ProviderError, type Usage } from '@questline/core';
+import { ProviderError, type Usage } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, eventsOf, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const BODY = {
   model: 'scripted',
@@ -11,21 +11,21 @@ const BODY = {
 
 async function complete(
   drive: (call: ModelCall) => void,
-): Promise<{ world: World; status: number; events: unknown[]; text: string }> {
-  const world = await createWorld({ models: [createScriptedProvider(drive)], credits: 10 });
-  const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+): Promise<{ app: TestApp; status: number; events: unknown[]; text: string }> {
+  const app = await createTestApp({ models: [createScriptedProvider(drive)], credits: 10 });
+  const response = await app.ask('POST', '/api/ai/v1/completions', { body: BODY });
   const text = await response.text();
-  return { world, status: response.status, events: eventsOf(text), text };
+  return { app, status: response.status, events: getEvents(text), text };
 }
 
-async function spentOf({ ledger, account }: World): Promise<{ spent: number; held: number }> {
+async function getSpent({ ledger, account }: TestApp): Promise<{ spent: number; held: number }> {
   const { posted, held } = await ledger.balance(account);
   return { spent: (10_000_000 - posted) / 1_000_000, held };
 }
 
-describe('settlement', () => {
-  it('charges what was used and gives the rest back, told on the last event', async () => {
-    const { world, events } = await complete((call) => {
+describe('credit settlement', () => {
+  it('charges the usage, releases the rest and reports it in the last event', async () => {
+    const { app, events } = await complete((call) => {
       call.say({ type: 'text', text: 'Hi' });
       call.say({ type: 'usage', usage: { input: 4, output: 2 } }, { type: 'finish', reason: 'stop' });
       call.end();
@@ -37,18 +37,18 @@ describe('settlement', () => {
       credits: { used: 0.06, usdCost: 0.0006 },
       stopReason: 'stop',
     });
-    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+    expect(await getSpent(app)).toEqual({ spent: 0.06, held: 0 });
   });
 
   it('charges a shortfall in full', async () => {
-    const { world } = await complete((call) => {
+    const { app } = await complete((call) => {
       call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 500 } });
       call.end();
     });
-    expect(await spentOf(world)).toEqual({ spent: 5.04, held: 0 });
+    expect(await getSpent(app)).toEqual({ spent: 5.04, held: 0 });
   });
 
-  it('charges cached, written and reasoning tokens in classes of their own', async () => {
+  it('charges cached, written and reasoning tokens by class', async () => {
     const model = {
       id: 'classes',
       name: 'Classes',
@@ -66,24 +66,24 @@ describe('settlement', () => {
       },
       [model],
     );
-    const world = await createWorld({ models: [provider], credits: 10 });
-    const response = await world.ask('POST', '/api/ai/v1/completions', {
+    const app = await createTestApp({ models: [provider], credits: 10 });
+    const response = await app.ask('POST', '/api/ai/v1/completions', {
       body: { ...BODY, model: 'classes' },
     });
-    const last = eventsOf(await response.text()).at(-2);
-    // 10 tokens of each class at 100 + 200 + 10 + 125 + 400 USD a million.
+    const last = getEvents(await response.text()).at(-2);
+    // 10 tokens of each class at 100 + 200 + 10 + 125 + 400 USD per million.
     expect(last).toMatchObject({
       usage: { inputTokens: 10, outputTokens: 20, cacheReadInputTokens: 10, cacheCreationInputTokens: 10 },
       credits: { used: 0.835 },
     });
   });
 
-  it('estimates when usage is missing or absurd, and never beyond the reservation', async () => {
+  it('uses the estimate for missing or implausible usage, never above the hold', async () => {
     const missing = await complete((call) => {
       call.say({ type: 'text', text: 'x'.repeat(25) });
       call.end();
     });
-    expect(await spentOf(missing.world)).toEqual({ spent: 0.14, held: 0 });
+    expect(await getSpent(missing.app)).toEqual({ spent: 0.14, held: 0 });
 
     const absurd = await complete((call) => {
       call.say(
@@ -92,13 +92,13 @@ describe('settlement', () => {
       );
       call.end();
     });
-    expect(await spentOf(absurd.world)).toEqual({ spent: 1, held: 0 });
+    expect(await getSpent(absurd.app)).toEqual({ spent: 1, held: 0 });
   });
 
   it.each([
-    ['that nobody could pay', { input: 4, output: 9e15 }],
-    ['that is none', null as unknown as Usage],
-  ])('takes a report %s for absurd, also of a model whose size nobody knows', async (_, usage) => {
+    ['that exceeds any balance', { input: 4, output: 9e15 }],
+    ['that is not an object', null as unknown as Usage],
+  ])('treats a report %s as implausible, also for a model of unknown size', async (_, usage) => {
     const sizeless = { ...SCRIPTED_MODEL, contextWindow: 0 };
     const provider = createScriptedProvider(
       (call) => {
@@ -107,17 +107,17 @@ describe('settlement', () => {
       },
       [sizeless],
     );
-    const world = await createWorld({ models: [provider], credits: 10 });
-    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
-    expect(eventsOf(await response.text()).slice(-2)).toEqual([
+    const app = await createTestApp({ models: [provider], credits: 10 });
+    const response = await app.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    expect(getEvents(await response.text()).slice(-2)).toEqual([
       expect.objectContaining({ usage: { inputTokens: 4, outputTokens: 10 }, credits: expect.anything() }),
       '[DONE]',
     ]);
-    expect(await spentOf(world)).toEqual({ spent: 0.14, held: 0 });
-    expect(world.clock.pending).toBe(0);
+    expect(await getSpent(app)).toEqual({ spent: 0.14, held: 0 });
+    expect(app.clock.pending).toBe(0);
   });
 
-  it('keeps the price of the moment of admission', async () => {
+  it('uses the price at admission', async () => {
     let price = 100;
     const provider = createScriptedProvider((call) => {
       price = 100_000;
@@ -128,13 +128,13 @@ describe('settlement', () => {
       ...provider,
       models: () => provider.models().map((model) => ({ ...model, prices: { input: price, output: price } })),
     };
-    const world = await createWorld({ models: [changing], credits: 10 });
-    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    const app = await createTestApp({ models: [changing], credits: 10 });
+    const response = await app.ask('POST', '/api/ai/v1/completions', { body: BODY });
     await response.text();
-    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+    expect(await getSpent(app)).toEqual({ spent: 0.06, held: 0 });
   });
 
-  it('is free when nothing came out, with the status of what happened', async () => {
+  it('is free without output, and the status reports the failure', async () => {
     const table = [
       ['rejected_key', 401, 'provider_rejected'],
       ['not_configured', 503, 'provider_not_configured'],
@@ -147,7 +147,7 @@ describe('settlement', () => {
     ] as const;
     for (const [kind, status, errorCode] of table) {
       const {
-        world,
+        app,
         status: got,
         text,
       } = await complete((call) => {
@@ -155,12 +155,12 @@ describe('settlement', () => {
       });
       expect([kind, got, JSON.parse(text).errorCode]).toEqual([kind, status, errorCode]);
       expect(text).not.toContain('SECRET');
-      expect(await spentOf(world)).toEqual({ spent: 0, held: 0 });
+      expect(await getSpent(app)).toEqual({ spent: 0, held: 0 });
     }
   });
 
-  it('charges what came out before a failure, told by one error event and [DONE]', async () => {
-    const { world, status, events, text } = await complete((call) => {
+  it('charges the output before a failure, reported by one error event and [DONE]', async () => {
+    const { app, status, events, text } = await complete((call) => {
       call.say({ type: 'text', text: 'x'.repeat(25) });
       call.fail(new ProviderError('overloaded', 'SECRET provider text'));
     });
@@ -170,17 +170,19 @@ describe('settlement', () => {
         type: 'error',
         message: 'The model provider is overloaded. Try again shortly.',
         requestId: expect.any(String),
+        usage: { inputTokens: 4, outputTokens: 10 },
+        credits: { used: 0.14, usdCost: 0.0014 },
       },
       '[DONE]',
     ]);
     expect(text).not.toContain('SECRET');
-    expect(await spentOf(world)).toEqual({ spent: 0.14, held: 0 });
-    expect(world.incidents).toHaveLength(1);
+    expect(await getSpent(app)).toEqual({ spent: 0.14, held: 0 });
+    expect(app.incidents).toHaveLength(1);
   });
 
-  it('settles later when the ledger is away at the end of a stream, and ends the stream in time', async () => {
+  it('settles later and ends the stream in time when the ledger is unavailable at its end', async () => {
     let away = true;
-    const world = await createWorld({
+    const app = await createTestApp({
       credits: 10,
       models: [
         createScriptedProvider((call) => {
@@ -193,27 +195,27 @@ describe('settlement', () => {
         settle: (...settlement) => (away ? Promise.reject(new Error('away')) : ledger.settle(...settlement)),
       }),
     });
-    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    const response = await app.ask('POST', '/api/ai/v1/completions', { body: BODY });
     expect(await response.text()).toMatch(/data: \[DONE\]\n\n$/);
-    expect((await spentOf(world)).held).toBe(1_000_000);
-    await world.clock.advance(2000);
+    expect((await getSpent(app)).held).toBe(1_000_000);
+    await app.clock.advance(2000);
     away = false;
-    await world.clock.advance(10_000);
-    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
+    await app.clock.advance(10_000);
+    expect(await getSpent(app)).toEqual({ spent: 0.06, held: 0 });
   });
 
-  it('keeps holding credit for a stream that outlives the lease of its hold', async () => {
+  it('renews the hold of a stream that is longer than its lease', async () => {
     const provider = createScriptedProvider((call) => call.say({ type: 'text', text: 'Hi' }));
-    const world = await createWorld({ models: [provider], credits: 10 });
-    const response = await world.ask('POST', '/api/ai/v1/completions', { body: BODY });
-    await world.clock.advance(40 * 60_000);
-    await world.ledger.sweep();
-    expect((await spentOf(world)).held).toBe(1_000_000);
+    const app = await createTestApp({ models: [provider], credits: 10 });
+    const response = await app.ask('POST', '/api/ai/v1/completions', { body: BODY });
+    await app.clock.advance(40 * 60_000);
+    await app.ledger.sweep();
+    expect((await getSpent(app)).held).toBe(1_000_000);
     const [call] = provider.calls;
     call?.say({ type: 'usage', usage: { input: 4, output: 2 } });
     call?.end();
     await response.text();
-    expect(await spentOf(world)).toEqual({ spent: 0.06, held: 0 });
-    expect(world.clock.pending).toBe(0);
+    expect(await getSpent(app)).toEqual({ spent: 0.06, held: 0 });
+    expect(app.clock.pending).toBe(0);
   });
 });

@@ -1,17 +1,16 @@
+import { createServices, fromCredits } from '@questline/core';
+import { createMemoryPorts } from '@questline/core/memory';
 import {
   type CreditMovement,
-  createServices,
-  fromCredits,
   type ModelCall,
   type ModelCallEnd,
   type ModelProvider,
   type Observer,
   ProviderError,
-} from '@questline/core';
-import { createMemoryPorts } from '@questline/core/memory';
+} from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../support/model.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const COMPLETIONS = '/api/ai/v1/completions';
 const body = { model: 'scripted', messages: [{ role: 'user', content: 'Hello' }] };
@@ -24,7 +23,7 @@ const answering = () =>
     call.end();
   });
 
-/** Notes what it is told about models and credit. */
+/** Records model calls and credit movements. */
 function listener() {
   const calls: (ModelCall & { readonly began: boolean; readonly end: ModelCallEnd })[] = [];
   const movements: CreditMovement[] = [];
@@ -43,20 +42,23 @@ function listener() {
   return { observer, calls, movements };
 }
 
-async function worldOf(models: ReturnType<typeof createScriptedProvider>, observers: readonly Observer[]) {
-  return createWorld({
+async function createObservedApp(
+  models: ReturnType<typeof createScriptedProvider>,
+  observers: readonly Observer[],
+) {
+  return createTestApp({
     models: [models],
     settings: { observers, admin: { enforceCredits: true } },
   });
 }
 
-const ask = async (world: World): Promise<string> => (await world.ask('POST', COMPLETIONS, { body })).text();
+const ask = async (app: TestApp): Promise<string> => (await app.ask('POST', COMPLETIONS, { body })).text();
 
-describe('whoever looks on', () => {
-  it('is told of the credit and the question of a call, each once', async () => {
+describe('observers', () => {
+  it('receive the credit movements and the model call of a request once each', async () => {
     const { observer, calls, movements } = listener();
-    const world = await worldOf(answering(), [observer]);
-    await ask(world);
+    const app = await createObservedApp(answering(), [observer]);
+    await ask(app);
     expect(calls).toEqual([
       {
         provider: 'scripted',
@@ -76,13 +78,13 @@ describe('whoever looks on', () => {
     expect(JSON.stringify([calls, movements])).not.toMatch(/Hello|svc_|[0-9a-f]{24}/);
   });
 
-  it('is told that credit was given back, and why nothing came', async () => {
+  it('receive the release of credit and the reason of a failure', async () => {
     const { observer, calls, movements } = listener();
-    const world = await worldOf(
+    const app = await createObservedApp(
       createScriptedProvider((call) => call.fail(new ProviderError('overloaded', 'busy'))),
       [observer],
     );
-    await ask(world);
+    await ask(app);
     expect(movements.map(({ kind }) => kind)).toEqual(['held', 'released']);
     expect(movements[1]?.amount).toBe(movements[0]?.amount);
     expect(calls).toMatchObject([
@@ -90,16 +92,16 @@ describe('whoever looks on', () => {
     ]);
   });
 
-  it('is told each movement of a hold once, however often it is asked for', async () => {
+  it('receive each movement of a hold once, even if it is requested repeatedly', async () => {
     const { observer, movements } = listener();
-    const { services, account } = await worldOf(answering(), [observer]);
+    const { services, account } = await createObservedApp(answering(), [observer]);
     const { ledger, clock } = services;
     const details = { operation: 'createCompletion', userId: 'ada', requestId: 'r' };
     for (const key of ['given back', 'settled']) {
       const take = async () => {
         const request = { account, amount: 5, key, expiresAt: clock.now() + 60_000, details };
         const outcome = await ledger.hold(request);
-        if (outcome.outcome !== 'held') throw new Error('there is credit');
+        if (outcome.outcome !== 'held') throw new Error('expected a hold');
         return outcome.hold;
       };
       const hold = await take();
@@ -117,20 +119,20 @@ describe('whoever looks on', () => {
     ]);
   });
 
-  it('is told that the client has left', async () => {
+  it('receive that the client has disconnected', async () => {
     const { observer, calls } = listener();
-    const world = await worldOf(
+    const app = await createObservedApp(
       createScriptedProvider((call) => call.say({ type: 'text', text: 'Hello' })),
       [observer],
     );
-    const reader = (await world.ask('POST', COMPLETIONS, { body })).body?.getReader();
+    const reader = (await app.ask('POST', COMPLETIONS, { body })).body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    await world.settle();
-    expect(calls).toMatchObject([{ began: true, end: { outcome: 'left' } }]);
+    await app.settle();
+    expect(calls).toMatchObject([{ began: true, end: { outcome: 'client_closed' } }]);
   });
 
-  it('stands around requests in the order given, and sees their answers', async () => {
+  it('wrap requests in the configured order and see their responses', async () => {
     const seen: string[] = [];
     const around = (name: string): Observer => ({
       async request({ operation }, work) {
@@ -140,21 +142,22 @@ describe('whoever looks on', () => {
         return { status, headers: {}, body: undefined };
       },
     });
-    const world = await worldOf(answering(), [around('outer'), around('inner')]);
-    await world.ask('GET', '/api/ping', { credential: null });
-    await world.ask('GET', '/nowhere', { credential: null });
+    const app = await createObservedApp(answering(), [around('outer'), around('inner')]);
+    await app.ask('GET', '/api/ping', { credential: null });
+    await app.ask('GET', '/nowhere', { credential: null });
     expect(seen).toEqual(['outer before ping', 'inner before ping', 'inner after 200', 'outer after 200']);
   });
 
-  it('leaves a provider all that it can do', () => {
+  it('keep all capabilities of a provider', () => {
     const never = async (): Promise<never> => {
-      throw new Error('not asked');
+      throw new Error('not called');
     };
     const jobs = { submit: never, poll: never, fetch: never, cancel: never };
-    // Every member that a provider may have: another one does not compile before it stands here, and is looked on.
+    // Every member of a provider: a new one does not compile until it is tested here.
     const whole: Required<ModelProvider> = {
       ...answering(),
       modelsForOwnKey: () => [],
+      ignores: () => [],
       embed: never,
       image: never,
       speech: never,
@@ -175,25 +178,28 @@ describe('whoever looks on', () => {
     expect(Object.keys(providers[0]?.video ?? {}).sort()).toEqual(Object.keys(jobs).sort());
   });
 
-  it('breaks nothing by failing while it is told', async () => {
+  it('affect nothing when they fail', async () => {
     const fail = (): never => {
       throw new Error('broken');
     };
     const broken: Observer[] = [
-      { modelCall: fail, credit: fail, carry: fail },
+      { modelCall: fail, credit: fail, getTraceContext: fail },
       { modelCall: () => ({ began: fail, ended: fail }) },
     ];
     const { observer, calls, movements } = listener();
-    const world = await worldOf(answering(), [...broken, observer]);
-    expect((await ask(world)).trim().endsWith('[DONE]')).toBe(true);
+    const app = await createObservedApp(answering(), [...broken, observer]);
+    expect((await ask(app)).trim().endsWith('[DONE]')).toBe(true);
     expect([calls.length, movements.length]).toEqual([1, 2]);
   });
 
-  it('costs nothing while nobody does', async () => {
+  it('add no calls when none is configured', async () => {
     const provider = answering();
-    const world = await createWorld({ models: [provider] });
-    expect(world.services.observer).toBeUndefined();
-    expect(world.services.ledger).toBe(world.ledger);
-    expect(world.services.providers[0]).toBe(provider);
+    const app = await createTestApp({ models: [provider], webhooks: null });
+    expect(app.services.observer).toBeUndefined();
+    for (const verb of ['hold', 'renew', 'settle', 'release'] as const) {
+      expect(app.services.ledger[verb].name).toBe(`bound ${verb}`);
+      expect(app.services.unaudited.ledger[verb]).toBe(app.ledger[verb]);
+    }
+    expect(app.services.providers[0]).toBe(provider);
   });
 });

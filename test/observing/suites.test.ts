@@ -1,5 +1,6 @@
-import { createServices, type Observer, type Ports } from '@questline/core';
+import { createServices, type Ports } from '@questline/core';
 import { createMemoryLedger, createMemoryPorts, createMemoryQueue } from '@questline/core/memory';
+import type { Observer } from '@questline/core/ports';
 import {
   createFakeClock,
   createFakeIds,
@@ -8,9 +9,9 @@ import {
   modelsSuite,
   queueSuite,
 } from '@questline/testing';
-import { stageOf } from '../../packages/testing/test/stage.ts';
+import { getStage } from '../../packages/testing/test/stage.ts';
 
-/** Listens to everything, and fails whenever it is told something. */
+/** Implements every callback and always throws. */
 const broken: Observer = {
   credit() {
     throw new Error('broken');
@@ -23,7 +24,7 @@ const broken: Observer = {
       throw new Error('broken');
     },
   }),
-  carry: () => ({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }),
+  getTraceContext: () => ({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }),
 };
 
 function observed(ports: Partial<Ports>) {
@@ -31,7 +32,7 @@ function observed(ports: Partial<Ports>) {
   return createServices({ ...createMemoryPorts(), models: [], ...ports }, settings);
 }
 
-const name = 'looked on by somebody';
+const name = 'observed';
 
 ledgerSuite({
   name,
@@ -55,7 +56,7 @@ modelsSuite({
   name,
   create: async () => ({
     async stage(scenario) {
-      const stage = stageOf(scenario);
+      const stage = getStage(scenario);
       const [provider = stage.provider] = observed({ models: [stage.provider] }).providers;
       return { ...stage, provider };
     },

@@ -10,7 +10,7 @@ interface JsonNode {
   readonly type?: unknown;
 }
 
-/** Where in a body or query, and whether a list stands there. */
+/** Path of the field in a body or query, and whether it is a list. */
 export interface IdField {
   readonly path: string;
   readonly isList: boolean;
@@ -18,8 +18,8 @@ export interface IdField {
 
 const ID_NAME = /(?:^|_)ids?$|Ids?$/;
 
-/** Every field of a schema that is named as one that holds ids. */
-export function idFieldsOf(schema: z.ZodType | undefined): readonly IdField[] {
+/** The fields of a schema that contain IDs, by their names. */
+export function getIdFields(schema: z.ZodType | undefined): readonly IdField[] {
   const found = new Map<string, IdField>();
   const walk = (node: JsonNode, place: string): void => {
     for (const [name, child] of Object.entries(node.properties ?? {})) {
@@ -31,21 +31,21 @@ export function idFieldsOf(schema: z.ZodType | undefined): readonly IdField[] {
     for (const option of [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])])
       walk(option, place);
   };
-  for (const root of jsonOf(schema)) walk(root, '');
+  for (const root of getJson(schema)) walk(root, '');
   return [...found.values()];
 }
 
-/** What a body names at its top. */
-export function topFieldsOf({ input }: Operation): ReadonlySet<string> {
+/** The top-level fields of a body. */
+export function getTopFields({ input }: Operation): ReadonlySet<string> {
   const names = (node: JsonNode): string[] => [
     ...Object.keys(node.properties ?? {}),
     ...[...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])].flatMap(names),
   ];
-  return new Set(jsonOf(input.body).flatMap(names));
+  return new Set(getJson(input.body).flatMap(names));
 }
 
-/** A schema that changes what came has two sides, and either may be the one that says something. */
-function jsonOf(schema: z.ZodType | undefined): readonly JsonNode[] {
+/** A transforming schema has an input and an output side; either may contain the fields. */
+function getJson(schema: z.ZodType | undefined): readonly JsonNode[] {
   if (schema === undefined) return [];
   return (['input', 'output'] as const).map(
     (io) => z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonNode,

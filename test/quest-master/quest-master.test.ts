@@ -1,7 +1,9 @@
-import { createApi, createServices, MESSAGES, ProviderError, QUESTS } from '@questline/core';
+import { createApi, createServices } from '@questline/core';
+import { MESSAGES, QUESTS } from '@questline/core/internal';
+import { ProviderError } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { answerParts, type ChatWorld, type ChatWorldOptions, createChatWorld } from '../support/chat.ts';
+import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import { useTool } from '../support/execution.ts';
 import { createGate } from '../support/gate.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
@@ -19,16 +21,16 @@ const task = (id: string, ...dependsOn: string[]): Planned => ({
   instructions: `Do part ${id}.`,
   dependsOn,
 });
-/** Two that need nothing, and one that needs both. */
+/** Two independent tasks and one that depends on both. */
 const PLAN = [task('a'), task('b'), task('c', 'a', 'b')];
 
 type Kind = 'plan' | 'together' | 'plain' | `task ${string}`;
 
-/** What a call is for. */
-function kindOf({ request }: ModelCall): Kind {
+/** The purpose of a call. */
+function getKind({ request }: ModelCall): Kind {
   const words = JSON.stringify(request.messages);
-  if (words.includes('You plan work')) return 'plan';
-  if (words.includes('Now give the whole answer')) return 'together';
+  if (words.includes('You are a planner')) return 'plan';
+  if (words.includes('Use these results to write')) return 'together';
   const part = /Part (\w)\\nDo part/.exec(words)?.[1];
   return part === undefined ? 'plain' : `task ${part}`;
 }
@@ -38,17 +40,17 @@ function say(call: ModelCall, text: string): void {
   call.end();
 }
 
-const planOf = (plan: readonly Planned[]): string => JSON.stringify({ tasks: plan });
+const getPlan = (plan: readonly Planned[]): string => JSON.stringify({ tasks: plan });
 
-/** Plans, and leaves to the test what it names. */
+/** Plans the tasks; the test controls the named calls. */
 function planning(
   plan: readonly Planned[] | string,
   more: (call: ModelCall, kind: Kind) => boolean = () => false,
 ): (call: ModelCall) => void {
   return (call) => {
-    const kind = kindOf(call);
+    const kind = getKind(call);
     if (more(call, kind)) return;
-    if (kind === 'plan') say(call, typeof plan === 'string' ? plan : planOf(plan));
+    if (kind === 'plan') say(call, typeof plan === 'string' ? plan : getPlan(plan));
     else if (kind === 'together') say(call, 'All of it.');
     else if (kind === 'plain') say(call, 'Just so.');
     else say(call, `Result of ${kind}`);
@@ -58,18 +60,18 @@ function planning(
 const ASK = { message: 'Compare both and recommend one', enableQuestMaster: true, wait: true };
 const SOLD = ['plan', 'task a', 'task b', 'task c', 'together'];
 
-const kindsOf = ({ calls }: ChatWorld): Kind[] => calls.map(kindOf);
-const callFor = ({ calls }: ChatWorld, kind: Kind): ModelCall | undefined =>
-  calls.find((call) => kindOf(call) === kind);
-const statesOf = (quest: { toolPayloads?: unknown }): Record<string, string> => {
+const getKinds = ({ calls }: ChatApp): Kind[] => calls.map(getKind);
+const callFor = ({ calls }: ChatApp, kind: Kind): ModelCall | undefined =>
+  calls.find((call) => getKind(call) === kind);
+const getStates = (quest: { toolPayloads?: unknown }): Record<string, string> => {
   const [plan] = quest.toolPayloads as { payload: { tasks: { id: string; state: string }[] } }[];
   return Object.fromEntries((plan?.payload.tasks ?? []).map(({ id, state }) => [id, state]));
 };
 
-async function moneyOf(world: ChatWorld) {
-  const charges = await world.ledger.charges({ account: world.account }, 100);
+async function getMoney(app: ChatApp) {
+  const charges = await app.ledger.charges({ account: app.account }, 100);
   const settled = charges.filter(({ status }) => status === 'settled');
-  const { held, posted } = await world.ledger.balance(world.account);
+  const { held, posted } = await app.ledger.balance(app.account);
   return {
     held,
     settled: settled.length,
@@ -78,16 +80,16 @@ async function moneyOf(world: ChatWorld) {
   };
 }
 
-describe('the quest master', () => {
-  it('has independent parts done at once, hands results on, and puts them together', async () => {
-    const world = await createChatWorld({ onCall: planning(PLAN) });
-    const { body } = await world.chat(ASK);
-    expect(kindsOf(world)).toEqual(SOLD);
-    const told = (kind: Kind) => JSON.stringify(callFor(world, kind)?.request.messages);
-    expect(told('task a')).toContain('Compare both and recommend one');
-    expect(told('task a')).not.toContain('Result of');
-    expect(told('task c')).toMatch(/Part a.*Result of task a.*Part b.*Result of task b/);
-    expect(told('together')).toMatch(/Result of task a.*Result of task b.*Result of task c/);
+describe('quest master', () => {
+  it('runs independent tasks in parallel, passes results on and combines them', async () => {
+    const app = await createChatApp({ onCall: planning(PLAN) });
+    const { body } = await app.chat(ASK);
+    expect(getKinds(app)).toEqual(SOLD);
+    const reported = (kind: Kind) => JSON.stringify(callFor(app, kind)?.request.messages);
+    expect(reported('task a')).toContain('Compare both and recommend one');
+    expect(reported('task a')).not.toContain('Result of');
+    expect(reported('task c')).toMatch(/Part a.*Result of task a.*Part b.*Result of task b/);
+    expect(reported('together')).toMatch(/Result of task a.*Result of task b.*Result of task c/);
     expect(body).toMatchObject({
       type: 'message',
       response: 'All of it.',
@@ -105,166 +107,167 @@ describe('the quest master', () => {
         },
       ],
     });
-    const messages = await world.services.store.collection(MESSAGES).find({ sessionId: body.sessionId });
+    const messages = await app.services.store.collection(MESSAGES).find({ sessionId: body.sessionId });
     expect(messages.map(({ content }) => content)).toEqual([ASK.message, 'All of it.']);
-    expect(world.incidents).toEqual([]);
+    expect(app.incidents).toEqual([]);
   });
 
-  it('charges each call once, and tells the sum', async () => {
-    const world = await createChatWorld({ onCall: planning(PLAN) });
-    const { body } = await world.chat(ASK);
-    const { settled, spent, held, posted } = await moneyOf(world);
+  it('charges each call once and reports the total', async () => {
+    const app = await createChatApp({ onCall: planning(PLAN) });
+    const { body } = await app.chat(ASK);
+    const { settled, spent, held, posted } = await getMoney(app);
     expect([settled, held, posted]).toEqual([5, 0, 1_000_000_000 - spent]);
-    const { promptMeta } = await world.poll(body.id);
+    const { promptMeta } = await app.poll(body.id);
     expect(promptMeta).toMatchObject({ usage: { inputTokens: 50 }, credits: spent / 1_000_000 });
   });
 
-  it('shows how far each part is while it works', async () => {
-    const world = await createChatWorld({
+  it('shows the progress of each task', async () => {
+    const app = await createChatApp({
       onCall: planning(PLAN, (call, kind) => {
         if (kind === 'task a') call.say({ type: 'text', text: 'So far' });
         return kind !== 'plan' && kind !== 'task b';
       }),
     });
-    const { id } = (await world.chat({ ...ASK, wait: false })).body;
-    await world.settle();
-    await world.clock.advance(500);
-    await world.settle();
-    const quest = await world.poll(id);
+    const { id } = (await app.chat({ ...ASK, wait: false })).body;
+    await app.settle();
+    await app.clock.advance(500);
+    await app.settle();
+    const quest = await app.poll(id);
     expect(quest).toMatchObject({ status: 'running', reply: '## Part b\n\nResult of task b' });
-    expect(statesOf(quest)).toEqual({ a: 'running', b: 'done', c: 'pending' });
+    expect(getStates(quest)).toEqual({ a: 'running', b: 'done', c: 'pending' });
     expect(JSON.stringify(quest.toolPayloads)).toContain('So far');
-    expect(world.calls.map(kindOf)).toEqual(['plan', 'task a', 'task b']);
+    expect(app.calls.map(getKind)).toEqual(['plan', 'task a', 'task b']);
   });
 
   it.each([
-    ['says that there is nothing to divide', '{"tasks": []}'],
-    ['finds a single task', planOf([task('a')])],
-    ['makes no sense', 'I would start with the weather.'],
-    ['goes in circles', planOf([task('a', 'b'), task('b', 'a')])],
-  ])('leaves the turn an ordinary one when the plan %s', async (_name, plan) => {
-    const world = await createChatWorld({ onCall: planning(plan) });
-    const { body } = await world.chat(ASK);
-    expect(kindsOf(world)).toEqual(['plan', 'plain']);
+    ['finds nothing to divide', '{"tasks": []}'],
+    ['finds a single task', getPlan([task('a')])],
+    ['is not JSON', 'I would start with the weather.'],
+    ['is cyclic', getPlan([task('a', 'b'), task('b', 'a')])],
+  ])('runs an ordinary turn when the plan %s', async (_name, plan) => {
+    const app = await createChatApp({ onCall: planning(plan) });
+    const { body } = await app.chat(ASK);
+    expect(getKinds(app)).toEqual(['plan', 'plain']);
     expect(body).toMatchObject({ type: 'message', response: 'Just so.', toolPayloads: [] });
-    expect(await moneyOf(world)).toMatchObject({ settled: 2, held: 0 });
+    expect(await getMoney(app)).toMatchObject({ settled: 2, held: 0 });
   });
 
   it.each([
-    ['is asked for', { message: 'Short', enableQuestMaster: true }, true],
+    ['is requested', { message: 'Short', enableQuestMaster: true }, true],
     ['is not', { message: 'Short' }, false],
+    ['is enabled by enableTools for a long request', { message: 'x'.repeat(200), enableTools: true }, true],
     [
-      'comes with enableTools when there is much to do',
-      { message: 'x'.repeat(200), enableTools: true },
-      true,
-    ],
-    [
-      'comes with enableTools, and there is little to do',
+      'is enabled by enableTools, but the request is short',
       { message: 'x'.repeat(199), enableTools: true },
       false,
     ],
-    ['is turned off', { message: 'x'.repeat(200), enableTools: true, enableQuestMaster: false }, false],
-    ['does not come with a mode', { message: 'x'.repeat(200), enableTools: true, toolMode: 'smart' }, false],
-  ])('the switch: it %s', async (_name, body, plans) => {
-    const world = await createChatWorld({ onCall: planning('{"tasks": []}') });
-    await world.chat({ enableMementos: false, ...body, wait: true });
-    expect(kindsOf(world)).toEqual(plans ? ['plan', 'plain'] : ['plain']);
+    ['is disabled', { message: 'x'.repeat(200), enableTools: true, enableQuestMaster: false }, false],
+    [
+      'is not enabled by a tool mode',
+      { message: 'x'.repeat(200), enableTools: true, toolMode: 'smart' },
+      false,
+    ],
+  ])('follows the option: it %s', async (_name, body, plans) => {
+    const app = await createChatApp({ onCall: planning('{"tasks": []}') });
+    await app.chat({ enableMementos: false, ...body, wait: true });
+    expect(getKinds(app)).toEqual(plans ? ['plan', 'plain'] : ['plain']);
   });
 
-  it('goes on without a part that failed and what needs it, and says what is missing', async () => {
-    const world = await createChatWorld({
+  it('continues without a failed task and its dependents and reports what is missing', async () => {
+    const app = await createChatApp({
       onCall: planning(PLAN, (call, kind) => {
         if (kind === 'task a') call.fail(new ProviderError('invalid_request', 'internal'));
         return kind === 'task a';
       }),
     });
-    const { body } = await world.chat(ASK);
-    expect(kindsOf(world)).toEqual(['plan', 'task a', 'task b', 'together']);
-    expect(JSON.stringify(callFor(world, 'together')?.request.messages)).toContain(
-      'These parts could not be done: Part a; Part c.',
+    const { body } = await app.chat(ASK);
+    expect(getKinds(app)).toEqual(['plan', 'task a', 'task b', 'together']);
+    expect(JSON.stringify(callFor(app, 'together')?.request.messages)).toContain(
+      'These tasks failed: Part a; Part c.',
     );
     expect(body.response).toBe('All of it.');
-    expect(statesOf(body)).toEqual({ a: 'failed', b: 'done', c: 'skipped' });
-    expect(await moneyOf(world)).toMatchObject({ settled: 3, held: 0 });
+    expect(getStates(body)).toEqual({ a: 'failed', b: 'done', c: 'skipped' });
+    expect(await getMoney(app)).toMatchObject({ settled: 3, held: 0 });
   });
 
-  it('fails when nothing could be done', async () => {
-    const world = await createChatWorld({
+  it('fails when no task succeeds', async () => {
+    const app = await createChatApp({
       onCall: planning([task('a'), task('b')], (call, kind) => {
         if (kind !== 'plan') call.fail(new ProviderError('invalid_request', 'internal'));
         return kind !== 'plan';
       }),
     });
-    const { body } = await world.chat(ASK);
+    const { body } = await app.chat(ASK);
     expect(body).toMatchObject({ type: 'error', status: 'done' });
     expect(body.response).not.toContain('internal');
-    expect(await moneyOf(world)).toMatchObject({ settled: 1, held: 0 });
+    expect(await getMoney(app)).toMatchObject({ settled: 1, held: 0 });
   });
 
-  it('divides the calls of tools among the parts', async () => {
-    const world = await createChatWorld({
+  it('divides the tool calls among the tasks', async () => {
+    const app = await createChatApp({
       onCall: planning(PLAN, (call, kind) => {
-        const mayRoll = call.request.tools !== undefined && kind.startsWith('task');
+        const { tools, toolChoice } = call.request;
+        const mayRoll = tools !== undefined && toolChoice !== 'none' && kind.startsWith('task');
         if (mayRoll) useTool(call, 'dice_roll', { sides: 6 });
         return mayRoll;
       }),
     });
-    const { body: session } = await world.json('POST', '/api/v1/sessions', {
+    const { body: session } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'x', maxToolCalls: 4 },
     });
-    const { body } = await world.chat({ ...ASK, sessionId: session.id, tools: ['dice_roll'] });
+    const { body } = await app.chat({ ...ASK, sessionId: session.id, tools: ['dice_roll'] });
     // Two, one and one.
     expect(body.toolPayloads.filter(({ type }: { type: string }) => type === 'dice')).toHaveLength(4);
     expect(body.response).toBe('All of it.');
-    expect(await moneyOf(world)).toMatchObject({ settled: 9, held: 0 });
+    expect(await getMoney(app)).toMatchObject({ settled: 9, held: 0 });
   });
 });
 
-describe('the quest master and its end', () => {
-  it('cancelling stops everything; what ran is charged, nothing more begins', async () => {
-    const world = await createChatWorld({
+describe('end of the quest master', () => {
+  it('stops everything on cancellation, charges what ran and starts no further call', async () => {
+    const app = await createChatApp({
       onCall: planning(PLAN, (call, kind) => {
         if (kind === 'task a') call.say({ type: 'text', text: 'x'.repeat(100) });
         return kind !== 'plan';
       }),
     });
-    const { id } = (await world.chat({ ...ASK, wait: false })).body;
-    await world.settle();
-    expect(kindsOf(world)).toEqual(['plan', 'task a', 'task b']);
-    await world.json('POST', `/api/v1/quests/${id}/cancel`);
-    await world.settle();
-    expect(world.calls.slice(1).map(({ stopped }) => stopped)).toEqual([true, true]);
-    const quest = await world.poll(id);
+    const { id } = (await app.chat({ ...ASK, wait: false })).body;
+    await app.settle();
+    expect(getKinds(app)).toEqual(['plan', 'task a', 'task b']);
+    await app.json('POST', `/api/v1/quests/${id}/cancel`);
+    await app.settle();
+    expect(app.calls.slice(1).map(({ stopped }) => stopped)).toEqual([true, true]);
+    const quest = await app.poll(id);
     expect(quest).toMatchObject({ status: 'stopped' });
-    expect(Object.values(statesOf(quest))).toEqual(['stopped', 'stopped', 'stopped']);
-    // The plan and what task a has said; task b has said nothing, and is free.
-    expect(await moneyOf(world)).toMatchObject({ settled: 2, held: 0 });
-    expect(await world.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+    expect(Object.values(getStates(quest))).toEqual(['stopped', 'stopped', 'stopped']);
+    // The plan, the text of task a, and the input of task b, which its provider has accepted.
+    expect(await getMoney(app)).toMatchObject({ settled: 3, held: 0 });
+    expect(await app.services.queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 
-  it('with credit for one at a time, parts are done one after the other', async () => {
-    // A part holds some 41.5 credits: the hold is far more than it uses.
-    const world = await createChatWorld({ onCall: planning(PLAN), credits: 60 });
-    const { body } = await world.chat(ASK);
+  it('runs tasks one after the other with credit for one at a time', async () => {
+    // A task holds about 41.5 credits, far more than it uses.
+    const app = await createChatApp({ onCall: planning(PLAN), credits: 60 });
+    const { body } = await app.chat(ASK);
     expect(body).toMatchObject({ type: 'message', response: 'All of it.' });
-    expect(kindsOf(world)).toEqual(SOLD);
-    expect(await moneyOf(world)).toMatchObject({ settled: 5, held: 0 });
+    expect(getKinds(app)).toEqual(SOLD);
+    expect(await getMoney(app)).toMatchObject({ settled: 5, held: 0 });
   });
 
-  it('without credit for the rest, it ends with what was done', async () => {
+  it('ends with the finished tasks without credit for the rest', async () => {
     const costly = (call: ModelCall): void => {
       call.say({ type: 'text', text: 'Dear result' }, { type: 'usage', usage: { input: 10, output: 3000 } });
       call.end();
     };
-    const world = await createChatWorld({
+    const app = await createChatApp({
       credits: 60,
       onCall: planning(PLAN, (call, kind) => {
         if (kind.startsWith('task')) costly(call);
         return kind.startsWith('task');
       }),
     });
-    const { body } = await world.chat(ASK);
-    expect(kindsOf(world)).toEqual(['plan', 'task a']);
+    const { body } = await app.chat(ASK);
+    expect(getKinds(app)).toEqual(['plan', 'task a']);
     expect(body).toMatchObject({
       status: 'done',
       type: 'error',
@@ -272,32 +275,32 @@ describe('the quest master and its end', () => {
       responses: ['## Part a\n\nDear result'],
     });
     expect(body.response).toContain('Insufficient credits');
-    expect(statesOf(body)).toEqual({ a: 'done', b: 'stopped', c: 'stopped' });
-    expect(await moneyOf(world)).toMatchObject({ settled: 2, held: 0 });
+    expect(getStates(body)).toEqual({ a: 'done', b: 'stopped', c: 'stopped' });
+    expect(await getMoney(app)).toMatchObject({ settled: 2, held: 0 });
   });
 
-  it('without credit for a plan, the turn is an ordinary one', async () => {
-    const world = await createChatWorld({ onCall: planning(PLAN), credits: 6 });
-    const { body } = await world.chat({ ...ASK, max_tokens: 500 });
-    expect([body.response, kindsOf(world)]).toEqual(['Just so.', ['plain']]);
-    const poor = await createChatWorld({ onCall: planning(PLAN), credits: 5 });
+  it('runs an ordinary turn without credit for a plan', async () => {
+    const app = await createChatApp({ onCall: planning(PLAN), credits: 6 });
+    const { body } = await app.chat({ ...ASK, max_tokens: 500 });
+    expect([body.response, getKinds(app)]).toEqual(['Just so.', ['plain']]);
+    const poor = await createChatApp({ onCall: planning(PLAN), credits: 5 });
     expect((await poor.chat(ASK)).body).toMatchObject({ errorCode: 'insufficient_credits' });
-    expect(await moneyOf(poor)).toMatchObject({ settled: 0, held: 0 });
+    expect(await getMoney(poor)).toMatchObject({ settled: 0, held: 0 });
   });
 
-  it('a restart in between keeps what was done, and asks nothing again', async () => {
-    const world = await createChatWorld({ onCall: planning(PLAN, (_call, kind) => kind === 'task b') });
-    const { id } = (await world.chat({ ...ASK, wait: false })).body;
-    await world.settle();
-    const drained = world.api.drain(0);
-    await world.settle();
+  it('keeps finished tasks over a restart and repeats no call', async () => {
+    const app = await createChatApp({ onCall: planning(PLAN, (_call, kind) => kind === 'task b') });
+    const { id } = (await app.chat({ ...ASK, wait: false })).body;
+    await app.settle();
+    const drained = app.api.drain(0);
+    await app.settle();
     await drained;
-    expect(await world.poll(id)).toMatchObject({
+    expect(await app.poll(id)).toMatchObject({
       status: 'done',
       type: 'message',
       reply: '## Part a\n\nResult of task a',
     });
-    expect(await moneyOf(world)).toMatchObject({ settled: 2, held: 0 });
+    expect(await getMoney(app)).toMatchObject({ settled: 2, held: 0 });
   });
 
   it.each([
@@ -305,22 +308,22 @@ describe('the quest master and its end', () => {
     ['task a', { status: 'done', type: 'message', text: '## Part b\n\nResult of task b' }, 2],
     ['plan', { status: 'done', type: 'message', answer: 'All of it.' }, 5],
   ] as const)(
-    'a worker that vanishes at %s: what was done stands, each call is paid once',
+    'keeps finished tasks and charges each call once when a worker crashes at %s',
     async (at, expected, paid) => {
       const gate = createGate();
-      const options: ChatWorldOptions = { store: gate.store, ledger: gate.ledger };
-      const world = await createChatWorld({
+      const options: ChatAppOptions = { store: gate.store, ledger: gate.ledger };
+      const app = await createChatApp({
         ...options,
         onCall: planning(PLAN, (_call, kind) => kind === at),
       });
-      const { id } = (await world.chat({ ...ASK, wait: false })).body;
-      await world.settle();
-      await world.clock.advance(500);
-      await world.settle();
+      const { id } = (await app.chat({ ...ASK, wait: false })).body;
+      await app.settle();
+      await app.clock.advance(500);
+      await app.settle();
       gate.shut();
       const model = createScriptedProvider(planning(PLAN));
-      const { clock } = world;
-      const { limiter } = world.services;
+      const { clock } = app;
+      const { limiter } = app.services;
       const other = createApi(
         createServices(
           { ...gate.shared, limiter, clock, ids: createFakeIds(2), models: [model] },
@@ -331,20 +334,20 @@ describe('the quest master and its end', () => {
       const pass = async () => {
         for (let passed = 0; passed < 65_000; passed += 5000) {
           await clock.advance(5000);
-          await world.settle();
+          await app.settle();
         }
       };
       await pass();
       expect(await gate.shared.store.collection(QUESTS).get(id)).toMatchObject(expected);
       expect(model.calls.length).toBe(at === 'plan' ? 5 : 0);
-      // It comes back, and finds nothing that it could end or charge.
+      // The process resumes and finds nothing to conclude or charge.
       gate.open();
-      for (const call of world.calls) say(call, 'Too late.');
+      for (const call of app.calls) say(call, 'Too late.');
       await pass();
       expect(await gate.shared.store.collection(QUESTS).get(id)).toMatchObject(expected);
-      const charges = await gate.shared.ledger.charges({ account: world.account }, 100);
+      const charges = await gate.shared.ledger.charges({ account: app.account }, 100);
       expect(charges.filter(({ status }) => status === 'settled')).toHaveLength(paid);
-      expect((await gate.shared.ledger.balance(world.account)).held).toBe(0);
+      expect((await gate.shared.ledger.balance(app.account)).held).toBe(0);
       await other.close();
     },
   );

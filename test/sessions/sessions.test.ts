@@ -1,17 +1,20 @@
-import { type LinkReader, MESSAGES, QUESTS } from '@questline/core';
+import { type LinkReader, MESSAGES, QUESTS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
-import { type ChatWorld, type ChatWorldOptions, createChatWorld, silent } from '../support/chat.ts';
+import { type ChatApp, type ChatAppOptions, createChatApp, silent } from '../support/chat.ts';
 
 const UNKNOWN = '0'.repeat(24);
 const KNOWN = 'a'.repeat(24);
 
-const links: LinkReader = { isReadable: async (kind, id) => kind !== 'agent' && id === KNOWN };
+const links: LinkReader = {
+  findReadable: async (kind, ids) => new Set(ids.filter((id) => kind !== 'agent' && id === KNOWN)),
+  findExisting: async (_kind, ids) => new Set(ids),
+};
 
-const setUp = (options: ChatWorldOptions = {}) =>
-  createChatWorld({ services: (services) => ({ ...services, links }), ...options });
+const setUp = (options: ChatAppOptions = {}) =>
+  createChatApp({ services: (services) => ({ ...services, links }), ...options });
 
-const create = async (world: ChatWorld, body: object = { name: 'Mine' }) =>
-  (await world.json('POST', '/api/v1/sessions', { body })).body;
+const create = async (app: ChatApp, body: object = { name: 'Mine' }) =>
+  (await app.json('POST', '/api/v1/sessions', { body })).body;
 
 const FULL = {
   knowledgeIds: [KNOWN],
@@ -21,10 +24,10 @@ const FULL = {
   forceKnowledgeRetrieval: true,
   retrievalTags: ['books'],
   includeLibraryFiles: true,
+  dataLakeId: KNOWN,
 };
 
 const HIDDEN = {
-  dataLakeId: KNOWN,
   systemPromptText: 'Be kind.',
   enabledTools: ['dice'],
   disabledTools: ['clock'],
@@ -32,20 +35,21 @@ const HIDDEN = {
   maxToolCalls: 3,
 };
 
-describe('creating', () => {
-  it('needs a name; the rest is empty', async () => {
-    const world = await setUp();
-    const { status, body } = await world.json('POST', '/api/v1/sessions', { body: { name: 'Mine' } });
+describe('creating a session', () => {
+  it('requires only a name', async () => {
+    const app = await setUp();
+    const { status, body } = await app.json('POST', '/api/v1/sessions', { body: { name: 'Mine' } });
     expect([status, body]).toEqual([
       200,
       {
         id: expect.stringMatching(/^[0-9a-f]{24}$/),
         name: 'Mine',
-        userId: world.user.id,
+        userId: app.user.id,
         knowledgeIds: [],
         artifactIds: [],
         agentIds: [],
         tags: [],
+        dataLakeId: null,
         projectId: null,
         lastUsedModel: null,
         forceKnowledgeRetrieval: false,
@@ -55,12 +59,12 @@ describe('creating', () => {
         lastUpdated: '2026-11-21T12:00:00.000Z',
       },
     ]);
-    expect((await world.json('GET', `/api/sessions/${body.id}`)).body).toEqual(body);
+    expect((await app.json('GET', `/api/sessions/${body.id}`)).body).toEqual(body);
   });
 
-  it('takes every setting, and shows those that are shown', async () => {
-    const world = await setUp();
-    const body = await create(world, {
+  it('accepts every setting and returns the visible ones', async () => {
+    const app = await setUp();
+    const body = await create(app, {
       name: 'Full',
       ...FULL,
       ...HIDDEN,
@@ -68,18 +72,18 @@ describe('creating', () => {
       id: UNKNOWN,
       userId: UNKNOWN,
     });
-    expect(body).toMatchObject({ name: 'Full', userId: world.user.id, ...FULL });
+    expect(body).toMatchObject({ name: 'Full', userId: app.user.id, ...FULL });
     for (const name of Object.keys(HIDDEN)) expect(body).not.toHaveProperty(name);
-    const { body: answer } = await world.chat({
+    const { body: answer } = await app.chat({
       message: 'Hi',
       sessionId: body.id,
       wait: true,
       includeSystemPrompt: true,
     });
     expect(answer.promptText).toMatch(/Be kind\.$/);
-    expect(world.calls[0]?.request.temperature).toBe(1.5);
-    await world.chat({ message: 'Hi', sessionId: body.id, wait: true, temperature: 0 });
-    expect(world.calls[1]?.request.temperature).toBe(0);
+    expect(app.calls[0]?.request.temperature).toBe(1.5);
+    await app.chat({ message: 'Hi', sessionId: body.id, wait: true, temperature: 0 });
+    expect(app.calls[1]?.request.temperature).toBe(0);
   });
 
   it.each([
@@ -96,49 +100,50 @@ describe('creating', () => {
     ['disabledTools', ['x', [7], null], [[], ['x']]],
     ['forceKnowledgeRetrieval', ['true', 0, null], [true, false]],
     ['includeLibraryFiles', ['true', 0, null], [true, false]],
-    ['dataLakeId', [7, null], [KNOWN]],
-  ])('%s at its bounds', async (name, refused, taken) => {
-    const world = await setUp();
+    ['dataLakeId', [7], [KNOWN, null]],
+  ])('checks the bounds of %s', async (name, refused, taken) => {
+    const app = await setUp();
     for (const value of refused) {
-      const { status, body } = await world.json('POST', '/api/v1/sessions', {
+      const { status, body } = await app.json('POST', '/api/v1/sessions', {
         body: { name: 'x', [name]: value },
       });
       expect([value, status, body.error]).toEqual([value, 422, expect.stringContaining(name)]);
     }
     for (const value of taken) {
-      const { status } = await world.json('POST', '/api/v1/sessions', { body: { name: 'x', [name]: value } });
+      const { status } = await app.json('POST', '/api/v1/sessions', { body: { name: 'x', [name]: value } });
       expect([value, status]).toEqual([value, 200]);
     }
   });
 
-  it('refuses a link that the caller cannot read: 404', async () => {
-    const world = await setUp();
+  it('answers 404 for a link that the caller cannot read', async () => {
+    const app = await setUp();
     for (const [field, what] of [
       ['knowledgeIds', 'File'],
       ['artifactIds', 'Artifact'],
       ['agentIds', 'Agent'],
     ]) {
       for (const id of [UNKNOWN, 'no id', '']) {
-        const { status, body } = await world.json('POST', '/api/v1/sessions', {
+        const { status, body } = await app.json('POST', '/api/v1/sessions', {
           body: { name: 'x', [field ?? '']: [id] },
         });
-        expect([status, body.error]).toEqual([404, `${what} not found`]);
+        const named = id === UNKNOWN ? `${what} ${id}` : what;
+        expect([status, body.error]).toEqual([404, `${named} not found`]);
       }
     }
-    const { status, body } = await world.json('POST', '/api/v1/sessions', {
+    const { status, body } = await app.json('POST', '/api/v1/sessions', {
       body: { name: 'x', dataLakeId: UNKNOWN },
     });
-    expect([status, body.error]).toEqual([404, 'Data lake not found']);
-    expect((await world.json('GET', '/api/v1/sessions')).body.data).toEqual([]);
+    expect([status, body.error]).toEqual([404, `Data lake ${UNKNOWN} not found`]);
+    expect((await app.json('GET', '/api/v1/sessions')).body.data).toEqual([]);
   });
 });
 
-describe('updating', () => {
-  it('changes what is named, and only that', async () => {
-    const world = await setUp();
-    const before = await create(world, { name: 'Before', ...FULL });
-    await world.clock.advance(1000);
-    const { status, body } = await world.json('PUT', `/api/sessions/${before.id}`, {
+describe('updating a session', () => {
+  it('changes only the named fields', async () => {
+    const app = await setUp();
+    const before = await create(app, { name: 'Before', ...FULL });
+    await app.clock.advance(1000);
+    const { status, body } = await app.json('PUT', `/api/sessions/${before.id}`, {
       body: { name: 'After', knowledgeIds: [], userId: UNKNOWN, lastUsedModel: 'x' },
     });
     expect([status, body]).toEqual([
@@ -146,32 +151,32 @@ describe('updating', () => {
       { ...before, name: 'After', knowledgeIds: [], lastUpdated: '2026-11-21T12:00:01.000Z' },
     ]);
     for (const wrong of [{ name: '' }, { name: null }, { temperature: 3 }])
-      expect((await world.json('PUT', `/api/sessions/${before.id}`, { body: wrong })).status).toBe(422);
+      expect((await app.json('PUT', `/api/sessions/${before.id}`, { body: wrong })).status).toBe(422);
     expect(
-      (await world.json('PUT', `/api/sessions/${before.id}`, { body: { agentIds: [KNOWN] } })).status,
+      (await app.json('PUT', `/api/sessions/${before.id}`, { body: { agentIds: [KNOWN] } })).status,
     ).toBe(404);
-    expect((await world.json('GET', `/api/sessions/${before.id}`)).body).toEqual(body);
+    expect((await app.json('GET', `/api/sessions/${before.id}`)).body).toEqual(body);
   });
 });
 
-describe('cloning', () => {
-  it('copies messages and settings into a session of its own', async () => {
-    const world = await setUp();
-    const original = await create(world, { name: 'x'.repeat(255), ...FULL, ...HIDDEN });
+describe('cloning a session', () => {
+  it('copies messages and settings into an own session', async () => {
+    const app = await setUp();
+    const original = await create(app, { name: 'x'.repeat(255), ...FULL, ...HIDDEN });
     for (const message of ['One', 'Two']) {
-      await world.chat({ message, sessionId: original.id, wait: true });
-      await world.clock.advance(1);
+      await app.chat({ message, sessionId: original.id, wait: true });
+      await app.clock.advance(1);
     }
-    const { status, body: copy } = await world.json('POST', `/api/v1/sessions/${original.id}/clone`, {
+    const { status, body: copy } = await app.json('POST', `/api/v1/sessions/${original.id}/clone`, {
       body: { targetSurface: 'web' },
     });
     expect(status).toBe(200);
-    expect(copy).toMatchObject({ ...FULL, name: `${'x'.repeat(248)} (copy)`, userId: world.user.id });
+    expect(copy).toMatchObject({ ...FULL, name: `${'x'.repeat(248)} (copy)`, userId: app.user.id });
     expect(copy.id).not.toBe(original.id);
-    await world.json('DELETE', `/api/sessions/${original.id}`);
-    await world.clock.advance(1);
-    await world.chat({ message: 'Three', sessionId: copy.id, wait: true });
-    expect(world.calls.at(-1)?.request.messages.map(({ content }) => content[0])).toEqual([
+    await app.json('DELETE', `/api/sessions/${original.id}`);
+    await app.clock.advance(1);
+    await app.chat({ message: 'Three', sessionId: copy.id, wait: true });
+    expect(app.calls.at(-1)?.request.messages.map(({ content }) => content[0])).toEqual([
       expect.objectContaining({ text: expect.stringContaining('Be kind.') }),
       { type: 'text', text: 'One' },
       { type: 'text', text: 'Hello.' },
@@ -182,20 +187,20 @@ describe('cloning', () => {
   });
 
   it('keeps the order of a long conversation', async () => {
-    const world = await setUp();
-    const { id } = await create(world);
-    const messages = world.services.store.collection(MESSAGES);
+    const app = await setUp();
+    const { id } = await create(app);
+    const messages = app.services.store.collection(MESSAGES);
     for (let index = 0; index < 1100; index += 1) {
       await messages.insert({
-        id: world.services.ids.next(),
+        id: app.services.ids.next(),
         sessionId: id,
-        ownerId: world.user.id,
+        ownerId: app.user.id,
         role: index % 2 === 0 ? 'user' : 'assistant',
         content: String(index),
         createdAt: Math.floor(index / 2),
       });
     }
-    const { body } = await world.json('POST', `/api/v1/sessions/${id}/clone`, { body: {} });
+    const { body } = await app.json('POST', `/api/v1/sessions/${id}/clone`, { body: {} });
     const copied = await messages.find(
       { sessionId: body.id },
       { order: { field: 'createdAt', direction: 'asc' }, offset: 100 },
@@ -206,21 +211,21 @@ describe('cloning', () => {
   });
 });
 
-describe('deleting', () => {
-  it('answers the latest session that is left, and clears everything away', async () => {
-    const world = await setUp();
-    const first = await create(world, { name: 'first' });
-    await world.clock.advance(1);
-    const second = await create(world, { name: 'second' });
-    await world.clock.advance(1);
-    await world.chat({ message: 'Hi', sessionId: first.id, wait: true });
-    const one = await world.json('DELETE', `/api/sessions/${first.id}`);
+describe('deleting a session', () => {
+  it('deletes all data of this session and returns the latest remaining one', async () => {
+    const app = await setUp();
+    const first = await create(app, { name: 'first' });
+    await app.clock.advance(1);
+    const second = await create(app, { name: 'second' });
+    await app.clock.advance(1);
+    await app.chat({ message: 'Hi', sessionId: first.id, wait: true });
+    const one = await app.json('DELETE', `/api/sessions/${first.id}`);
     expect([one.status, one.body]).toEqual([200, { newLastNotebookId: second.id }]);
-    const two = await world.json('DELETE', `/api/sessions/${second.id}`);
+    const two = await app.json('DELETE', `/api/sessions/${second.id}`);
     expect(two.body).toEqual({ newLastNotebookId: null });
-    expect((await world.json('DELETE', `/api/sessions/${second.id}`)).status).toBe(404);
-    await world.settle();
-    const { store, queue } = world.services;
+    expect((await app.json('DELETE', `/api/sessions/${second.id}`)).status).toBe(404);
+    await app.settle();
+    const { store, queue } = app.services;
     expect(await store.collection(MESSAGES).count({})).toBe(0);
     expect(await store.collection(QUESTS).count({})).toBe(0);
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
@@ -229,70 +234,67 @@ describe('deleting', () => {
   it.each([
     ['a second', 0, 1000],
     ['a minute', 5000, 60_000],
-  ])(
-    'clears everything away %s later where a worker was quicker than the deletion',
-    async (_, lastsMs, laterMs) => {
-      const world = await setUp();
-      const { id } = await create(world);
-      await world.chat({ message: 'Hi', sessionId: id, wait: true });
-      const { store, queue } = world.services;
-      const enqueue = queue.enqueue.bind(queue);
-      queue.enqueue = async (...args) => {
-        const queued = await enqueue(...args);
-        await world.settle();
-        await world.clock.advance(lastsMs);
-        await world.settle();
-        return queued;
-      };
-      await world.json('DELETE', `/api/sessions/${id}`);
-      await world.clock.advance(laterMs);
-      await world.settle();
-      expect(await store.collection(MESSAGES).count({})).toBe(0);
-      expect(await store.collection(QUESTS).count({})).toBe(0);
-      expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
-    },
-  );
-
-  it('says 409 when the session was changed at the same time, and takes nothing away', async () => {
-    const world = await setUp();
-    const { id } = await create(world);
-    const { queue } = world.services;
+  ])('deletes everything %s later when a worker writes during the deletion', async (_, lastsMs, laterMs) => {
+    const app = await setUp();
+    const { id } = await create(app);
+    await app.chat({ message: 'Hi', sessionId: id, wait: true });
+    const { store, queue } = app.services;
     const enqueue = queue.enqueue.bind(queue);
     queue.enqueue = async (...args) => {
-      await world.json('PUT', `/api/sessions/${id}`, { body: { name: 'Changed' } });
+      const queued = await enqueue(...args);
+      await app.settle();
+      await app.clock.advance(lastsMs);
+      await app.settle();
+      return queued;
+    };
+    await app.json('DELETE', `/api/sessions/${id}`);
+    await app.clock.advance(laterMs);
+    await app.settle();
+    expect(await store.collection(MESSAGES).count({})).toBe(0);
+    expect(await store.collection(QUESTS).count({})).toBe(0);
+    expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+  });
+
+  it('answers 409 and deletes nothing when the session was changed in parallel', async () => {
+    const app = await setUp();
+    const { id } = await create(app);
+    const { queue } = app.services;
+    const enqueue = queue.enqueue.bind(queue);
+    queue.enqueue = async (...args) => {
+      await app.json('PUT', `/api/sessions/${id}`, { body: { name: 'Changed' } });
       return enqueue(...args);
     };
-    await world.clock.advance(1);
-    const { status, body } = await world.json('DELETE', `/api/sessions/${id}`);
-    expect([status, body.error]).toEqual([409, expect.stringContaining('changed at the same time')]);
+    await app.clock.advance(1);
+    const { status, body } = await app.json('DELETE', `/api/sessions/${id}`);
+    expect([status, body.error]).toEqual([409, expect.stringContaining('changed concurrently')]);
     queue.enqueue = enqueue;
-    await world.chat({ message: 'Hi', sessionId: id, wait: true });
+    await app.chat({ message: 'Hi', sessionId: id, wait: true });
     for (let step = 0; step < 14; step += 1) {
-      await world.clock.advance(5000);
-      await world.settle();
+      await app.clock.advance(5000);
+      await app.settle();
     }
-    expect((await world.json('GET', `/api/sessions/${id}`)).body.name).toBe('Changed');
-    expect(await world.services.store.collection(MESSAGES).count({})).toBe(2);
+    expect((await app.json('GET', `/api/sessions/${id}`)).body.name).toBe('Changed');
+    expect(await app.services.store.collection(MESSAGES).count({})).toBe(2);
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 });
 
-describe('the list', () => {
-  it('holds own sessions, newest first, page by page', async () => {
-    const world = await setUp();
-    const bob = await world.token(await world.addUser('bob@example.com'));
-    await world.json('POST', '/api/v1/sessions', { body: { name: 'his' }, credential: bob });
+describe('list of sessions', () => {
+  it('contains own sessions, newest first, page by page', async () => {
+    const app = await setUp();
+    const bob = await app.token(await app.addUser('bob@example.com'));
+    await app.json('POST', '/api/v1/sessions', { body: { name: 'his' }, credential: bob });
     const names: string[] = [];
     for (let index = 0; index < 60; index += 1) {
-      const { name } = await create(world, { name: `session ${index}` });
+      const { name } = await create(app, { name: `session ${index}` });
       names.unshift(name);
-      if (index % 3 === 0) await world.clock.advance(1);
+      if (index % 3 === 0) await app.clock.advance(1);
     }
     for (const limit of [1, 7, 25, 100]) {
       const seen: string[] = [];
       let cursor = '';
       for (;;) {
-        const { status, body } = await world.json('GET', `/api/v1/sessions?limit=${limit}${cursor}`);
+        const { status, body } = await app.json('GET', `/api/v1/sessions?limit=${limit}${cursor}`);
         expect(status).toBe(200);
         seen.push(...body.data.map(({ name }: { name: string }) => name));
         if (body.next_cursor === null) break;
@@ -301,33 +303,33 @@ describe('the list', () => {
       }
       expect(seen).toEqual(names);
     }
-    expect((await world.json('GET', '/api/v1/sessions')).body.data).toHaveLength(25);
+    expect((await app.json('GET', '/api/v1/sessions')).body.data).toHaveLength(25);
   });
 
-  it('can be searched by name, whatever the case', async () => {
-    const world = await setUp();
-    for (const name of ['Alpha', 'beta', 'ALPHABET', '100%']) await create(world, { name });
+  it('can be searched by name, ignoring case', async () => {
+    const app = await setUp();
+    for (const name of ['Alpha', 'beta', 'ALPHABET', '100%']) await create(app, { name });
     const search = async (text: string) =>
-      (await world.json('GET', `/api/v1/sessions?search=${encodeURIComponent(text)}`)).body.data.map(
+      (await app.json('GET', `/api/v1/sessions?search=${encodeURIComponent(text)}`)).body.data.map(
         ({ name }: { name: string }) => name,
       );
     expect(await search('alpha')).toEqual(['ALPHABET', 'Alpha']);
     expect(await search('%')).toEqual(['100%']);
     expect(await search('')).toHaveLength(4);
-    expect((await world.json('GET', `/api/v1/sessions?search=${'x'.repeat(201)}`)).status).toBe(422);
+    expect((await app.json('GET', `/api/v1/sessions?search=${'x'.repeat(201)}`)).status).toBe(422);
   });
 
-  it('refuses bad limits and cursors', async () => {
-    const world = await setUp();
+  it('rejects invalid limits and cursors', async () => {
+    const app = await setUp();
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=']) {
-      expect([query, (await world.json('GET', `/api/v1/sessions?${query}`)).status]).toEqual([query, 422]);
+      expect([query, (await app.json('GET', `/api/v1/sessions?${query}`)).status]).toEqual([query, 422]);
     }
   });
 
-  it('refuses a cursor that was written by hand, whatever it would have the storage look for', async () => {
-    const world = await setUp();
-    for (const name of ['Alpha', 'Beta']) await world.json('POST', '/api/v1/sessions', { body: { name } });
-    const { next_cursor } = (await world.json('GET', '/api/v1/sessions?limit=1')).body;
+  it('rejects a forged cursor, whatever it would request from the store', async () => {
+    const app = await setUp();
+    for (const name of ['Alpha', 'Beta']) await app.json('POST', '/api/v1/sessions', { body: { name } });
+    const { next_cursor } = (await app.json('GET', '/api/v1/sessions?limit=1')).body;
     const [mark, value, id] = JSON.parse(Buffer.from(next_cursor, 'base64url').toString());
     const written = [
       [`"${value}"`, id],
@@ -339,26 +341,26 @@ describe('the list', () => {
     ].map(([at, of]) => `["${mark}",${at},${JSON.stringify(of)}]`);
     for (const text of written) {
       const cursor = Buffer.from(text).toString('base64url');
-      expect([text, (await world.json('GET', `/api/v1/sessions?cursor=${cursor}`)).status]).toEqual([
+      expect([text, (await app.json('GET', `/api/v1/sessions?cursor=${cursor}`)).status]).toEqual([
         text,
         422,
       ]);
     }
   });
 
-  it('takes no slot of the day', async () => {
-    const world = await setUp();
+  it('does not count against the daily limit', async () => {
+    const app = await setUp();
     const left = async () =>
-      (await world.json('GET', '/api/v1/sessions')).headers.get('x-ratelimit-remaining-day');
+      (await app.json('GET', '/api/v1/sessions')).headers.get('x-ratelimit-remaining-day');
     expect(await left()).toBe(await left());
   });
 });
 
-describe('a session', () => {
-  it('of nobody, of somebody else or malformed is 404, alike, and stays as it is', async () => {
-    const world = await setUp({ onCall: silent });
-    const { id } = await create(world);
-    const bob = await world.token(await world.addUser('bob@example.com'));
+describe('session of another user', () => {
+  it('answers 404 like an unknown or malformed one and stays unchanged', async () => {
+    const app = await setUp({ onCall: silent });
+    const { id } = await create(app);
+    const bob = await app.token(await app.addUser('bob@example.com'));
     for (const [method, suffix, body] of [
       ['GET', '', undefined],
       ['PUT', '', { name: 'stolen' }],
@@ -368,16 +370,16 @@ describe('a session', () => {
       const base = method === 'POST' ? '/api/v1/sessions' : '/api/sessions';
       const answers = [];
       for (const [which, credential] of [
-        [UNKNOWN, world.key],
-        ['no-id', world.key],
+        [UNKNOWN, app.key],
+        ['no-id', app.key],
         [id, bob],
       ] as const) {
         const path = `${base}/${which}${suffix}`;
-        const answer = await world.json(method, path, { credential, ...(body !== undefined && { body }) });
+        const answer = await app.json(method, path, { credential, ...(body !== undefined && { body }) });
         answers.push([answer.status, answer.body.error]);
       }
       expect(answers).toEqual(Array(3).fill([404, 'Session not found']));
     }
-    expect((await world.json('GET', `/api/sessions/${id}`)).body.name).toBe('Mine');
+    expect((await app.json('GET', `/api/sessions/${id}`)).body.name).toBe('Mine');
   });
 });

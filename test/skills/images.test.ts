@@ -1,6 +1,7 @@
-import { answered, type ImageHook, type ImageWish, imageTools, type ToolContext } from '@questline/core';
+import { answered, type ImageHook, imageTools, type ToolContext } from '@questline/core';
+import type { ImageInput } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
-import { answerParts, createChatWorld } from '../support/chat.ts';
+import { answerParts, createChatApp } from '../support/chat.ts';
 import { useTool } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
@@ -14,26 +15,26 @@ const drawing = (call: ModelCall): void => {
   }
 };
 
-async function worldWith(isReady: boolean) {
-  const asked: [ImageWish, ToolContext][] = [];
+async function createAppWith(isReady: boolean) {
+  const asked: [ImageInput, ToolContext][] = [];
   const hook: ImageHook = {
     isReady: () => isReady,
-    async generate(wish, context) {
-      asked.push([wish, context]);
-      return answered('The picture is shown to the user.', { type: 'image', payload: { name: 'boat.png' } });
+    async generate(input, context) {
+      asked.push([input, context]);
+      return answered('The image is shown to the user.', { type: 'image', payload: { name: 'boat.png' } });
     },
   };
-  const world = await createChatWorld({
+  const app = await createChatApp({
     onCall: drawing,
     settings: { tools: [imageTools(hook)], admin: { DefaultAPIModel: 'scripted' } },
   });
-  return { world, asked };
+  return { app, asked };
 }
 
-describe('generate_image', () => {
-  it('is run by whoever makes pictures, for the caller and out of the purse of the payer', async () => {
-    const { world, asked } = await worldWith(true);
-    const { body } = await world.chat({ message: 'Draw a boat', toolMode: 'smart', wait: true });
+describe('tool generate_image of the host', () => {
+  it('is run by the image provider for the caller and charged to the payer', async () => {
+    const { app, asked } = await createAppWith(true);
+    const { body } = await app.chat({ message: 'Draw a boat', toolMode: 'smart', wait: true });
     expect(body).toMatchObject({
       response: 'Here it is.',
       toolPayloads: [{ type: 'image', payload: { name: 'boat.png' } }],
@@ -43,19 +44,19 @@ describe('generate_image', () => {
       [
         { prompt: 'A red boat at dawn', shape: 'square' },
         {
-          userId: world.user.id,
+          userId: app.user.id,
           sessionId: body.sessionId,
-          payer: { account: world.account },
+          payer: { account: app.account },
           callKey: `${body.id}:0`,
         },
       ],
     ]);
   });
 
-  it('is offered while pictures can be made, and only where they are configured', async () => {
-    const { world } = await worldWith(false);
-    const bare = await createChatWorld();
-    for (const { chat } of [world, bare]) {
+  it('is offered only when images are configured', async () => {
+    const { app } = await createAppWith(false);
+    const bare = await createChatApp();
+    for (const { chat } of [app, bare]) {
       const { body } = await chat({
         message: 'Draw a boat',
         enableTools: true,

@@ -1,16 +1,16 @@
-import { AGENTS, type AgentRecord } from '@questline/core';
-import type { World } from './world.ts';
+import { AGENTS, type AgentRecord } from '@questline/core/internal';
+import type { TestApp } from './test-app.ts';
 
-/** Writes an agent down, as if somebody had made it. */
+/** Adds the record of an agent. A public one is approved by default. */
 export async function addAgent(
-  { services, user }: World,
-  wish: Partial<AgentRecord> & Pick<AgentRecord, 'id' | 'name'>,
+  { services, user }: TestApp,
+  input: Partial<AgentRecord> & Pick<AgentRecord, 'id' | 'name'>,
 ): Promise<AgentRecord> {
   const now = services.clock.now();
   const agent: AgentRecord = {
     ownerId: user.id,
     description: '',
-    triggerWords: [`@${wish.name.toLowerCase()}`],
+    triggerWords: [`@${input.name.toLowerCase()}`],
     isPublic: false,
     personality: {
       majorMotivation: '',
@@ -22,7 +22,8 @@ export async function addAgent(
     capabilities: [],
     createdAt: now,
     updatedAt: now,
-    ...wish,
+    ...(input.isPublic === true && { publication: 'approved' }),
+    ...input,
   };
   await services.store.collection(AGENTS).insert(agent);
   return agent;

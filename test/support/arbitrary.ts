@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Strings that have broken something somewhere. */
+/** Strings that often cause errors. */
 const NASTY: readonly string[] = [
   '',
   ' ',
@@ -34,10 +34,10 @@ const nastyNumbers = fc.constantFrom(
   ...[0, -0, 1, -1, 0.5, 2 ** 31, 2 ** 53, -(2 ** 53) - 2, 1e-320, 1.7e308, Number.MAX_SAFE_INTEGER],
 );
 
-/** Text that has broken something somewhere, or any. */
+/** Random text, or text that often causes errors. */
 export const nastyText = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 30 }));
 
-/** Anything JSON can be, the keys that reach prototypes included. */
+/** Any JSON value, including keys that reach prototypes. */
 export const anything: Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, depthIdentifier: 'anything' },
@@ -51,16 +51,16 @@ export const anything: Arbitrary<unknown> = fc.letrec((tie) => ({
 })).value;
 
 export interface ArbitraryOptions {
-  /** Strings that name something there is: models, ids. */
+  /** Strings that name existing things, such as models and IDs. */
   readonly known: readonly string[];
-  /** By the name of a property: values that get a request past the first look. */
+  /** Valid values by property name, so that requests pass validation. */
   readonly usual: Readonly<Record<string, Arbitrary<unknown>>>;
-  /** One value in so many is not what the schema asks for. 0: all of them are. */
+  /** One of this number of values is invalid. 0: all are valid. */
   readonly wrongOneIn: number;
 }
 
-/** Values for a JSON Schema, as zod writes it: mostly what it asks for, now and then something else. */
-export function arbitraryOf(schema: JsonSchema, options: ArbitraryOptions): Arbitrary<unknown> {
+/** Values for a JSON Schema of zod: mostly valid, sometimes invalid. */
+export function getArbitrary(schema: JsonSchema, options: ArbitraryOptions): Arbitrary<unknown> {
   const definitions = (schema.$defs ?? {}) as Readonly<Record<string, JsonSchema>>;
   const { known, usual, wrongOneIn } = options;
   const knownText = fc.constantFrom(...known);
@@ -150,7 +150,7 @@ export function arbitraryOf(schema: JsonSchema, options: ArbitraryOptions): Arbi
       likely === undefined
         ? value
         : fc.oneof({ weight: 4, arbitrary: likely }, { weight: 1, arbitrary: value });
-    // JSON leaves out what is undefined.
+    // JSON omits undefined values.
     const absent = fc.constant(undefined);
     if (isRequired && wrongOneIn === 0) return present;
     const weight = isRequired ? 1 : likely === undefined ? 40 : 5;

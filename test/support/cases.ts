@@ -1,70 +1,68 @@
 import type { Operation } from '@questline/core';
+import { getUserRateClass, type UserRateClass } from '@questline/core/internal';
 import { expect } from 'vitest';
 import { ID, type WireCase } from '../wire/cases/case.ts';
-import { pathOf } from '../wire/samples.ts';
+import { getPath } from '../wire/samples.ts';
 import { JSON_TYPE, keyHeaders, ownHeaders, userHeaders } from './expected.ts';
+import type { TestApp } from './test-app.ts';
 import type { Answer, Asked } from './wire.ts';
-import type { World } from './world.ts';
 
-export async function worldOptionsOf(
+export async function toTestAppOptions(
   operation: Operation,
   one: WireCase,
-): Promise<NonNullable<Parameters<typeof import('./world.ts').createWorld>[0]>> {
-  const options = one.world?.() ?? {};
+): Promise<NonNullable<Parameters<typeof import('./test-app.ts').createTestApp>[0]>> {
+  const options = one.app?.() ?? {};
   const scopes = [...operation.scopes.slice(0, 1), ...(operation.alsoScopes ?? [])];
   return { ...options, key: { ...(scopes.length > 0 && { scopes }), ...options.key } };
 }
 
-/** The whole request of a case. */
-export async function askedIn(operation: Operation, one: WireCase, world: World): Promise<Asked> {
+/** The complete request of a case. */
+export async function askedIn(operation: Operation, one: WireCase, app: TestApp): Promise<Asked> {
   const { method } = operation;
-  const asked = typeof one.ask === 'function' ? await one.ask(world) : one.ask;
+  const asked = typeof one.ask === 'function' ? await one.ask(app) : one.ask;
   return {
     method,
-    path: pathOf(operation),
+    path: getPath(operation),
     ...asked,
-    headers: { 'X-Request-ID': ID, ...(await credentialOf(operation, one, world)), ...asked?.headers },
+    headers: { 'X-Request-ID': ID, ...(await getCredential(operation, one, app)), ...asked?.headers },
   };
 }
 
-async function credentialOf(
+async function getCredential(
   operation: Operation,
   one: WireCase,
-  world: World,
+  app: TestApp,
 ): Promise<Record<string, string>> {
-  switch (callerOf(operation, one)) {
+  switch (getCaller(operation, one)) {
     case 'key':
-      return { Authorization: `Bearer ${world.key}` };
+      return { Authorization: `Bearer ${app.key}` };
     case 'token':
-      return { Authorization: `Bearer ${await world.token()}` };
-    case 'nobody':
+      return { Authorization: `Bearer ${await app.token()}` };
+    case 'unknown':
       return {};
   }
 }
 
-function callerOf({ auth }: Operation, one: WireCase): 'key' | 'token' | 'nobody' {
-  return one.caller ?? (auth === 'none' ? 'nobody' : auth === 'token' ? 'token' : 'key');
+function getCaller({ auth }: Operation, one: WireCase): 'key' | 'token' | 'unknown' {
+  return one.caller ?? (auth === 'none' ? 'unknown' : auth === 'token' ? 'token' : 'key');
 }
 
-/** Status, every header and the whole body. */
-export function expectCase(operation: Operation, one: WireCase, world: World, answer: Answer): void {
-  const body = typeof one.body === 'function' ? one.body(world) : one.body;
-  const caller = callerOf(operation, one);
+/** Checks status, every header and the complete body. */
+export function expectCase(operation: Operation, one: WireCase, app: TestApp, answer: Answer): void {
+  const body = typeof one.body === 'function' ? one.body(app) : one.body;
+  const caller = getCaller(operation, one);
   expect({ status: answer.status, body: answer.body }).toEqual({ status: one.status, body });
-  const { user: rateClass } = operation.rate;
+  const rateClass = getUserRateClass(operation);
   expect(answer.headers).toEqual({
     ...ownHeaders(operation, ID),
     ...(body !== '' || answer.headers['content-type'] !== undefined ? JSON_TYPE : {}),
     ...(caller === 'key' && operation.rate.key !== 'unlimited' && keyHeaders(operation)),
-    ...(caller === 'token' && rateClass !== 'unlimited' && userHeadersOf(world, rateClass)),
+    ...(caller === 'token' && rateClass !== undefined && getUserHeaders(app, rateClass)),
     ...one.headers,
   });
 }
 
-function userHeadersOf(
-  world: World,
-  rateClass: Exclude<Operation['rate']['user'], 'unlimited'>,
-): Record<string, string> {
-  const { limit, per } = world.services.limits[rateClass];
+function getUserHeaders(app: TestApp, rateClass: UserRateClass): Record<string, string> {
+  const { limit, per } = app.services.limits[rateClass];
   return userHeaders(limit, limit - 1, per === 'hour' ? 3_600_000 : 60_000);
 }

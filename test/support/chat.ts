@@ -1,15 +1,15 @@
-import type { ModelPart } from '@questline/core';
+import type { ModelPart } from '@questline/core/ports';
 import { createScriptedProvider, type ModelCall, type ScriptedProvider } from './model.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
-/** A world whose engine runs, with a model to chat with. */
-export interface ChatWorld extends World {
+/** An app with a running worker and a chat model. */
+export interface ChatApp extends TestApp {
   readonly model: ScriptedProvider;
   readonly calls: readonly ModelCall[];
-  /** Posts to the chat, and answers status and body. */
-  chat(body: unknown, options?: Parameters<World['ask']>[2]): Promise<JsonAnswer>;
-  json(method: string, path: string, options?: Parameters<World['ask']>[2]): Promise<JsonAnswer>;
-  /** The quest as it is now. */
+  /** Posts to the chat, and returns status and body. */
+  chat(body: unknown, options?: Parameters<TestApp['ask']>[2]): Promise<JsonAnswer>;
+  json(method: string, path: string, options?: Parameters<TestApp['ask']>[2]): Promise<JsonAnswer>;
+  /** The current state of the quest. */
   poll(id: string): Promise<Record<string, unknown>>;
 }
 
@@ -20,29 +20,29 @@ export interface JsonAnswer {
   readonly headers: Headers;
 }
 
-export interface ChatWorldOptions extends Omit<WorldOptions, 'models'> {
-  /** Default: says "Hello." at once. */
+export interface ChatAppOptions extends Omit<TestAppOptions, 'models'> {
+  /** Default: answers "Hello." at once. */
   readonly onCall?: (call: ModelCall) => void | Promise<void>;
   readonly model?: ScriptedProvider;
-  readonly models?: WorldOptions['models'];
+  readonly models?: TestAppOptions['models'];
   /** Default true. */
   readonly started?: boolean;
 }
 
 const SCOPES = ['ai:chat', 'ai:generate', 'me:read', 'notebooks:read', 'notebooks:write'] as const;
 
-export async function createChatWorld(options: ChatWorldOptions = {}): Promise<ChatWorld> {
+export async function createChatApp(options: ChatAppOptions = {}): Promise<ChatApp> {
   const { onCall = sayAtOnce('Hello.'), started = true, ...rest } = options;
   const model = options.model ?? createScriptedProvider(onCall);
-  const world = await createWorld({
+  const app = await createTestApp({
     ...rest,
     models: options.models ?? [model],
     key: { scopes: SCOPES, requestsPerMinute: 10_000, requestsPerDay: 1_000_000, ...options.key },
     settings: { admin: { DefaultAPIModel: 'scripted' }, ...options.settings },
   });
-  if (started) await world.api.start();
-  const json: ChatWorld['json'] = async (method, path, more) => {
-    const response = await world.ask(method, path, more);
+  if (started) await app.api.start();
+  const json: ChatApp['json'] = async (method, path, more) => {
+    const response = await app.ask(method, path, more);
     const text = await response.text();
     return {
       status: response.status,
@@ -51,7 +51,7 @@ export async function createChatWorld(options: ChatWorldOptions = {}): Promise<C
     };
   };
   return {
-    ...world,
+    ...app,
     model,
     calls: model.calls,
     json,
@@ -62,7 +62,7 @@ export async function createChatWorld(options: ChatWorldOptions = {}): Promise<C
   };
 }
 
-/** Says nothing by itself: the test does. */
+/** Sends no output: the test does. */
 export const silent = (): void => undefined;
 
 /** Answers at once, using 10 input tokens and one output token per word. */

@@ -1,10 +1,11 @@
-import type { Description } from '@questline/core';
+import type { Description } from '@questline/core/internal';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
+import { getEvents } from './events.ts';
 import type { Answer } from './wire.ts';
 
-/** Headers that an answer may carry without being described: those of HTTP itself. */
+/** Headers of HTTP itself, which need no description. */
 const OF_HTTP =
   /^(?:access-control-.*|cache-control|connection|content-.*|date|keep-alive|referrer-policy|transfer-encoding|vary|x-accel-buffering)$/;
 
@@ -13,15 +14,32 @@ interface Described {
   readonly content?: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-/** Compares answers with the published description. */
+/** Compares answers with the published API description. */
 export interface DescriptionCheck {
-  /** Fails when a described operation answers what its description does not allow. Others are let through. */
+  /** Fails when an answer does not match the description of its operation. Other operations are ignored. */
   check(method: string, path: string, answer: Answer): void;
-  /** Which `operationId status` have been seen. */
+  /** The tested combinations of `operationId status`. */
   readonly seen: ReadonlySet<string>;
 }
 
-export function createDescriptionCheck(description: Description): DescriptionCheck {
+export function createDescriptionCheck(descriptions: readonly Description[]): DescriptionCheck {
+  const checks = descriptions.map(createCheck);
+  const seen = new Set<string>();
+  return {
+    seen,
+    check(method, path, answer) {
+      const bare = path.split('?', 1)[0] ?? '';
+      // A literal path of one document does not match `{id}` of a path in another.
+      const naming = checks.filter(({ names }) => names.has(bare));
+      for (const one of naming.length > 0 ? naming : checks) one.check(method, path, answer);
+      for (const { seen: own } of checks) for (const what of own) seen.add(what);
+    },
+  };
+}
+
+function createCheck(
+  description: Description,
+): DescriptionCheck & { /* Literal paths. */ readonly names: ReadonlySet<string> } {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema({ $id: 'description', ...description });
@@ -41,8 +59,8 @@ export function createDescriptionCheck(description: Description): DescriptionChe
 
   const validators = new Map<object | string, ValidateFunction>();
 
-  /** Compiling costs far more than validating, and the same few schemas come again and again. */
-  function validatorOf(schema: { readonly $ref?: string }): ValidateFunction {
+  /** Cached, because compiling costs far more than validating and the same few schemas recur. */
+  function getValidator(schema: { readonly $ref?: string }): ValidateFunction {
     const name = schema.$ref ?? schema;
     const known =
       validators.get(name) ?? ajv.compile(typeof name === 'string' ? { $ref: `description${name}` } : name);
@@ -51,7 +69,7 @@ export function createDescriptionCheck(description: Description): DescriptionChe
   }
 
   function isValid(schema: object, value: unknown, what: string): void {
-    const validate = validatorOf(schema);
+    const validate = getValidator(schema);
     expect(validate(value) ? [] : validate.errors, what).toEqual([]);
   }
 
@@ -74,14 +92,15 @@ export function createDescriptionCheck(description: Description): DescriptionChe
 
   return {
     seen,
+    names: new Set(Object.keys(description.paths).filter((template) => !template.includes('{'))),
     check(method, path, answer) {
       const bare = path.split('?', 1)[0] ?? '';
       const found = places.filter(({ matches }) => matches.test(bare));
       const { place } = found.find(({ literal }) => literal) ?? found[0] ?? {};
       if (place === undefined) return;
       const own = place[method === 'HEAD' ? 'get' : method.toLowerCase()];
-      // A method that is not declared answers as any operation of the path says.
-      const operation = own ?? Object.values(place)[0];
+      // A method that is not declared is answered like any operation of the path.
+      const operation = own ?? (answer.status === 405 ? Object.values(place)[0] : undefined);
       if (operation === undefined) return;
       const what = `${operation.operationId} ${answer.status}`;
       seen.add(what);
@@ -93,9 +112,12 @@ export function createDescriptionCheck(description: Description): DescriptionChe
       const type = answer.headers['content-type']?.split(';', 1)[0];
       const types = Object.keys(described.content ?? {});
       if (type === undefined) return expect(types, `${what}: content type`).toEqual([]);
-      const known = types.find((one) => one === type || one === `${type.split('/', 1)[0]}/*`);
+      const ranges = [type, `${type.split('/', 1)[0]}/*`, '*/*'];
+      const known = types.find((one) => ranges.includes(one));
       expect(known, `${what}: ${type} is one of ${types}`).toBeDefined();
-      isValid(described.content?.[known ?? '']?.schema ?? {}, answer.body, what);
+      const schema = described.content?.[known ?? '']?.schema ?? {};
+      if (known !== 'text/event-stream') return isValid(schema, answer.body, what);
+      for (const event of getEvents(answer.text)) isValid(schema, event, what);
     },
   };
 }

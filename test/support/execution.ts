@@ -1,30 +1,30 @@
-import { type ChatWorld, type ChatWorldOptions, createChatWorld, type JsonAnswer } from './chat.ts';
+import { type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer } from './chat.ts';
 import type { ModelCall } from './model.ts';
 
-/** A world whose engine runs, with a session for agents to work in. */
-export interface ExecutionWorld extends ChatWorld {
+/** An app with a running worker and a session for agent runs. */
+export interface ExecutionApp extends ChatApp {
   readonly sessionId: string;
-  /** Asks for a run in that session, and answers status and body. */
-  run(body?: object, options?: Parameters<ChatWorld['ask']>[2]): Promise<JsonAnswer>;
-  /** The run as it is now. */
+  /** Starts a run in that session, and returns status and body. */
+  run(body?: object, options?: Parameters<ChatApp['ask']>[2]): Promise<JsonAnswer>;
+  /** The current state of the run. */
   // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
   look(id: string): Promise<any>;
 }
 
-export async function createExecutionWorld(options: ChatWorldOptions = {}): Promise<ExecutionWorld> {
-  const world = await createChatWorld(options);
-  const { body } = await world.json('POST', '/api/v1/sessions', { body: { name: 'Work' } });
+export async function createExecutionApp(options: ChatAppOptions = {}): Promise<ExecutionApp> {
+  const app = await createChatApp(options);
+  const { body } = await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } });
   const path = '/api/v1/agent-executions';
   return {
-    ...world,
+    ...app,
     sessionId: body.id,
     run: (more = {}, asked = {}) =>
-      world.json('POST', path, { body: { session_id: body.id, message: 'Do it', ...more }, ...asked }),
-    look: async (id) => (await world.json('GET', `${path}/${id}`)).body,
+      app.json('POST', path, { body: { session_id: body.id, message: 'Do it', ...more }, ...asked }),
+    look: async (id) => (await app.json('GET', `${path}/${id}`)).body,
   };
 }
 
-/** Says something and uses a tool. 10 input tokens, 5 output tokens. */
+/** Emits text and a tool call. 10 input tokens, 5 output tokens. */
 export function useTool(call: ModelCall, name: string, input: unknown, thought = ''): void {
   if (thought !== '') call.say({ type: 'text', text: thought });
   call.say({

@@ -1,17 +1,21 @@
 import type { Operation } from '@questline/core';
 import { expect } from 'vitest';
-import { NOW } from './world.ts';
+import { NOW } from './test-app.ts';
 
-/** A refusal in words, whatever family it is told in. */
-export interface Refusal {
+/** The error for a signed-in user whose first message names no session. */
+export const NO_SESSION =
+  'You have no session to continue. In a chat, send "newConversation": true; otherwise name the sessionId of one that you created.';
+
+/** The expected error in any error family. */
+export interface ExpectedError {
   readonly status: number;
   readonly message: string;
   readonly errorCode?: string;
-  /** Application family: its code, where it is not the status's usual one. */
+  /** Application and OAuth family: its code, if it is not the default of the status. */
   readonly code?: string;
-  /** Application family. */
+  /** Application family only. */
   readonly details?: unknown;
-  /** Stands beside the message. */
+  /** Additional properties of the body. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -29,10 +33,20 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'INTERNAL_ERROR',
 };
 
-/** The whole body of a refusal, as the family of the operation writes it. */
+const OAUTH_CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'invalid_token',
+  405: 'invalid_request',
+  413: 'invalid_request',
+  429: 'too_many_requests',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/** The complete error body in the format of the operation's error family. */
 export function refusalBody(
   { family }: Pick<Operation, 'family'>,
-  refusal: Refusal,
+  refusal: ExpectedError,
   { requestId, now = NOW }: { readonly requestId: string; readonly now?: number },
 ): Record<string, unknown> {
   const { status, message, errorCode, code = CODES[status], details, extra } = refusal;
@@ -42,7 +56,7 @@ export function refusalBody(
       return {
         error: message,
         ...common,
-        // Its value is not normative; that it ends on 2026-12-01 is.
+        // The value of the deprecated `name` is unspecified; it is present until 2026-12-01.
         ...(now < Date.UTC(2026, 11, 1) && { name: expect.stringMatching(/^[A-Z][A-Za-z]+$/) }),
       };
     case 'completions':
@@ -54,10 +68,17 @@ export function refusalBody(
         request_id: requestId,
         ...extra,
       };
+    case 'oauth':
+      return {
+        error: refusal.code ?? OAUTH_CODES[status],
+        error_description: message,
+        request_id: requestId,
+        ...extra,
+      };
   }
 }
 
-/** Headers every answer of an operation has. */
+/** Headers of every answer of an operation. */
 export function ownHeaders(operation: Operation, requestId: string): Record<string, string> {
   return {
     'x-request-id': requestId,
@@ -68,7 +89,7 @@ export function ownHeaders(operation: Operation, requestId: string): Record<stri
 
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-/** The six headers of a key after so many requests, all in the windows that opened at `NOW`. */
+/** The six rate limit headers of an API key after `used` requests in windows that opened at `NOW`. */
 export function keyHeaders(
   operation: Operation,
   used = 1,
@@ -86,7 +107,7 @@ export function keyHeaders(
   };
 }
 
-/** The three headers of a signed-in user. */
+/** The three rate limit headers of a signed-in user. */
 export function userHeaders(limit: number, remaining: number, windowMs: number): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),

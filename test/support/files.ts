@@ -1,22 +1,23 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { FILE_USAGE, FILES, type FileRecord, toFetchHandler } from '@questline/core';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { toFetchHandler } from '@questline/core';
+import { FILE_USAGE, FILES, type FileRecord } from '@questline/core/internal';
+import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
-/** A world whose engine runs, with a key that may do everything with files. */
-export interface FileWorld extends World {
-  /** The file's record, whatever its state. */
+/** An app with a running worker and a key with all file scopes. */
+export interface FileApp extends TestApp {
+  /** The record of a file in any state. */
   record(id: string): Promise<FileRecord | undefined>;
-  /** Bytes counted to the first user. */
+  /** Stored bytes of the first user. */
   usage(): Promise<number>;
   announce(file: Partial<Announced>): Promise<{ readonly id: string; readonly url: string }>;
-  /** Sends bytes to an address, without any credential. @returns the status. */
+  /** Uploads bytes to an address without credentials. @returns the status. */
   put(url: string, bytes: Uint8Array, type?: string): Promise<number>;
-  /** Announces, uploads, and waits until it has been decided about. @returns the file as the api shows it. */
+  /** Announces and uploads a file, and waits for its check. @returns the file as the API returns it. */
   upload(bytes: Uint8Array | string, file?: Partial<Announced>): Promise<ShownFile>;
   show(id: string): Promise<ShownFile>;
-  /** Waits for a condition, letting time pass a second at a time when `passing`. */
+  /** Waits for a condition; with `passing`, advances the clock in steps of a second. */
   until(condition: () => Promise<boolean>, passing?: boolean): Promise<void>;
-  /** Follows a link as a browser would. */
+  /** Follows a link as a browser does. */
   follow(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
@@ -29,21 +30,21 @@ interface Announced {
 // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
 type ShownFile = Record<string, any>;
 
-export async function createFileWorld(options: WorldOptions = {}): Promise<FileWorld> {
-  const world = await createWorld({
+export async function createFileApp(options: TestAppOptions = {}): Promise<FileApp> {
+  const app = await createTestApp({
     ...options,
     key: { scopes: ['files:write', 'ai:chat'], requestsPerMinute: 10_000, ...options.key },
   });
-  await world.api.start();
-  const handle = toFetchHandler(world.api);
-  const { store } = world.services;
+  await app.api.start();
+  const handle = toFetchHandler(app.api);
+  const { store } = app.services;
 
-  const follow: FileWorld['follow'] = async (url, headers = {}) => {
+  const follow: FileApp['follow'] = async (url, headers = {}) => {
     const response = await handle(new Request(new URL(url, 'http://questline.test'), { headers }));
     return response ?? new Response('not ours', { status: 599 });
   };
 
-  const put: FileWorld['put'] = async (url, bytes, type = 'text/plain') => {
+  const put: FileApp['put'] = async (url, bytes, type = 'text/plain') => {
     const request = new Request(new URL(url, 'http://questline.test'), {
       method: 'PUT',
       headers: { 'Content-Type': type },
@@ -52,40 +53,40 @@ export async function createFileWorld(options: WorldOptions = {}): Promise<FileW
     return (await handle(request))?.status ?? 599;
   };
 
-  const announce: FileWorld['announce'] = async (file) => {
+  const announce: FileApp['announce'] = async (file) => {
     const body = { file_name: 'a.txt', mime_type: 'text/plain', file_size: 5, ...file };
-    const answer = await world.ask('POST', '/api/v1/files', { body });
+    const answer = await app.ask('POST', '/api/v1/files', { body });
     const { id, upload_url: url } = (await answer.json()) as { id: string; upload_url: string };
-    if (answer.status !== 201) throw new Error(`the file was not accepted: ${answer.status}`);
+    if (answer.status !== 201) throw new Error(`the file was rejected: ${answer.status}`);
     return { id, url };
   };
 
-  const show: FileWorld['show'] = async (id) =>
-    (await (await world.ask('GET', `/api/v1/files/${id}`)).json()) as ShownFile;
+  const show: FileApp['show'] = async (id) =>
+    (await (await app.ask('GET', `/api/v1/files/${id}`)).json()) as ShownFile;
 
-  const until: FileWorld['until'] = async (condition, passing = false) => {
+  const until: FileApp['until'] = async (condition, passing = false) => {
     while (!(await condition())) {
-      if (passing) await world.clock.advance(1000);
+      if (passing) await app.clock.advance(1000);
       await turn();
     }
   };
 
-  const record: FileWorld['record'] = (id) => store.collection(FILES).get(id);
+  const record: FileApp['record'] = (id) => store.collection(FILES).get(id);
 
   return {
-    ...world,
+    ...app,
     follow,
     put,
     announce,
     show,
     until,
     record,
-    usage: async () => (await store.collection(FILE_USAGE).get(world.user.id))?.bytes ?? 0,
+    usage: async () => (await store.collection(FILE_USAGE).get(app.user.id))?.bytes ?? 0,
     async upload(content, file = {}) {
       const bytes = Buffer.from(content);
       const { id, url } = await announce({ file_size: bytes.length, ...file });
       const status = await put(url, bytes, file.mime_type);
-      if (status !== 204) throw new Error(`the upload was not accepted: ${status}`);
+      if (status !== 204) throw new Error(`the upload was rejected: ${status}`);
       await until(async () => ['clean', 'blocked'].includes((await record(id))?.status ?? ''), true);
       return show(id);
     },

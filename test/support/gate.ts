@@ -1,15 +1,15 @@
-import type { Collection, CreditLedger, Store, StoredRecord } from '@questline/core';
+import type { Collection, CreditLedger, Store, StoredRecord } from '@questline/core/ports';
 
-/** Stands between one process and what it shares with others: shut, nothing gets through until it is opened again. */
+/** Separates a process from its shared services: while shut, no call gets through. */
 export interface Gate {
   shut(): void;
-  /** Everything that came in the meantime goes through, late. */
+  /** Lets the pending calls through. */
   open(): void;
   /** Resolves when it is open. */
   readonly opened: Promise<void>;
   readonly store: (store: Store) => Store;
   readonly ledger: (ledger: CreditLedger) => CreditLedger;
-  /** What lies behind it. */
+  /** The shared services behind the gate. */
   readonly shared: { readonly store: Store; readonly ledger: CreditLedger };
 }
 
@@ -59,7 +59,7 @@ export function createGate(): Gate {
     },
     get shared() {
       const { store, ledger } = shared;
-      if (store === undefined || ledger === undefined) throw new Error('nothing stands behind the gate yet');
+      if (store === undefined || ledger === undefined) throw new Error('the gate has no services yet');
       return { store, ledger };
     },
   };

@@ -5,10 +5,10 @@ import type {
   ModelProvider,
   MusicRequest,
   VideoRequest,
-} from '@questline/core';
-import { type ChatWorld, type ChatWorldOptions, createChatWorld, type JsonAnswer } from './chat.ts';
+} from '@questline/core/ports';
+import { type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer } from './chat.ts';
 
-const MEDIA = { provider: 'films', contextWindow: 0, maxOutputTokens: 0 } as const;
+const MEDIA = { provider: 'videos', contextWindow: 0, maxOutputTokens: 0 } as const;
 
 export const FILM_MODEL: ModelInfo = {
   ...MEDIA,
@@ -23,7 +23,7 @@ export const FILM_MODEL: ModelInfo = {
     defaults: { durationSeconds: 8, aspectRatio: '16:9', resolution: '720p' },
     audio: 'optional',
   },
-  // A credit a second, or three.
+  // One or three credits per second.
   prices: { second: 0.01, secondByResolution: { '1080p': 0.03 } },
 };
 
@@ -36,12 +36,12 @@ export const SONG_MODEL: ModelInfo = {
   prices: { second: 0.01 },
 };
 
-/** The first bytes of a film, and so many more. */
-export function filmOf(bytes = 64): Buffer {
+/** The signature of a video, followed by zeros. */
+export function getVideo(bytes = 64): Buffer {
   return Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), Buffer.alloc(bytes - 12, '.')]);
 }
 
-/** One piece of work as its provider has it. The test moves it. */
+/** A job at the provider. The test changes its state. */
 export interface StudioJob<R> {
   readonly id: string;
   readonly request: R;
@@ -53,9 +53,9 @@ export interface StudioJob<R> {
 }
 
 export interface StudioHooks<R> {
-  /** Before the work is accepted; may take its time, or refuse. */
+  /** Called before the job is accepted; may delay or reject it. */
   readonly onSubmit?: (request: R) => void | Promise<void>;
-  /** Once it is accepted. */
+  /** Called after the job is accepted. */
   readonly onJob?: (job: StudioJob<R>) => void;
   readonly onPoll?: (job: StudioJob<R>) => void | Promise<void>;
   readonly onFetch?: (job: StudioJob<R>) => void | Promise<void>;
@@ -65,7 +65,7 @@ export interface Jobs<R> extends MediaJobs<R> {
   readonly all: readonly StudioJob<R>[];
 }
 
-/** A provider of jobs that stay as they are until the test moves them. */
+/** A provider of jobs whose state changes only by the test. */
 function createJobs<R>(mediaType: string, content: Uint8Array, hooks: StudioHooks<R> = {}): Jobs<R> {
   const all: StudioJob<R>[] = [];
   const find = (id: unknown): StudioJob<R> => {
@@ -114,7 +114,7 @@ function createJobs<R>(mediaType: string, content: Uint8Array, hooks: StudioHook
   };
 }
 
-/** It is done, and can be fetched. */
+/** Completes the job, so that it can be fetched. */
 export function done(job: StudioJob<unknown>, durationSeconds?: number): void {
   job.status = {
     state: 'done',
@@ -123,75 +123,75 @@ export function done(job: StudioJob<unknown>, durationSeconds?: number): void {
   };
 }
 
-export interface FilmStudio extends ModelProvider {
-  readonly films: Jobs<VideoRequest>;
+export interface VideoStudio extends ModelProvider {
+  readonly videos: Jobs<VideoRequest>;
   readonly songs: Jobs<MusicRequest>;
 }
 
-export function createFilmStudio(
-  films: StudioHooks<VideoRequest> = {},
+export function createVideoStudio(
+  videos: StudioHooks<VideoRequest> = {},
   songs: StudioHooks<MusicRequest> = {},
   models: readonly ModelInfo[] = [FILM_MODEL, SONG_MODEL],
-): FilmStudio {
-  const video = createJobs<VideoRequest>('video/mp4', filmOf(), films);
+): VideoStudio {
+  const video = createJobs<VideoRequest>('video/mp4', getVideo(), videos);
   const musicJobs = createJobs<MusicRequest>('audio/mpeg', Buffer.from('ID3 a song'), songs);
   return {
-    id: 'films',
+    id: 'videos',
     models: () => models,
     generate: () => Promise.reject(new Error('says nothing')),
-    films: video,
+    videos: video,
     songs: musicJobs,
     video,
     musicJobs,
   };
 }
 
-/** How often providers are asked, in the worlds of these tests. */
+/** Poll interval of the apps in these tests. */
 export const POLL_MS = 5000;
 
-export interface GenerationWorld extends ChatWorld {
-  readonly studio: FilmStudio;
-  /** Asks for a film. */
-  film(body?: object, options?: Parameters<ChatWorld['json']>[2]): Promise<JsonAnswer>;
-  song(body?: object, options?: Parameters<ChatWorld['json']>[2]): Promise<JsonAnswer>;
-  /** The generation as it is now. */
+export interface GenerationApp extends ChatApp {
+  readonly studio: VideoStudio;
+  /** Requests a video. */
+  video(body?: object, options?: Parameters<ChatApp['json']>[2]): Promise<JsonAnswer>;
+  song(body?: object, options?: Parameters<ChatApp['json']>[2]): Promise<JsonAnswer>;
+  /** The current state of the generation. */
   look(id: string, kind?: 'video' | 'music'): Promise<JsonAnswer['body']>;
-  /** Lets providers be asked again so many times. */
+  /** Advances the clock by this number of poll intervals. */
   pollsPass(times?: number): Promise<void>;
-  /** Credits that are gone or held. */
+  /** Spent and held credits. */
   spent(): Promise<number>;
 }
 
-export async function createGenerationWorld(
-  studio: FilmStudio = createFilmStudio(),
-  options: Partial<ChatWorldOptions> = {},
-): Promise<GenerationWorld> {
-  const world = await createChatWorld({
+export async function createGenerationApp(
+  studio: VideoStudio = createVideoStudio(),
+  options: Partial<ChatAppOptions> = {},
+): Promise<GenerationApp> {
+  const app = await createChatApp({
     models: [studio],
     ...options,
     settings: { generations: { pollMs: POLL_MS }, ...options.settings },
   });
   const credits = options.credits ?? 1000;
   return {
-    ...world,
+    ...app,
     studio,
-    film: (body = {}, more) =>
-      world.json('POST', '/api/v1/video-generations', {
+    video: (body = {}, more) =>
+      app.json('POST', '/api/v1/video-generations', {
         body: { model: 'director', prompt: 'A red panda walks', ...body },
         ...more,
       }),
     song: (body = {}, more) =>
-      world.json('POST', '/api/v1/music-generations', {
+      app.json('POST', '/api/v1/music-generations', {
         body: { model: 'composer', prompt: 'A waltz', ...body },
         ...more,
       }),
-    look: async (id, kind = 'video') => (await world.json('GET', `/api/v1/${kind}-generations/${id}`)).body,
+    look: async (id, kind = 'video') => (await app.json('GET', `/api/v1/${kind}-generations/${id}`)).body,
     async pollsPass(times = 1) {
       for (let count = 0; count < times; count += 1) {
-        await world.clock.advance(POLL_MS);
-        await world.settle();
+        await app.clock.advance(POLL_MS);
+        await app.settle();
       }
     },
-    spent: async () => credits - (await world.ledger.balance(world.account)).available / 1e6,
+    spent: async () => credits - (await app.ledger.balance(app.account)).available / 1e6,
   };
 }

@@ -15,11 +15,11 @@ export interface LargeOutcome {
   readonly uploaded: number;
   readonly status: string;
   readonly downloaded: number;
-  /** Bytes of memory that the server needed beyond what it had when it was ready. */
+  /** Peak memory of the server above its start, in bytes. */
   readonly more: number;
 }
 
-/** Sends one file of so many megabytes to a server of its own, waits until it was checked, and fetches it again. */
+/** Uploads a file of this many megabytes to a new server, waits for its check and downloads it. */
 export async function sendLargeFile(megabytes: number): Promise<LargeOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'questline-large-'));
   const child = fork(CHILD, [folder], { execArgv: ['--conditions=@questline/source'] });
@@ -40,9 +40,9 @@ export async function sendLargeFile(megabytes: number): Promise<LargeOutcome> {
       file = (await (await fetch(`${url}/api/v1/files/${id}`, { headers })).json()) as typeof file;
     } while (file.moderation_status === 'pending' || file.moderation_status === 'scanning');
     const downloaded = file.download_url === null ? 0 : await download(`${url}${file.download_url}`);
-    const told = once(child, 'message');
+    const reported = once(child, 'message');
     child.send('how much?');
-    const [{ more }] = (await told) as [{ more: number }];
+    const [{ more }] = (await reported) as [{ more: number }];
     return { uploaded, status: file.moderation_status, downloaded, more };
   } finally {
     child.kill('SIGKILL');
@@ -66,7 +66,7 @@ function upload(url: string, megabytes: number): Promise<number> {
   });
 }
 
-/** @returns how many bytes came. */
+/** @returns the number of received bytes. */
 function download(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request(url, (response) => {

@@ -10,9 +10,9 @@ import type {
   SpeechRequest,
   TranscribeRequest,
   TranscribeResult,
-} from '@questline/core';
+} from '@questline/core/ports';
 
-/** One piece of work a provider of media was asked for. */
+/** A call of a media provider. */
 export interface MediaCall<R = unknown, A = unknown> {
   readonly request: R;
   readonly options: GenerateOptions;
@@ -41,7 +41,7 @@ export const IMAGE_MODEL: ModelInfo = {
       requires_input_image: false,
     },
   },
-  // Ten credits a picture.
+  // Ten credits per image.
   prices: { image: 0.1 },
 };
 
@@ -49,7 +49,7 @@ export interface Studio extends ModelProvider {
   readonly images: readonly MediaCall<ImageRequest, ImageResult>[];
 }
 
-/** A provider whose every call waits for the test, unless `onImage` answers it. */
+/** A provider whose calls wait for the test, unless `onImage` answers them. */
 export function createStudio(
   onImage: (call: MediaCall<ImageRequest, ImageResult>) => void = drawAll,
   models: readonly ModelInfo[] = [IMAGE_MODEL],
@@ -64,12 +64,12 @@ export function createStudio(
   };
 }
 
-/** Answers as many pictures as are wanted. */
+/** Returns the requested number of images. */
 export function drawAll(call: MediaCall<ImageRequest, ImageResult>): void {
   call.answer({ images: Array.from({ length: call.request.count }, () => PICTURE) });
 }
 
-/** Keeps each call for the test; the caller's signal ends it. */
+/** Records each call for the test; the caller's signal aborts it. */
 function waiting<R, A>(calls: MediaCall<R, A>[], onCall: (call: MediaCall<R, A>) => void) {
   return (request: R, options: GenerateOptions): Promise<A> => {
     options.signal?.throwIfAborted();
@@ -82,8 +82,8 @@ function waiting<R, A>(calls: MediaCall<R, A>[], onCall: (call: MediaCall<R, A>)
   };
 }
 
-/** A sound of so many bytes. */
-export function soundOf(bytes: number): AudioResult {
+/** Audio of this many bytes. */
+export function toAudio(bytes: number): AudioResult {
   return {
     mediaType: 'audio/mpeg',
     data: Buffer.from('ID3'.padEnd(bytes, '.')),
@@ -99,7 +99,7 @@ export const SOUND_MODELS: readonly ModelInfo[] = [
     name: 'Reader',
     type: 'text-to-speech',
     audio: { formats: ['mp3', 'wav'], maxCharacters: 4096, options: ['stability'] },
-    // A credit for ten characters.
+    // One credit per ten characters.
     prices: { thousandCharacters: 1 },
   },
   {
@@ -108,7 +108,7 @@ export const SOUND_MODELS: readonly ModelInfo[] = [
     name: 'Band',
     type: 'music',
     audio: { formats: ['mp3'], maxCharacters: 2000, duration: { min: 5, max: 60 }, instrumental: 'none' },
-    // A credit a second.
+    // One credit per second.
     prices: { second: 0.01 },
   },
   {
@@ -119,7 +119,7 @@ export const SOUND_MODELS: readonly ModelInfo[] = [
     audio: { formats: ['mp3'], maxCharacters: 1000, options: ['promptInfluence'] },
     prices: { second: 0.01 },
   },
-  // A hundred credits a megabyte.
+  // A hundred credits per megabyte.
   { ...SOUND, id: 'listener', name: 'Listener', type: 'speech-to-text', prices: { megabyte: 1 } },
 ];
 
@@ -133,7 +133,7 @@ export interface SoundStudio extends ModelProvider {
   readonly recordings: readonly MediaCall<TranscribeRequest, TranscribeResult>[];
 }
 
-/** A provider of sounds and transcripts, every call in the test's hands. Its models are called after it. */
+/** A provider of audio and transcripts whose calls wait for the test. Its models are named after it. */
 export function createSoundStudio(
   handlers: {
     readonly onSound?: (call: SoundCall) => void;
@@ -143,7 +143,7 @@ export function createSoundStudio(
   models: readonly ModelInfo[] = SOUND_MODELS,
 ): SoundStudio {
   const {
-    onSound = (call) => call.answer(soundOf(100)),
+    onSound = (call) => call.answer(toAudio(100)),
     onRecording = (call) => call.answer({ text: 'Hello.' }),
   } = handlers;
   const sounds: SoundCall[] = [];

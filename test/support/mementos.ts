@@ -1,20 +1,20 @@
-import { MEMENTOS, type MementoRecord } from '@questline/core';
-import type { World } from './world.ts';
+import { MEMENTOS, type MementoRecord } from '@questline/core/internal';
+import type { TestApp } from './test-app.ts';
 
-/** Writes something down that is remembered of the world's user. */
+/** Stores a memento of the app's user. */
 export async function addMemento(
-  { services, user }: World,
-  wish: Partial<MementoRecord> & Pick<MementoRecord, 'id' | 'text'>,
+  { services, user }: TestApp,
+  input: Partial<MementoRecord> & Pick<MementoRecord, 'id' | 'text'>,
 ): Promise<MementoRecord> {
   const now = services.clock.now();
   const memento: MementoRecord = {
     ownerId: user.id,
-    fingerprint: wish.text,
+    fingerprint: input.text,
     isStanding: false,
     sessionId: '5'.repeat(24),
     createdAt: now,
     updatedAt: now,
-    ...wish,
+    ...input,
   };
   await services.store.collection(MEMENTOS).insert(memento);
   return memento;

@@ -1,12 +1,12 @@
-import type { GenerateRequest, ModelChunk, ModelInfo, ModelPart, ModelProvider } from '@questline/core';
+import type { GenerateRequest, ModelChunk, ModelInfo, ModelPart, ModelProvider } from '@questline/core/ports';
 
-/** One call of the scripted model, as the test sees it. */
+/** A call of the scripted model, controlled by the test. */
 export interface ModelCall {
   readonly request: GenerateRequest;
   readonly apiKey: string | undefined;
-  /** True once the call was told to stop: its signal aborted, or its stream returned. */
+  /** True once the call was aborted by its signal or by the return of its stream. */
   readonly stopped: boolean;
-  /** Resolves when it is told to stop. */
+  /** Resolves when the call is aborted. */
   readonly whenStopped: Promise<void>;
   say(...parts: ModelPart[]): void;
   fail(error: unknown): void;
@@ -22,7 +22,7 @@ export const SCRIPTED_MODEL: ModelInfo = {
   maxOutputTokens: 10_000,
   supportsStreaming: true,
   supportsTools: true,
-  // A million output tokens for 10,000 credits: one token for 0.01.
+  // One output token costs 0.01 credits.
   prices: { input: 100, output: 100 },
 };
 
@@ -30,7 +30,7 @@ export interface ScriptedProvider extends ModelProvider {
   readonly calls: readonly ModelCall[];
 }
 
-/** A provider that does what the test says, call by call: `onCall` may drive it at once, or the test later. */
+/** A provider that is controlled call by call: by `onCall` at once, or later by the test. */
 export function createScriptedProvider(
   onCall: (call: ModelCall) => void | Promise<void> = () => undefined,
   models: readonly ModelInfo[] = [SCRIPTED_MODEL],
@@ -124,8 +124,8 @@ function scriptedStream(): {
   };
 }
 
-/** The events of a stream's text, comments left out; `[DONE]` stands as itself. */
-export function eventsOf(text: string): unknown[] {
+/** The events of a stream without comments; `[DONE]` is returned as text. */
+export function getEvents(text: string): unknown[] {
   return text
     .split('\n\n')
     .filter((frame) => frame.startsWith('data: '))

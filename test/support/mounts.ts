@@ -12,13 +12,13 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
 
-/** A host application that serves one api, on a free port. */
+/** A host application that serves an api on a free port. */
 export interface MountedHost {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Every way an api can be mounted. */
+/** Every way to mount an api. */
 export const MOUNTS: readonly { readonly name: string; mount(api: Mountable): Promise<MountedHost> }[] = [
   { name: 'node:http', mount: (api) => listen(toNodeListener(api)) },
   { name: 'Express 5', mount: (api) => listen(express().use(toExpress(api))) },
@@ -65,7 +65,7 @@ async function listen(listener: RequestListener): Promise<MountedHost> {
   };
 }
 
-/** Koa reports every client that leaves a stream to its console, unless it is told not to. */
+/** Koa logs every client disconnect of a stream to the console by default. */
 function quiet(app: Koa): Koa {
   app.silent = true;
   return app;

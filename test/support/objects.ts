@@ -1,8 +1,9 @@
-import { createApi, createServices, type ObjectStore, toFetchHandler } from '@questline/core';
+import { createApi, createServices, toFetchHandler } from '@questline/core';
 import { createMemoryPorts } from '@questline/core/memory';
+import type { ObjectStore } from '@questline/core/ports';
 import type { FakeClock, ObjectsSubject } from '@questline/testing';
 
-/** A store whose signed links are served by an api, as the object suite wants it. */
+/** A store whose signed links are served by an api, as the object suite requires. */
 export function servedObjects(
   objects: ObjectStore,
   clock: FakeClock,
@@ -11,7 +12,7 @@ export function servedObjects(
     { ...createMemoryPorts({ clock }), models: [], objects },
     { jwtSecret: 'a'.repeat(64), publicUrl: 'http://questline.test' },
   );
-  // The suite writes where it likes; whose uploads those are is not its business.
+  // The suite writes to any key, so the api must not look for the upload's record.
   const handle = toFetchHandler(createApi({ ...services, uploadWatches: [] }));
   const { objectLinks } = services;
   return {

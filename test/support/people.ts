@@ -1,11 +1,11 @@
-import { ORGANIZATIONS, type OrganizationRecord } from '@questline/core';
+import { ORGANIZATIONS, type OrganizationRecord } from '@questline/core/internal';
 import { adminToken } from './sign-in.ts';
+import { NOW, type TestApp } from './test-app.ts';
 import type { Asked } from './wire.ts';
-import { NOW, type World } from './world.ts';
 
-/** Puts an organization into the store: the world's user owns it, unless somebody else does. */
+/** Adds an organization to the store, owned by the app's user by default. */
 export async function addOrganization(
-  { services, user }: Pick<World, 'services' | 'user'>,
+  { services, user }: Pick<TestApp, 'services' | 'user'>,
   change: Partial<OrganizationRecord> = {},
 ): Promise<OrganizationRecord> {
   const id = services.ids.next();
@@ -24,10 +24,10 @@ export async function addOrganization(
   return organization;
 }
 
-/** The world's user asks as an administrator. */
+/** A request of the app's user as an administrator. */
 export const asAdmin =
   (asked: Partial<Asked> = {}) =>
-  async (world: World): Promise<Partial<Asked>> => ({
+  async (app: TestApp): Promise<Partial<Asked>> => ({
     ...asked,
-    headers: { Authorization: `Bearer ${await adminToken(world)}` },
+    headers: { Authorization: `Bearer ${await adminToken(app)}` },
   });

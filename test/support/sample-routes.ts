@@ -4,7 +4,7 @@ import { z } from 'zod';
 const id = z.string().regex(/^[0-9a-f]{24}$/);
 const echo = z.object({ echo: z.unknown() });
 
-/** A public operation with all there is: path and query parameters, a body, scopes of both kinds. */
+/** A public operation with every feature: path and query parameters, a body, scopes of both kinds. */
 const updateSample = defineOperation({
   id: 'updateSample',
   method: 'PATCH',
@@ -36,7 +36,7 @@ const deleteSample = defineOperation({
   output: { 204: { description: 'Gone.' } },
 });
 
-/** For signed-in users alone, with a ceiling of its own. */
+/** For signed-in users only, with its own rate limit. */
 const runSample = defineOperation({
   id: 'runSample',
   method: 'POST',
@@ -53,7 +53,7 @@ const runSample = defineOperation({
   output: { 200: { description: 'It ran.', schema: echo } },
 });
 
-/** The application family, whose faults of a body have a status and code of their own. */
+/** An operation of the application family with its own status and code for invalid bodies. */
 const createApplicationSample = defineOperation({
   id: 'createApplicationSample',
   method: 'POST',
@@ -89,7 +89,7 @@ const deleteApplicationSample = defineOperation({
   output: { 200: { description: 'Gone.', schema: echo } },
 });
 
-/** Operations a host might add: one of every kind, so that the rules of all are shown whatever the api offers. */
+/** Operations that a host might add: one of each kind, so that tests cover the rules of all kinds. */
 export function sampleRoutes(services: Services): readonly Route[] {
   return [
     defineRoute(updateSample, services, async (input) => ({ echo: input })),

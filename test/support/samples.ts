@@ -1,16 +1,16 @@
 import { crc32, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
-/* Files made byte by byte, each with one thing to find in it. */
+/* Files built byte by byte, each with one property to detect. */
 
 interface ZipFile {
   readonly name: string;
   readonly content: Uint8Array;
-  /** What the directory says of its size, when it lies. */
+  /** The declared size in the directory, if it is wrong. */
   readonly declared?: number;
 }
 
 /** A ZIP archive. */
-export function zipOf(files: readonly ZipFile[]): Buffer {
+export function encodeZip(files: readonly ZipFile[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -31,19 +31,19 @@ export function zipOf(files: readonly ZipFile[]): Buffer {
     locals.push(local);
     offset += local.length;
   }
-  return Buffer.concat([...locals, endOf(directory, offset, files.length)]);
+  return Buffer.concat([...locals, getEnd(directory, offset, files.length)]);
 }
 
-/** An archive whose entries all point to the same bytes, which are stored once. */
+/** An archive whose entries all refer to the same bytes. */
 export function overlappingZip(count: number, content: Uint8Array): Buffer {
-  const one = zipOf([{ name: 'a', content }]);
+  const one = encodeZip([{ name: 'a', content }]);
   const start = one.indexOf('PK\x01\x02');
   const entry = one.subarray(start, one.indexOf('PK\x05\x06'));
   const entries = Array.from({ length: count }, () => entry);
-  return Buffer.concat([one.subarray(0, start), endOf(entries, start, count)]);
+  return Buffer.concat([one.subarray(0, start), getEnd(entries, start, count)]);
 }
 
-function endOf(directory: readonly Buffer[], offset: number, count: number): Buffer {
+function getEnd(directory: readonly Buffer[], offset: number, count: number): Buffer {
   const entries = Buffer.concat(directory);
   const end = Buffer.alloc(22);
   end.write('PK\x05\x06', 'latin1');
@@ -54,8 +54,8 @@ function endOf(directory: readonly Buffer[], offset: number, count: number): Buf
   return Buffer.concat([entries, end]);
 }
 
-/** A whole PNG of one colour. */
-export function pngOf(width: number, height: number): Buffer {
+/** A complete PNG of one colour. */
+export function encodePng(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -79,8 +79,8 @@ export function pngOf(width: number, height: number): Buffer {
   ]);
 }
 
-/** The head of a JPEG, behind a segment of so many bytes. */
-export function jpegOf(width: number, height: number, before = 20_000): Buffer {
+/** The header of a JPEG after a segment of `before` bytes. */
+export function encodeJpeg(width: number, height: number, before = 20_000): Buffer {
   const profile = Buffer.alloc(before + 2);
   profile.set([0xff, 0xe1]);
   profile.writeUInt16BE(before, 2);
@@ -91,7 +91,7 @@ export function jpegOf(width: number, height: number, before = 20_000): Buffer {
   return Buffer.concat([Buffer.from([0xff, 0xd8]), profile, frame, Buffer.from([0xff, 0xd9])]);
 }
 
-export function gifOf(width: number, height: number): Buffer {
+export function encodeGif(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.write('GIF89a', 'latin1');
   head.writeUInt16LE(width, 6);
@@ -99,7 +99,7 @@ export function gifOf(width: number, height: number): Buffer {
   return head;
 }
 
-export function webpOf(width: number, height: number): Buffer {
+export function encodeWebp(width: number, height: number): Buffer {
   const head = Buffer.alloc(30);
   head.write('RIFF\x16\x00\x00\x00WEBPVP8X', 'latin1');
   head.writeUIntLE(width - 1, 24, 3);
@@ -107,14 +107,14 @@ export function webpOf(width: number, height: number): Buffer {
   return head;
 }
 
-/** So many zeros, packed as small as they go. */
+/** Zeros with maximum compression. */
 export function gzipBomb(megabytes: number): Buffer {
   return gzipSync(Buffer.alloc(megabytes * 2 ** 20), { level: 9 });
 }
 
 export function zipBomb(megabytes: number): Buffer {
-  return zipOf([{ name: 'zeros', content: Buffer.alloc(megabytes * 2 ** 20), declared: 10 }]);
+  return encodeZip([{ name: 'zeros', content: Buffer.alloc(megabytes * 2 ** 20), declared: 10 }]);
 }
 
-/** In two halves, so that no scanner finds this source. */
+/** Split in two, so that virus scanners do not report this source. */
 export const EICAR = `X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR${'-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'}`;

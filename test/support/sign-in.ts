@@ -1,7 +1,7 @@
 import { USERS } from '@questline/core';
-import type { World } from './world.ts';
+import type { TestApp } from './test-app.ts';
 
-/** What sign-in answers, whatever it answers. */
+/** The fields of all sign-in answers. */
 export interface SignInBody {
   readonly pendingToken?: string;
   readonly accessToken?: string;
@@ -17,9 +17,9 @@ export interface SignInAnswer {
   readonly body: SignInBody;
 }
 
-/** A call of somebody not signed in. */
-export async function post(world: World, path: string, body: object, from?: string): Promise<SignInAnswer> {
-  const answer = await world.ask('POST', path, {
+/** A request without credentials. */
+export async function post(app: TestApp, path: string, body: object, from?: string): Promise<SignInAnswer> {
+  const answer = await app.ask('POST', path, {
     credential: null,
     body,
     ...(from !== undefined && { from }),
@@ -27,20 +27,20 @@ export async function post(world: World, path: string, body: object, from?: stri
   return { status: answer.status, body: (await answer.json()) as SignInBody };
 }
 
-/** Asks for a code and reads it in the mail. */
+/** Requests a code and reads it from the mail. */
 export async function codeFor(
-  world: World,
+  app: TestApp,
   email: string,
   from?: string,
 ): Promise<{ readonly email: string; readonly code: string; readonly pendingToken: string }> {
-  const { body } = await post(world, '/api/otc/send', { email }, from);
-  const mail = world.mails.findLast(({ to }) => to === email);
+  const { body } = await post(app, '/api/otc/send', { email }, from);
+  const mail = app.mails.findLast(({ to }) => to === email);
   const code = /\b\d{6}\b/.exec(mail?.text ?? '')?.[0] ?? '';
   return { email, code, pendingToken: body.pendingToken ?? '' };
 }
 
-/** The world's user made an administrator, signed in. */
-export async function adminToken(world: World): Promise<string> {
-  await world.services.store.collection(USERS).update(world.user.id, { isAdmin: true });
-  return world.token();
+/** Makes the app's user an administrator and returns an access token. */
+export async function adminToken(app: TestApp): Promise<string> {
+  await app.services.store.collection(USERS).update(app.user.id, { isAdmin: true });
+  return app.token();
 }

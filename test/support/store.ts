@@ -1,20 +1,20 @@
-import type { Collection, Store, StoredRecord } from '@questline/core';
+import type { Collection, Store, StoredRecord } from '@questline/core/ports';
 
-/** A store that fails every call while `failure` is set and `patience` calls have been let through. */
+/** A store that fails every call while `failure` is set, after `callsBeforeFailure` successful calls. */
 export interface BreakableStore {
   readonly wrap: (store: Store) => Store;
   failure: Error | undefined;
-  /** So many calls still succeed. */
-  patience: number;
+  /** The remaining number of calls that succeed. */
+  callsBeforeFailure: number;
 }
 
 export function createBreakableStore(): BreakableStore {
-  const state: BreakableStore = { wrap, failure: undefined, patience: 0 };
+  const state: BreakableStore = { wrap, failure: undefined, callsBeforeFailure: 0 };
 
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (state.failure === undefined) return work();
-    state.patience -= 1;
-    if (state.patience < 0) throw state.failure;
+    state.callsBeforeFailure -= 1;
+    if (state.callsBeforeFailure < 0) throw state.failure;
     return work();
   }
 
@@ -30,6 +30,37 @@ export function createBreakableStore(): BreakableStore {
     return {
       collection: (definition) => guarded(store.collection(definition)),
       transaction: (work, options) => attempt(() => store.transaction((inner) => work(wrap(inner)), options)),
+    };
+  }
+
+  return state;
+}
+
+/** A store that counts its calls, including those inside transactions. */
+export interface CountingStore {
+  readonly wrap: (store: Store) => Store;
+  /** Since the last reset. */
+  calls: number;
+}
+
+export function createCountingStore(): CountingStore {
+  const state: CountingStore = { wrap, calls: 0 };
+
+  const counted = <R extends StoredRecord>(collection: Collection<R>): Collection<R> =>
+    new Proxy(collection, {
+      get(target, verb: keyof Collection<R>) {
+        const method = target[verb] as (...args: unknown[]) => unknown;
+        return (...args: unknown[]) => {
+          state.calls += 1;
+          return method.apply(target, args);
+        };
+      },
+    });
+
+  function wrap(store: Store): Store {
+    return {
+      collection: (definition) => counted(store.collection(definition)),
+      transaction: (work, options) => store.transaction((inner) => work(wrap(inner)), options),
     };
   }
 

@@ -1,27 +1,29 @@
-import { type Description, toFetchHandler } from '@questline/core';
+import { setTimeout } from 'node:timers/promises';
+import { toFetchHandler } from '@questline/core';
+import type { Description } from '@questline/core/internal';
 import { createDescriptionCheck, type DescriptionCheck } from './description.ts';
-import { createWorld, type World, type WorldOptions } from './world.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
-/** A request as a client writes it. */
+/** A request as a client sends it. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes as they are, text as it is with the type of JSON, everything else as JSON. */
+  /** Bytes are sent unchanged, text with the JSON content type, everything else as JSON. */
   readonly body?: unknown;
 }
 
-/** An answer, whole. */
+/** A complete answer. */
 export interface Answer {
   readonly status: number;
-  /** Names in lower case. Those that only say how the bytes travel are left out. */
+  /** Names in lower case, without transport headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Parsed when it is JSON. */
+  /** Parsed if it is JSON. */
   readonly body: unknown;
 }
 
-/** How bytes travel is the host's business, and differs from one to another. */
+/** Transport headers depend on the host. */
 const OF_TRANSPORT = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 export async function toAnswer(response: Response): Promise<Answer> {
@@ -32,7 +34,7 @@ export async function toAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers, text, body: isJson ? JSON.parse(text) : text };
 }
 
-/** What `fetch` and `Request` are given for a question. */
+/** The arguments of `fetch` and `Request`. */
 export function toInit({ method, headers = {}, body }: Asked): RequestInit {
   if (body === undefined) return { method, headers };
   if (body instanceof Uint8Array) return { method, headers, body: body as Uint8Array<ArrayBuffer> };
@@ -43,35 +45,36 @@ export function toInit({ method, headers = {}, body }: Asked): RequestInit {
   };
 }
 
-/** A world that is spoken to over its wire, every answer held against the description. */
+/** An app that is called through HTTP; every answer is validated against the API description. */
 export interface Wire {
-  readonly world: World;
+  readonly app: TestApp;
   readonly description: DescriptionCheck;
   send(asked: Asked): Promise<Answer>;
-  /** Lets time pass while the answer is awaited, once nothing moves without it: some answers wait for work. */
+  /** Advances the clock while the answer is pending, when it needs work. */
   sendAndWait(asked: Asked): Promise<Answer>;
 }
 
 const checks = new Map<unknown, DescriptionCheck>();
 
-/** Worlds of the same operations publish the same description; reading it once is enough, and faster. */
+/** Apps with the same operations have the same description, so it is read once. */
 async function publishedCheck(
-  operations: WorldOptions['extra'],
+  operations: TestAppOptions['extra'],
   ask: Wire['send'],
 ): Promise<DescriptionCheck> {
   const known = checks.get(operations);
   if (known !== undefined) return known;
-  const { body } = await ask({ method: 'GET', path: '/api/v1/openapi.json' });
-  const check = createDescriptionCheck(body as Description);
+  const paths = ['/api/v1/openapi.json', '/api/openapi.json'];
+  const answers = await Promise.all(paths.map((path) => ask({ method: 'GET', path })));
+  const check = createDescriptionCheck(answers.map(({ body }) => body as Description));
   checks.set(operations, check);
   return check;
 }
 
 const ORIGIN = 'http://questline.test';
 
-export async function createWire(options: WorldOptions = {}): Promise<Wire> {
-  const world = await createWorld(options);
-  const handle = toFetchHandler(world.api);
+export async function createWire(options: TestAppOptions = {}): Promise<Wire> {
+  const app = await createTestApp(options);
+  const handle = toFetchHandler(app.api);
   const ask = async (asked: Asked): Promise<Answer> => {
     const response = await handle(new Request(`${ORIGIN}${asked.path}`, toInit(asked)));
     if (response === undefined)
@@ -89,7 +92,7 @@ export async function createWire(options: WorldOptions = {}): Promise<Wire> {
     return answer;
   };
   return {
-    world,
+    app,
     description,
     send,
     async sendAndWait(asked) {
@@ -97,9 +100,13 @@ export async function createWire(options: WorldOptions = {}): Promise<Wire> {
       const answer = send(asked).finally(() => {
         isOver = true;
       });
-      // Heard of here; what it says is told to whoever awaits it below.
+      // The error is reported to the caller below; this avoids an unhandled rejection.
       answer.catch(() => undefined);
-      for (let turn = 0; turn < 1000 && !isOver; turn++) await world.clock.advance(turn < 50 ? 0 : 1000);
+      for (let turn = 0; turn < 1000 && !isOver; turn++) {
+        // Threads of the process, e.g. for signatures, take real time: the clock must not pass deadlines meanwhile.
+        if (turn >= 50) await setTimeout(1);
+        await app.clock.advance(turn < 50 ? 0 : 1000);
+      }
       return answer;
     },
   };

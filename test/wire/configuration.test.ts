@@ -7,20 +7,24 @@ const SECRET = 'a'.repeat(64);
 const SKILL = { id: 'a', name: 'a', description: 'a', instructions: 'a' };
 const PORTS: Ports = { ...createMemoryPorts(), models: [] };
 
-function faultsOf(ports: unknown, settings: unknown): readonly string[] {
+function getFaults(ports: unknown, settings: unknown): readonly string[] {
   try {
     createServices(ports as Ports, settings as Settings);
     return [];
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigurationError);
-    const { faults, message } = error as ConfigurationError;
-    expect(message).toBe(`createServices: ${faults.join('; ')}`);
-    return faults;
+    const { issues, message } = error as ConfigurationError;
+    expect(message).toBe(`createServices: ${issues.join('; ')}`);
+    return issues;
   }
 }
 
-/** One wrong value, or several, for every option there is: what is said of each. */
+/** Invalid values of every option, with their error messages. */
 const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unknown, fault: string])[]>> = {
+  onEvent: [['log', 'settings.onEvent: expected a function, got "log"']],
+  auditRetentionDays: [[0, 'settings.auditRetentionDays: expected number to be >=1, got 0']],
+  retention: [[{ sessions: 0 }, 'settings.retention.sessions: expected number to be >=1, got 0']],
+  creditsLowAt: [[-1, 'settings.creditsLowAt: expected number to be >=0, got -1']],
   observers: [
     [{}, 'settings.observers: expected array, got another object'],
     [['all'], 'settings.observers.0: expected an observer, got "all"'],
@@ -55,6 +59,22 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     ['x'.repeat(64), 'settings.secretEncryptionKey: expected 64 hexadecimal characters, got 64'],
     [7, 'settings.secretEncryptionKey: expected string, got a number'],
   ],
+  identity: [
+    [{ cacheTtlMs: -1 }, 'settings.identity.cacheTtlMs: expected number to be >=0, got -1'],
+    [{ cacheTtlMs: 60_001 }, 'settings.identity.cacheTtlMs: expected number to be <=60000, got 60001'],
+    [{ timeoutMs: 0 }, 'settings.identity.timeoutMs: expected number to be >=1, got 0'],
+    [
+      { allowedOrigins: ['https://app.example.com/'] },
+      'settings.identity.allowedOrigins.0: expected an origin, such as https://app.example.com, got "https://app.example.com/"',
+    ],
+    [{ ttl: 1 }, 'settings.identity.ttl: unknown option'],
+  ],
+  maxWrongCodesPerDay: [[0, 'settings.maxWrongCodesPerDay: expected number to be >=1, got 0']],
+  tokenLifetimes: [
+    [{ access: 59 }, 'settings.tokenLifetimes.access: expected number to be >=60, got 59'],
+    [{ forever: 1 }, 'settings.tokenLifetimes.forever: unknown option'],
+  ],
+  setupCode: [['short', 'settings.setupCode: expected string to have >=8 characters, got 5']],
   creditsPerUsd: [
     [0, 'settings.creditsPerUsd: expected number to be >0, got 0'],
     ['100', 'settings.creditsPerUsd: expected number, got "100"'],
@@ -80,7 +100,7 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     [{ enforceCredits: 'yes' }, 'settings.admin.enforceCredits: expected boolean, got "yes"'],
     [{ defaultFreeCredits: -1 }, 'settings.admin.defaultFreeCredits: expected number to be >=0, got -1'],
     [{ MaxFileSize: 1.5 }, 'settings.admin.MaxFileSize: expected int, got 1.5'],
-    [{ enforcecredits: true }, 'settings.admin.enforcecredits: expected none, there is no such option'],
+    [{ enforcecredits: true }, 'settings.admin.enforcecredits: unknown option'],
   ],
   rateLimits: [
     [
@@ -91,10 +111,15 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
       { completions: { limit: 1, per: 'day' } },
       'settings.rateLimits.completions.per: expected one of "minute"|"hour", got "day"',
     ],
-    [
-      { nothing: { limit: 1, per: 'hour' } },
-      'settings.rateLimits.nothing: expected none, there is no such option',
-    ],
+    [{ nothing: { limit: 1, per: 'hour' } }, 'settings.rateLimits.nothing: unknown option'],
+  ],
+  storageQuotas: [
+    [{ artifacts: -1 }, 'settings.storageQuotas.artifacts: expected number to be >=0, got -1'],
+    [{ nothing: 1 }, 'settings.storageQuotas.nothing: unknown option'],
+  ],
+  paidCallsPerDay: [
+    [-1, 'settings.paidCallsPerDay: expected number to be >=0, got -1'],
+    ['many', 'settings.paidCallsPerDay: expected number, got "many"'],
   ],
   signInLimits: [
     [
@@ -102,10 +127,7 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
       'settings.signInLimits.sendFrom.limit: expected number to be >=1, got 0',
     ],
     [{ refresh: { limit: 1, seconds: 0.5 } }, 'settings.signInLimits.refresh.seconds: expected int, got 0.5'],
-    [
-      { sendTwice: { limit: 1, seconds: 1 } },
-      'settings.signInLimits.sendTwice: expected none, there is no such option',
-    ],
+    [{ sendTwice: { limit: 1, seconds: 1 } }, 'settings.signInLimits.sendTwice: unknown option'],
   ],
   completions: [
     [
@@ -113,6 +135,10 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
       'settings.completions.insufficientCreditsStatus: expected one of 422|403, got 402',
     ],
     [{ metaEvent: 'no' }, 'settings.completions.metaEvent: expected boolean, got "no"'],
+  ],
+  promptCache: [
+    ['always', 'settings.promptCache: Invalid input, got "always"'],
+    [{ ttl: '2h' }, 'settings.promptCache: Invalid input, got another object'],
   ],
   fallbacks: [
     [{ a: 'b' }, 'settings.fallbacks.a: expected array, got "b"'],
@@ -125,19 +151,24 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
   generations: [
     [{ pollMs: 99 }, 'settings.generations.pollMs: expected number to be >=100, got 99'],
     [{ maxMs: 0 }, 'settings.generations.maxMs: expected number to be >=1000, got 0'],
-    [{ often: true }, 'settings.generations.often: expected none, there is no such option'],
+    [{ often: true }, 'settings.generations.often: unknown option'],
   ],
   dataLakes: [
     [
       { embeddingModel: '' },
       'settings.dataLakes.embeddingModel: expected string to have >=1 characters, got ""',
     ],
-    [{ model: 'x' }, 'settings.dataLakes.model: expected none, there is no such option'],
+    [{ model: 'x' }, 'settings.dataLakes.model: unknown option'],
+  ],
+  documents: [
+    [{ maxConcurrent: 0 }, 'settings.documents.maxConcurrent: expected number to be >=1, got 0'],
+    [{ timeoutMs: 0 }, 'settings.documents.timeoutMs: expected number to be >=1, got 0'],
+    [{ memory: 1 }, 'settings.documents.memory: unknown option'],
   ],
   files: [
     [{ storageQuota: -1 }, 'settings.files.storageQuota: expected number to be >=0, got -1'],
     [{ refusedTypes: 'image/png' }, 'settings.files.refusedTypes: expected array, got "image/png"'],
-    [{ quota: 1 }, 'settings.files.quota: expected none, there is no such option'],
+    [{ quota: 1 }, 'settings.files.quota: unknown option'],
   ],
   appName: [
     [7, 'settings.appName: expected string, got 7'],
@@ -196,46 +227,58 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
       'settings.publicUrl: expected an http or https URL without credentials, query or fragment, got text of 35 characters',
     ],
   ],
+  deviceVerificationUrl: [
+    [
+      'ai.example.com/device',
+      'settings.deviceVerificationUrl: expected an http or https URL without credentials or fragment, got "ai.example.com/device"',
+    ],
+    [
+      'https://ai.example.com/#/device',
+      'settings.deviceVerificationUrl: expected an http or https URL without credentials or fragment, got "https://ai.example.com/#/device"',
+    ],
+  ],
+  voices: [[[{ id: 'x' }], 'settings.voices.0.name: expected string, got nothing']],
+  whatsNew: [['news', 'settings.whatsNew: expected a function, got "news"']],
   docsBundle: [['redoc.js', 'settings.docsBundle: expected a function, got "redoc.js"']],
   onError: [[console, 'settings.onError: expected a function, got another object']],
 };
 
-describe('wrong settings', () => {
+describe('invalid settings', () => {
   const rows = Object.entries(SETTINGS).flatMap(([name, wrong]) =>
     wrong.map(([value, fault]) => [fault, name, value] as const),
   );
 
   it.each(rows)('%s', (fault, name, value) => {
-    expect(faultsOf(PORTS, { jwtSecret: SECRET, [name]: value })).toEqual([fault]);
+    expect(getFaults(PORTS, { jwtSecret: SECRET, [name]: value })).toEqual([fault]);
   });
 
-  it('are told all at once', () => {
-    expect(faultsOf(PORTS, { jwtSecret: 'x', publicUrl: 7, creditsPerUsd: 0 })).toHaveLength(3);
+  it('are reported together', () => {
+    expect(getFaults(PORTS, { jwtSecret: 'x', publicUrl: 7, creditsPerUsd: 0 })).toHaveLength(3);
   });
 
-  it('may be missing altogether, or not there at all', () => {
-    expect(faultsOf(PORTS, undefined)).toEqual(['settings: expected object, got nothing']);
-    expect(faultsOf(PORTS, { jwtSecret: SECRET, JWT_SECRET: SECRET })).toEqual([
-      'settings.JWT_SECRET: expected none, there is no such option',
+  it('may be missing or undefined', () => {
+    expect(getFaults(PORTS, undefined)).toEqual(['settings: expected object, got nothing']);
+    expect(getFaults(PORTS, { jwtSecret: SECRET, JWT_SECRET: SECRET })).toEqual([
+      'settings.JWT_SECRET: unknown option',
     ]);
   });
 
-  it('are told without quoting a secret', () => {
+  it('are reported without secrets', () => {
     const marked = 'MARKED-SECRET';
-    const told = [
-      faultsOf(PORTS, { jwtSecret: marked }),
-      faultsOf(PORTS, { jwtSecret: SECRET, sessionSecret: marked }),
-      faultsOf(PORTS, { jwtSecret: SECRET, secretEncryptionKey: marked }),
-      faultsOf(PORTS, { jwtSecret: { secret: marked } }),
-      faultsOf(PORTS, { jwtSecret: SECRET, jwtSecrets: marked }),
-      faultsOf(PORTS, { jwtSecret: SECRET, publicUrl: `postgres://root:${marked}@db:5432/x` }),
+    const reported = [
+      getFaults(PORTS, { jwtSecret: marked }),
+      getFaults(PORTS, { jwtSecret: SECRET, sessionSecret: marked }),
+      getFaults(PORTS, { jwtSecret: SECRET, secretEncryptionKey: marked }),
+      getFaults(PORTS, { jwtSecret: { secret: marked } }),
+      getFaults(PORTS, { jwtSecret: SECRET, jwtSecrets: marked }),
+      getFaults(PORTS, { jwtSecret: SECRET, publicUrl: `postgres://root:${marked}@db:5432/x` }),
     ].flat();
-    expect(told).toHaveLength(6);
-    expect(told.join()).not.toContain(marked);
+    expect(reported).toHaveLength(6);
+    expect(reported.join()).not.toContain(marked);
   });
 });
 
-describe('wrong ports', () => {
+describe('invalid ports', () => {
   const { store: _, ...withoutStore } = PORTS;
   const provider = createScriptedProvider();
   const rows: readonly (readonly [fault: string, ports: unknown])[] = [
@@ -265,7 +308,12 @@ describe('wrong ports', () => {
       'ports.extractors.0: expected a text extractor with reads() and extract(), got another object',
       { ...PORTS, extractors: [{ reads: () => true }] },
     ],
+    ['ports.identity: expected an object with identify(), got a function', { ...PORTS, identity: () => {} }],
     ['ports.mailer: expected an object with send(), got a function', { ...PORTS, mailer: () => {} }],
+    [
+      'ports.webhooks: expected an object with isAllowed(), send(), got another object',
+      { ...PORTS, webhooks: {} },
+    ],
     [
       'ports.objects: expected an object with put(), get(), head(), remove(), got "s3"',
       { ...PORTS, objects: 's3' },
@@ -289,11 +337,20 @@ describe('wrong ports', () => {
   ];
 
   it.each(rows)('%s', (fault, ports) => {
-    expect(faultsOf(ports, { jwtSecret: SECRET })).toEqual([fault]);
+    expect(getFaults(ports, { jwtSecret: SECRET })).toEqual([fault]);
   });
 
-  it('are told all at once, also when there are none', () => {
-    expect(faultsOf(undefined, { jwtSecret: SECRET }).map((fault) => fault.split(':')[0])).toEqual([
+  it('are reported together with invalid settings', () => {
+    const faults = getFaults({ ...PORTS, models: undefined }, { jwtSecret: 'short', onEvent: 'log' });
+    expect(faults.map((fault) => fault.split(':')[0])).toEqual([
+      'ports.models',
+      'settings.jwtSecret',
+      'settings.onEvent',
+    ]);
+  });
+
+  it('are reported together, also when all are missing', () => {
+    expect(getFaults(undefined, { jwtSecret: SECRET }).map((fault) => fault.split(':')[0])).toEqual([
       'ports.store',
       'ports.ledger',
       'ports.limiter',

@@ -10,8 +10,8 @@ import {
 } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { NOW } from '../support/test-app.ts';
 import { createWire, type Wire } from '../support/wire.ts';
-import { NOW } from '../support/world.ts';
 
 const SECRET = Buffer.from('a'.repeat(64), 'hex');
 const NO_CREDENTIAL = 'Authentication failed. Provide a valid API key or JWT token.';
@@ -26,12 +26,12 @@ async function askMe(
   return status === 200 ? 200 : [status, (body as { error: string }).error];
 }
 
-describe('the forms of a credential', () => {
+describe('forms of a credential', () => {
   it.each(['live', 'test'] as const)(
-    'takes a %s key in each of its three forms, whatever the case of the scheme',
+    'accept a %s key in each of the three forms, ignoring the case of the scheme',
     async (mode) => {
       const wire = await createWire();
-      const { key } = await wire.world.issue({ mode });
+      const { key } = await wire.app.issue({ mode });
       expect(key).toMatch(new RegExp(`^svc_${mode}_[0-9A-Za-z]{32,}$`));
       for (const headers of [
         { Authorization: `Bearer ${key}` },
@@ -40,16 +40,16 @@ describe('the forms of a credential', () => {
         { Authorization: `APIKEY ${key}` },
         { 'x-api-key': key },
         { 'X-API-Key': key, Authorization: `Bearer ${key}` },
-        // Nothing that could be a credential.
+        // Headers that contain no credential.
         { 'x-api-key': key, Authorization: 'Basic YTpi' },
       ])
         expect(await askMe(wire, headers)).toBe(200);
     },
   );
 
-  it('takes an access token in the bearer header, and nowhere else', async () => {
+  it('accept an access token only in the bearer header', async () => {
     const wire = await createWire();
-    const token = await wire.world.token();
+    const token = await wire.app.token();
     expect(await askMe(wire, { Authorization: `bearer ${token}` })).toBe(200);
     for (const headers of [
       { 'x-api-key': token },
@@ -60,30 +60,30 @@ describe('the forms of a credential', () => {
       expect(await askMe(wire, headers)).toEqual([401, NO_CREDENTIAL]);
   });
 
-  it('takes nothing from a query', async () => {
+  it('accept nothing from a query', async () => {
     const wire = await createWire();
     for (const name of ['token', 'access_token', 'api_key', 'x-api-key', 'key', 'authorization'])
-      for (const secret of [wire.world.key, await wire.world.token()])
+      for (const secret of [wire.app.key, await wire.app.token()])
         expect(await askMe(wire, {}, `/api/v1/me?${name}=${secret}`)).toEqual([401, NO_CREDENTIAL]);
   });
 
-  it('takes the key when there is a token too, good or bad', async () => {
+  it('prefer the key over a valid or invalid token', async () => {
     const wire = await createWire();
-    const { key } = wire.world;
-    for (const token of [await wire.world.token(), 'not.a.token']) {
+    const { key } = wire.app;
+    for (const token of [await wire.app.token(), 'not.a.token']) {
       const answer = await wire.send({
         method: 'GET',
         path: '/api/v1/usage',
         headers: { 'x-api-key': key, Authorization: `Bearer ${token}` },
       });
-      expect(answer.body).toMatchObject({ key: { id: wire.world.keyId } });
+      expect(answer.body).toMatchObject({ key: { id: wire.app.keyId } });
     }
   });
 
-  it('takes neither of two different keys, and no good key beside a broken one', async () => {
+  it('reject two different keys, and a valid key beside an invalid one', async () => {
     const wire = await createWire();
-    const { key } = wire.world;
-    const other = (await wire.world.issue({})).key;
+    const { key } = wire.app;
+    const other = (await wire.app.issue({})).key;
     for (const [legacy, authorization] of [
       [key, `Bearer ${other}`],
       [other, `ApiKey ${key}`],
@@ -98,9 +98,9 @@ describe('the forms of a credential', () => {
       ]);
   });
 
-  it('takes no key that is cut, longer, altered, or only looks like one', async () => {
+  it('reject a key that is truncated, extended, changed or similar', async () => {
     const wire = await createWire();
-    const { key } = wire.world;
+    const { key } = wire.app;
     const altered = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     for (const secret of [
       key.slice(0, -1),
@@ -111,23 +111,23 @@ describe('the forms of a credential', () => {
       'svc_live_',
       `svc_live_${'-'.repeat(43)}`,
       `svc_beta_${key.slice(9)}`,
-      wire.world.keyId,
+      wire.app.keyId,
     ]) {
       for (const headers of [{ 'x-api-key': secret }, { Authorization: `ApiKey ${secret}` }])
         expect(await askMe(wire, headers)).toEqual([401, NO_CREDENTIAL]);
     }
   });
 
-  it('refuses a key that has expired at that very instant', async () => {
+  it('reject a key at the instant of its expiry', async () => {
     const wire = await createWire();
-    const { key } = await wire.world.issue({ expiresAt: NOW + 1000 });
-    await wire.world.clock.advance(999);
+    const { key } = await wire.app.issue({ expiresAt: NOW + 1000 });
+    await wire.app.clock.advance(999);
     expect(await askMe(wire, { 'x-api-key': key })).toBe(200);
-    await wire.world.clock.advance(1);
+    await wire.app.clock.advance(1);
     expect(await askMe(wire, { 'x-api-key': key })).toEqual([401, NO_CREDENTIAL]);
   });
 
-  it('refuses a revoked key at once here, and within two seconds in another process on the store', async () => {
+  it('reject a revoked key at once in this process and within two seconds in another', async () => {
     let shared: Parameters<typeof createServices>[0]['store'] | undefined;
     const wire = await createWire({
       store: (store) => {
@@ -135,7 +135,7 @@ describe('the forms of a credential', () => {
         return store;
       },
     });
-    const { services, key, keyId, user, clock } = wire.world;
+    const { services, key, keyId, user, clock } = wire.app;
     if (shared === undefined) throw new Error('no store');
     const elsewhere = toFetchHandler(
       createApi(createServices({ ...services, store: shared, models: [] }, { jwtSecret: 'a'.repeat(64) })),
@@ -151,11 +151,11 @@ describe('the forms of a credential', () => {
     expect(await askElsewhere()).toBe(401);
   });
 
-  it('refuses every credential of a disabled user, and of one that is gone', async () => {
+  it('reject every credential of a disabled or deleted user', async () => {
     for (const end of ['disable', 'delete'] as const) {
       const wire = await createWire();
-      const { services, user, key, clock } = wire.world;
-      const credentials = [{ 'x-api-key': key }, { Authorization: `Bearer ${await wire.world.token()}` }];
+      const { services, user, key, clock } = wire.app;
+      const credentials = [{ 'x-api-key': key }, { Authorization: `Bearer ${await wire.app.token()}` }];
       for (const headers of credentials) expect(await askMe(wire, headers)).toBe(200);
       const users = services.store.collection(USERS);
       if (end === 'disable') await users.update(user.id, { disabled: true });
@@ -182,29 +182,29 @@ const tokenOnly = defineOperation({
   output: { 200: { description: 'Fine.', schema: z.object({ user: z.string() }) } },
 });
 
-describe('an operation for signed-in users alone', () => {
-  it('refuses keys, also beside a good token', async () => {
+describe('operation for signed-in users only', () => {
+  it('rejects keys, also beside a valid token', async () => {
     const wire = await createWire({
       extra: (services) => [
         defineRoute(tokenOnly, services, async (_input, { caller }) => ({ user: caller.userId })),
       ],
     });
     const path = '/api/v1/token-only';
-    const token = await wire.world.token();
+    const token = await wire.app.token();
     expect(await askMe(wire, { Authorization: `Bearer ${token}` }, path)).toBe(200);
-    const { key } = wire.world;
+    const { key } = wire.app;
     for (const headers of [
       { Authorization: `Bearer ${key}` },
       { 'x-api-key': key },
       { 'x-api-key': key, Authorization: `Bearer ${token}` },
     ])
-      expect(await askMe(wire, headers, path)).toEqual([401, BAD_TOKEN]);
+      expect(await askMe(wire, headers, path)).toEqual([401, 'API keys are not accepted here; sign in']);
   });
 });
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A token as an attacker would write it: any header, any claims, signed by whatever they have. */
+/** A token with any header, claims and signature. */
 function forge(header: Claims, claims: Claims, signature: (text: string) => Buffer | string): string {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const text = `${encode(header)}.${encode(claims)}`;
@@ -217,9 +217,9 @@ const hmac =
   (text: string): Buffer =>
     createHmac(algorithm, secret).update(text).digest();
 
-describe('a forged token', () => {
+describe('forged token', () => {
   const seconds = NOW / 1000;
-  const claimsOf = (id: string): Record<string, unknown> => ({
+  const getClaims = (id: string): Record<string, unknown> => ({
     id,
     tokenVersion: 0,
     typ: 'access',
@@ -230,81 +230,90 @@ describe('a forged token', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = publicKey.export({ type: 'spki', format: 'pem' });
 
-  it('is told from one of ours, which this test can write', async () => {
+  it('differs from a valid token of this test only in its forged part', async () => {
     const wire = await createWire();
-    const ours = forge(HS256, claimsOf(wire.world.user.id), hmac('sha256'));
+    const ours = forge(HS256, getClaims(wire.app.user.id), hmac('sha256'));
     expect(await askMe(wire, { Authorization: `Bearer ${ours}` })).toBe(200);
   });
 
   const forgeries: [string, (claims: Record<string, unknown>) => string][] = [
     ['without a signature (alg none)', (claims) => forge({ alg: 'none', typ: 'JWT' }, claims, () => '')],
-    ['alg None, our signature', (claims) => forge({ alg: 'None', typ: 'JWT' }, claims, hmac('sha256'))],
+    ['alg None with our signature', (claims) => forge({ alg: 'None', typ: 'JWT' }, claims, hmac('sha256'))],
     ['HS256 announced, no signature', (claims) => forge(HS256, claims, () => '')],
     ['HS512 with our secret', (claims) => forge({ alg: 'HS512', typ: 'JWT' }, claims, hmac('sha512'))],
     ['HS384 with our secret', (claims) => forge({ alg: 'HS384', typ: 'JWT' }, claims, hmac('sha384'))],
     ['RS256 announced, our HMAC', (claims) => forge({ alg: 'RS256', typ: 'JWT' }, claims, hmac('sha256'))],
     [
-      'RS256 with a key of its own',
+      'RS256 with another key',
       (claims) =>
         forge({ alg: 'RS256', typ: 'JWT' }, claims, (text) => sign('sha256', Buffer.from(text), privateKey)),
     ],
     [
-      'RS256 that brings its key along',
+      'RS256 with an embedded key',
       (claims) =>
         forge({ alg: 'RS256', typ: 'JWT', jwk: publicKey.export({ format: 'jwk' }) }, claims, (text) =>
           sign('sha256', Buffer.from(text), privateKey),
         ),
     ],
-    ['HMAC with a public key for a secret', (claims) => forge(HS256, claims, hmac('sha256', pem as string))],
+    ['HMAC with a public key as the secret', (claims) => forge(HS256, claims, hmac('sha256', pem as string))],
     ['another secret', (claims) => forge(HS256, claims, hmac('sha256', 'b'.repeat(64)))],
     ['the secret as text', (claims) => forge(HS256, claims, hmac('sha256', 'a'.repeat(64)))],
     ['an empty secret', (claims) => forge(HS256, claims, hmac('sha256', ''))],
-    ['a cut signature', (claims) => forge(HS256, claims, hmac('sha256')).slice(0, -4)],
-    ['a longer signature', (claims) => `${forge(HS256, claims, hmac('sha256'))}AAAA`],
+    ['a truncated signature', (claims) => forge(HS256, claims, hmac('sha256')).slice(0, -4)],
+    ['an extended signature', (claims) => `${forge(HS256, claims, hmac('sha256'))}AAAA`],
     [
       'an unknown critical header',
       (claims) => forge({ ...HS256, crit: ['x'], x: 1 }, claims, hmac('sha256')),
     ],
     ['unencoded payload', (claims) => forge({ ...HS256, b64: false, crit: ['b64'] }, claims, hmac('sha256'))],
     [
-      'a key id out of the file system',
+      'a key id that is a file path',
       (claims) => forge({ ...HS256, kid: '../../dev/null' }, claims, hmac('sha256', '')),
     ],
     ['a refresh token', (claims) => forge(HS256, { ...claims, typ: 'refresh' }, hmac('sha256'))],
     ['no typ', ({ typ: _, ...claims }) => forge(HS256, claims, hmac('sha256'))],
     ['a stale tokenVersion', (claims) => forge(HS256, { ...claims, tokenVersion: -1 }, hmac('sha256'))],
     ['a future tokenVersion', (claims) => forge(HS256, { ...claims, tokenVersion: 1 }, hmac('sha256'))],
-    ['a tokenVersion of text', (claims) => forge(HS256, { ...claims, tokenVersion: '0' }, hmac('sha256'))],
+    [
+      'a tokenVersion that is text',
+      (claims) => forge(HS256, { ...claims, tokenVersion: '0' }, hmac('sha256')),
+    ],
     ['no exp', ({ exp: _, ...claims }) => forge(HS256, claims, hmac('sha256'))],
     ['no iat', ({ iat: _, ...claims }) => forge(HS256, claims, hmac('sha256'))],
-    ['expired this second', (claims) => forge(HS256, { ...claims, exp: seconds }, hmac('sha256'))],
+    ['expired at this second', (claims) => forge(HS256, { ...claims, exp: seconds }, hmac('sha256'))],
     ['not yet valid', (claims) => forge(HS256, { ...claims, nbf: seconds + 60 }, hmac('sha256'))],
-    ['exp of text', (claims) => forge(HS256, { ...claims, exp: String(seconds + 60) }, hmac('sha256'))],
+    [
+      'an exp that is text',
+      (claims) => forge(HS256, { ...claims, exp: String(seconds + 60) }, hmac('sha256')),
+    ],
     ['an unknown user', (claims) => forge(HS256, { ...claims, id: 'f'.repeat(24) }, hmac('sha256'))],
-    ['a user that is a query', (claims) => forge(HS256, { ...claims, id: { $ne: null } }, hmac('sha256'))],
-    ['claims that are no object', () => forge(HS256, [] as unknown as Claims, hmac('sha256'))],
+    [
+      'an id that is a query object',
+      (claims) => forge(HS256, { ...claims, id: { $ne: null } }, hmac('sha256')),
+    ],
+    ['claims that are not an object', () => forge(HS256, [] as unknown as Claims, hmac('sha256'))],
     ['five parts', (claims) => `${forge(HS256, claims, hmac('sha256'))}.x.y`],
   ];
 
-  it.each(forgeries)('is refused: %s', async (_title, write) => {
+  it.each(forgeries)('is rejected: %s', async (_title, write) => {
     const wire = await createWire();
-    const token = write(claimsOf(wire.world.user.id));
+    const token = write(getClaims(wire.app.user.id));
     expect(await askMe(wire, { Authorization: `Bearer ${token}` })).toEqual([401, BAD_TOKEN]);
-    // And again, should anything have been remembered.
+    // The second call would find a cached result.
     expect(await askMe(wire, { Authorization: `Bearer ${token}` })).toEqual([401, BAD_TOKEN]);
   });
 
-  it('ends with its time, and with the version of its user, also when it was good a moment ago', async () => {
+  it('expires with its time and the version of its user, even after successful use', async () => {
     const wire = await createWire();
-    const { world } = wire;
-    const headers = { Authorization: `Bearer ${await world.token()}` };
+    const { app } = wire;
+    const headers = { Authorization: `Bearer ${await app.token()}` };
     expect(await askMe(wire, headers)).toBe(200);
-    await world.services.store.collection(USERS).add(world.user.id, { tokenVersion: 1 });
-    world.services.authenticator.forgetUser(world.user.id);
+    await app.services.store.collection(USERS).add(app.user.id, { tokenVersion: 1 });
+    app.services.authenticator.forgetUser(app.user.id);
     expect(await askMe(wire, headers)).toEqual([401, BAD_TOKEN]);
-    const fresh = { Authorization: `Bearer ${await world.token({ ...world.user, tokenVersion: 1 })}` };
+    const fresh = { Authorization: `Bearer ${await app.token({ ...app.user, tokenVersion: 1 })}` };
     expect(await askMe(wire, fresh)).toBe(200);
-    await world.clock.advance(7 * 86_400_000);
+    await app.clock.advance(7 * 86_400_000);
     expect(await askMe(wire, fresh)).toEqual([401, BAD_TOKEN]);
   });
 });

@@ -2,28 +2,28 @@ import type { Operation } from '@questline/core';
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { anything, arbitraryOf, nastyText } from '../support/arbitrary.ts';
-import { createFilmStudio, done } from '../support/generations.ts';
+import { anything, getArbitrary, nastyText } from '../support/arbitrary.ts';
+import { createVideoStudio, done } from '../support/generations.ts';
 import { createSoundStudio, createStudio } from '../support/media.ts';
 import { createScriptedProvider } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 import { type Asked, createWire, type Wire } from '../support/wire.ts';
-import { createWorld } from '../support/world.ts';
 
-/** Generated requests per operation. The suite of every day runs few; set it to 5000 for the promise in full. */
+/** Generated requests per operation. The default is small; set it to 5000 for a complete run. */
 const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
 
-const { api } = await createWorld();
+const { api } = await createTestApp();
 const OPERATIONS = api.routes.map(({ operation }) => [operation.id, operation] as const);
 
-/** A service with something in it, and the ids of that. */
+/** A service with records, and their IDs. */
 async function createTarget(): Promise<{ wire: Wire; ids: readonly string[] }> {
   const provider = createScriptedProvider((call) => {
     call.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 2 } });
     call.end();
   });
-  const films = createFilmStudio({ onJob: (job) => done(job) }, { onJob: (job) => done(job) });
+  const videos = createVideoStudio({ onJob: (job) => done(job) }, { onJob: (job) => done(job) });
   const wire = await createWire({
-    models: [provider, createStudio(), createSoundStudio({}, 'sounds'), films],
+    models: [provider, createStudio(), createSoundStudio({}, 'sounds'), videos],
     web: {
       search: async (query) => [{ title: query, url: 'https://found.example', snippet: query }],
       fetchPage: async (url, offset) => ({ url, title: null, text: url, offset, nextOffset: null }),
@@ -56,15 +56,18 @@ async function createTarget(): Promise<{ wire: Wire; ids: readonly string[] }> {
     },
     settings: {
       rateLimits: Object.fromEntries(
-        Object.keys((await createWorld()).services.limits).map((name) => [name, { limit: 1e9, per: 'hour' }]),
+        Object.keys((await createTestApp()).services.limits).map((name) => [
+          name,
+          { limit: 1e9, per: 'hour' },
+        ]),
       ),
     },
   });
-  const { world } = wire;
-  await world.api.start();
-  const credential = await world.token();
+  const { app } = wire;
+  await app.api.start();
+  const credential = await app.token();
   const ask = async (path: string, body: unknown): Promise<string> => {
-    const answer = await world.ask('POST', path, { credential, body });
+    const answer = await app.ask('POST', path, { credential, body });
     return ((await answer.json()) as { id: string }).id;
   };
   const ids: string[] = [];
@@ -87,14 +90,14 @@ const headerText = fc.string({
   maxLength: 40,
 });
 
-/** A whole request to an operation, from its contract: half of them right, none to be trusted. */
+/** A complete request from the contract of the operation; about half of them are valid. */
 function requestTo(operation: Operation, ids: readonly string[], credential: string): Arbitrary<Asked> {
   const { method, path, input } = operation;
   const known = ['scripted', 'painter', 'reader-sounds', 'sounds', 'director', 'composer', ...ids];
   const oneId = fc.constantFrom(...ids);
   const words = fc.oneof(nastyText, fc.constantFrom(...known));
   const usual: Readonly<Record<string, Arbitrary<unknown>>> = {
-    // A conversation of any kind of part is rarely one: a tool's result wants its call.
+    // A random list of parts is rarely a valid conversation: a tool result needs its call.
     content: fc.oneof(
       words,
       fc.array(fc.record({ type: fc.constant('text'), text: words }), { maxLength: 3 }),
@@ -126,9 +129,9 @@ function requestTo(operation: Operation, ids: readonly string[], credential: str
   const generated = (schema: z.ZodType): Arbitrary<unknown> => {
     const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>;
     return fc.oneof(
-      { weight: 2, arbitrary: arbitraryOf(json, { known, usual, wrongOneIn: 0 }) },
-      { weight: 2, arbitrary: arbitraryOf(json, { known, usual, wrongOneIn: 30 }) },
-      { weight: 1, arbitrary: arbitraryOf(json, { known, usual, wrongOneIn: 5 }) },
+      { weight: 2, arbitrary: getArbitrary(json, { known, usual, wrongOneIn: 0 }) },
+      { weight: 2, arbitrary: getArbitrary(json, { known, usual, wrongOneIn: 30 }) },
+      { weight: 1, arbitrary: getArbitrary(json, { known, usual, wrongOneIn: 5 }) },
     );
   };
   const segment = fc.oneof(
@@ -195,23 +198,23 @@ function queryText(values: unknown): string {
 
 describe(`${RUNS} generated requests`, () => {
   it.each(OPERATIONS)(
-    '%s answers each as it is described, and none with 5xx',
+    'are answered by %s according to its description, and never with 5xx',
     { timeout: 30_000 + RUNS * 60 },
     async (_, operation) => {
       const { wire, ids } = await createTarget();
-      const credential = operation.auth === 'token' ? await wire.world.token() : wire.world.key;
+      const credential = operation.auth === 'token' ? await wire.app.token() : wire.app.key;
       const statuses: Record<number, number> = {};
       await fc.assert(
         fc.asyncProperty(requestTo(operation, ids, credential), async (asked) => {
-          const told = wire.world.incidents.length;
+          const reported = wire.app.incidents.length;
           const { status } = await wire.sendAndWait(asked);
           statuses[status] = (statuses[status] ?? 0) + 1;
-          // What an operation itself announces with a body of its own, e.g. a tool that failed, is no failure of ours.
+          // Some operations declare 5xx answers with their own schema, such as a failed tool.
           const isAnnounced = operation.refusals?.some(
             (own) => own.status === status && own.schema !== undefined,
           );
           if (isAnnounced !== true) expect(status).toBeLessThan(500);
-          expect(wire.world.incidents.slice(told)).toEqual([]);
+          expect(wire.app.incidents.slice(reported)).toEqual([]);
         }),
         {
           numRuns: RUNS,
@@ -220,7 +223,7 @@ describe(`${RUNS} generated requests`, () => {
         },
       );
       if (RUNS > 300) process.stdout.write(`${operation.id}: ${JSON.stringify(statuses)}\n`);
-      await wire.world.api.close();
+      await wire.app.api.close();
     },
   );
 });

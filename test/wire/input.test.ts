@@ -1,6 +1,8 @@
-import type { ModelMessage } from '@questline/core';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import type { ModelMessage } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, type ScriptedProvider } from '../support/model.ts';
+import { gzipBomb } from '../support/samples.ts';
 import { type Answer, createWire, type Wire } from '../support/wire.ts';
 
 const PATH = '/api/ai/v1/completions';
@@ -10,15 +12,22 @@ async function createListener(): Promise<{ wire: Wire; provider: ScriptedProvide
     call.say({ type: 'text', text: 'Hi' });
     call.end();
   });
-  return { wire: await createWire({ models: [provider], credits: 1e6 }), provider };
+  return {
+    wire: await createWire({
+      models: [provider],
+      credits: 1e6,
+      settings: { models: { scripted: { contextWindow: 10_000_000 } } },
+    }),
+    provider,
+  };
 }
 
-/** Sends a completion as text, and says what of it reached the model. */
-async function heard(
+/** Sends a completion as text, and returns the messages that reached the model. */
+async function completeRaw(
   body: string,
 ): Promise<{ answer: Answer; messages: readonly ModelMessage[] | undefined }> {
   const { wire, provider } = await createListener();
-  const headers = { 'x-api-key': wire.world.key };
+  const headers = { 'x-api-key': wire.app.key };
   const answer = await wire.send({ method: 'POST', path: PATH, headers, body });
   return { answer, messages: provider.calls[0]?.request.messages };
 }
@@ -26,11 +35,47 @@ async function heard(
 const completion = (content: string, more = ''): string =>
   `{"model":"scripted","messages":[{"role":"user","content":${content}}]${more}}`;
 
-describe('hostile bodies', () => {
-  it('drops the keys that reach prototypes, at any depth', async () => {
+describe('compressed bodies', () => {
+  const send = async (body: Uint8Array, encoding: string): Promise<Answer & { heard: unknown }> => {
+    const { wire, provider } = await createListener();
+    const type = { 'content-type': 'application/json', 'content-encoding': encoding };
+    const headers = { 'x-api-key': wire.app.key, ...type };
+    const answer = await wire.send({ method: 'POST', path: PATH, headers, body });
+    return { ...answer, heard: provider.calls[0]?.request.messages[0]?.content };
+  };
+  const plain = Buffer.from(completion('"Hi"'));
+
+  it.each([
+    ['gzip', gzipSync(plain)],
+    ['GZIP', gzipSync(plain)],
+    ['deflate', deflateSync(plain)],
+    ['br', brotliCompressSync(plain)],
+    ['identity', plain],
+  ])('are decoded: %s', async (encoding, body) => {
+    expect(await send(body, encoding)).toMatchObject({ status: 200, heard: [{ type: 'text', text: 'Hi' }] });
+  });
+
+  it.each([
+    ['gzip', plain, 400, 'Content-Encoding: the body is not valid gzip'],
+    ['gzip', gzipSync(plain).subarray(0, 30), 400, 'Content-Encoding: the body is not valid gzip'],
+    ['zstd', plain, 400, 'Content-Encoding must be gzip, deflate, br or absent'],
+    ['gzip, br', plain, 400, 'Content-Encoding must be gzip, deflate, br or absent'],
+    ['gzip', gzipBomb(26), 413, 'the body is larger than 26214400 bytes'],
+  ])(
+    'are rejected when they are not valid %s, and beyond the limit',
+    async (encoding, body, status, message) => {
+      const answer = await send(body, encoding);
+      expect([answer.status, JSON.parse(answer.text).message]).toEqual([status, message]);
+      expect(answer.heard).toBeUndefined();
+    },
+  );
+});
+
+describe('bodies with hostile content', () => {
+  it('lose keys that reach prototypes, at any depth', async () => {
     const polluting = '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}';
     const part = `{"type":"tool_use","id":"a","name":"b","input":{"kept":1,${polluting}},${polluting}}`;
-    const { answer, messages } = await heard(
+    const { answer, messages } = await completeRaw(
       completion(`[${part}]`, `,${polluting},"options":{${polluting}}`),
     );
     expect(answer.status).toBe(200);
@@ -40,10 +85,10 @@ describe('hostile bodies', () => {
     expect(({} as { polluted?: true }).polluted).toBeUndefined();
   });
 
-  it('turns lone surrogates into U+FFFD, in keys too, and keeps pairs', async () => {
+  it('have lone surrogates replaced by U+FFFD, also in keys, and keep pairs', async () => {
     const part =
       '{"type":"tool_use","id":"a","name":"b","input":{"k\\ud800":"\\udc00x","\\ud83d\\ude00":"\\ud83d\\ude00"}}';
-    const { messages } = await heard(completion(`[${part}]`));
+    const { messages } = await completeRaw(completion(`[${part}]`));
     expect(messages?.[0]?.content).toEqual([
       {
         type: 'tool_use',
@@ -52,20 +97,20 @@ describe('hostile bodies', () => {
         input: { 'k\uFFFD': '\uFFFDx', '\u{1F600}': '\u{1F600}' },
       },
     ]);
-    const plain = await heard(completion('"a\\ud800b"'));
+    const plain = await completeRaw(completion('"a\\ud800b"'));
     expect(plain.messages?.[0]?.content).toEqual([{ type: 'text', text: 'a\uFFFDb' }]);
   });
 
-  it('takes JSON 100 levels deep, and no level more', async () => {
-    // The input of a tool call stands five levels down.
+  it('are accepted up to 100 levels of JSON', async () => {
+    // The input of a tool call is at the fifth level.
     const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const deep = (depth: number) =>
-      heard(completion(`[{"type":"tool_use","id":"a","name":"b","input":${nested(depth)}}]`));
+      completeRaw(completion(`[{"type":"tool_use","id":"a","name":"b","input":${nested(depth)}}]`));
     expect((await deep(95)).answer.status).toBe(200);
     expect((await deep(96)).answer.status).toBe(400);
   });
 
-  it('takes the charset however it is written, and a body without a length', async () => {
+  it('are accepted with any spelling of the charset and without a length', async () => {
     const { wire } = await createListener();
     const body = completion('"Hi"');
     for (const type of [
@@ -74,12 +119,12 @@ describe('hostile bodies', () => {
       'Application/JSON; Charset="UTF-8"',
       'application/json; charset=utf8; boundary=x',
     ]) {
-      const headers = { 'x-api-key': wire.world.key, 'Content-Type': type };
+      const headers = { 'x-api-key': wire.app.key, 'Content-Type': type };
       expect((await wire.send({ method: 'POST', path: PATH, headers, body })).status).toBe(200);
     }
   });
 
-  it('answers a wrong body of any kind without quoting it', async () => {
+  it('are rejected without quoting them in the error', async () => {
     const marked = 'MARKED-PROMPT-7f3a';
     const bodies = [
       `{"model":"${marked}`,
@@ -90,7 +135,7 @@ describe('hostile bodies', () => {
       `{"messages":[{"role":"${marked}","content":"${marked}"}]}`,
     ];
     for (const body of bodies) {
-      const { answer } = await heard(body);
+      const { answer } = await completeRaw(body);
       expect(answer.status).toBeGreaterThanOrEqual(400);
       expect(answer.status).toBeLessThan(500);
       expect(JSON.stringify(answer)).not.toContain(marked);
@@ -107,57 +152,69 @@ describe('bodies of very many values', () => {
     request_id: expect.any(String),
   };
 
-  // Each of these, let through, costs a process seconds or its life.
+  // Parsing these would take seconds or exhaust the memory of the process.
   const hostile: [title: string, body: () => string][] = [
-    ['numbers for messages', () => `{"model":"scripted","messages":[${list('1', 12 * MIB)}]}`],
+    ['numbers in place of messages', () => `{"model":"scripted","messages":[${list('1', 12 * MIB)}]}`],
     ['messages', () => `{"model":"scripted","messages":[${list('{"role":"user","content":""}', 800_000)}]}`],
     ['empty parts', () => completion(`[${list('{}', 8 * MIB)}]`)],
     ['fields', () => `{${Array.from({ length: 1_500_000 }, (_, index) => `"k${index}":1`).join(',')}}`],
     ['levels', () => completion(`${'['.repeat(10 * MIB)}${']'.repeat(10 * MIB)}`)],
   ];
 
-  it.each(hostile)('are refused before anything is made of them: %s', async (_title, body) => {
-    const { answer } = await heard(body());
+  it.each(hostile)('are rejected before any object is created: %s', async (_title, body) => {
+    const { answer } = await completeRaw(body());
     expect([answer.status, answer.body]).toEqual([400, refusal]);
   });
 
-  it('are refused from the first value too many', async () => {
-    // The body, its model, the list of messages, the message, its role and content, and the list itself are seven.
-    const withValues = (count: number) => heard(completion('"Hi"', `,"unknown":[${list('0', count - 7)}]`));
+  it('are rejected from the first excess value', async () => {
+    // Seven values: the body, its model, the list of messages, the message, its role and content, and the
+    // list itself.
+    const withValues = (count: number) =>
+      completeRaw(completion('"Hi"', `,"unknown":[${list('0', count - 7)}]`));
     expect((await withValues(100_000)).answer.status).toBe(200);
     const { answer } = await withValues(100_001);
     expect([answer.status, answer.body]).toEqual([400, refusal]);
   });
 
-  it('are told from long text, whatever the text is made of', async () => {
+  it('may contain one object of up to 10,000 properties', async () => {
+    const fields = (count: number) => list('"k":1', count).replaceAll(/k/g, () => `k${counter++}`);
+    let counter = 0;
+    const part = (count: number) => `[{"type":"tool_use","id":"a","name":"b","input":{${fields(count)}}}]`;
+    expect((await completeRaw(completion(part(10_000)))).answer.status).toBe(200);
+    const { answer } = await completeRaw(completion(part(10_001)));
+    const message = 'the body holds an object of more than 10000 properties';
+    expect([answer.status, answer.body]).toEqual([400, { ...refusal, message }]);
+  });
+
+  it('are distinguished from long text, whatever its content', async () => {
     for (const piece of [',', '[{', '\\"', '\\\\', '\\\\\\",', 'a, b. ']) {
       const text = piece.repeat(Math.ceil(MIB / piece.length));
-      const { answer, messages } = await heard(completion(`"${text}"`));
+      const { answer, messages } = await completeRaw(completion(`"${text}"`));
       expect(answer.status, piece).toBe(200);
       expect(messages?.[0]?.content, piece).toEqual([{ type: 'text', text: JSON.parse(`"${text}"`) }]);
     }
   });
 });
 
-describe('the correlation id', () => {
+describe('correlation id', () => {
   const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   const cases: [title: string, headers: Record<string, string>, id: string | RegExp][] = [
     ['is kept', { 'X-Request-ID': 'Abc-1.2_3' }, 'Abc-1.2_3'],
-    ['may be called Request-ID', { 'Request-ID': 'abc' }, 'abc'],
-    ['is the first of the two', { 'Request-ID': 'second', 'X-Request-ID': 'first' }, 'first'],
+    ['can be sent as Request-ID', { 'Request-ID': 'abc' }, 'abc'],
+    ['is taken from X-Request-ID first', { 'Request-ID': 'second', 'X-Request-ID': 'first' }, 'first'],
     [
-      'is the second when nothing of the first is usable',
+      'is taken from Request-ID when X-Request-ID is unusable',
       { 'Request-ID': 'second', 'X-Request-ID': '<>' },
       'second',
     ],
     [
-      'loses what could do harm',
+      'is stripped of unsafe characters',
       { 'X-Request-ID': 'a b;<script>\u00e9"%0d%0aSet-Cookie:x' },
       'abscript0d0aSet-Cookiex',
     ],
-    ['is cut to 128', { 'X-Request-ID': 'x'.repeat(500) }, 'x'.repeat(128)],
-    ['is a new one when none is sent', {}, UUID],
-    ['is a new one when nothing usable is sent', { 'X-Request-ID': '', 'Request-ID': '\u00e9\u00e9' }, UUID],
+    ['is truncated to 128 characters', { 'X-Request-ID': 'x'.repeat(500) }, 'x'.repeat(128)],
+    ['is generated when none is sent', {}, UUID],
+    ['is generated when both are unusable', { 'X-Request-ID': '', 'Request-ID': '\u00e9\u00e9' }, UUID],
   ];
 
   it.each(cases)('%s', async (_title, headers, expected) => {
@@ -175,16 +232,16 @@ describe('the correlation id', () => {
 
   it('is in the events of a stream', async () => {
     const { wire } = await createListener();
-    const headers = { 'x-api-key': wire.world.key, 'X-Request-ID': 'mine' };
+    const headers = { 'x-api-key': wire.app.key, 'X-Request-ID': 'mine' };
     const answer = await wire.send({ method: 'POST', path: PATH, headers, body: completion('"Hi"') });
     expect(answer.text).toContain('data: {"type":"meta","requestId":"mine"}\n\n');
   });
 });
 
-describe('paths', () => {
-  it("are exact, and what is not ours is the host's", async () => {
+describe('paths of the API', () => {
+  it('match exactly, and other paths belong to the host', async () => {
     const wire = await createWire();
-    const headers = { 'x-api-key': wire.world.key };
+    const headers = { 'x-api-key': wire.app.key };
     for (const path of [
       '/',
       '/api',
@@ -205,7 +262,7 @@ describe('paths', () => {
     expect((await wire.send({ method: 'GET', path: '/api/v1/%6De', headers })).status).toBe(200);
   });
 
-  it('below /api/ are answered 404 where the host leaves them to us, before any credential', async () => {
+  it('answer 404 under /api/ before any credential check when the host does not handle them', async () => {
     const wire = await createWire({ settings: { unknownPaths: 'not-found' } });
     const answer = await wire.send({
       method: 'GET',

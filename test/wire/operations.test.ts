@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { askedIn, expectCase, worldOptionsOf } from '../support/cases.ts';
+import { askedIn, expectCase, toTestAppOptions } from '../support/cases.ts';
+import { createTestApp } from '../support/test-app.ts';
 import { createWire } from '../support/wire.ts';
-import { createWorld } from '../support/world.ts';
 import { CASES } from './cases/index.ts';
 
-const { api } = await createWorld();
+const { api } = await createTestApp();
 const OPERATIONS = api.routes.map(({ operation }) => operation);
 
-describe('the table of answers', () => {
-  it('has rows for every operation there is, and for no other', () => {
+describe('table of expected answers', () => {
+  it('has entries for exactly the existing operations', () => {
     expect(Object.keys(CASES).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
   });
 
-  it('has a row for every success and every refusal that an operation states', () => {
+  it('has an entry for every success and error that an operation declares', () => {
     const missing = OPERATIONS.flatMap((operation) => {
       const shown = new Set(CASES[operation.id]?.map(({ status }) => status));
       const stated = [
@@ -30,11 +30,11 @@ describe('the table of answers', () => {
 for (const operation of OPERATIONS) {
   describe(operation.id, () => {
     it.each((CASES[operation.id] ?? []).map((one) => [one.title, one] as const))('%s', async (_, one) => {
-      const wire = await createWire(await worldOptionsOf(operation, one));
-      const asked = await askedIn(operation, one, wire.world);
+      const wire = await createWire(await toTestAppOptions(operation, one));
+      const asked = await askedIn(operation, one, wire.app);
       const answer = await wire.send(asked);
-      expectCase(operation, one, wire.world, answer);
-      await wire.world.api.close();
+      expectCase(operation, one, wire.app, answer);
+      await wire.app.api.close();
     });
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createScriptedProvider } from '../support/model.ts';
+import { NOW } from '../support/test-app.ts';
 import { createWire, type Wire } from '../support/wire.ts';
-import { NOW } from '../support/world.ts';
 
 const ME = { method: 'GET', path: '/api/v1/me' };
 const COMPLETIONS = { method: 'POST', path: '/api/ai/v1/completions' };
@@ -14,10 +14,10 @@ async function remaining(wire: Wire, key: string): Promise<{ minute: string; day
   };
 }
 
-describe('the ceilings of a key', () => {
-  it('let exactly 60 of 100 parallel requests through', async () => {
+describe('rate limits of a key', () => {
+  it('let exactly 60 of 100 parallel requests pass', async () => {
     const wire = await createWire();
-    const headers = { 'x-api-key': wire.world.key };
+    const headers = { 'x-api-key': wire.app.key };
     const answers = await Promise.all(Array.from({ length: 100 }, () => wire.send({ ...ME, headers })));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
@@ -29,9 +29,9 @@ describe('the ceilings of a key', () => {
     expect(left).toEqual(Array.from({ length: 60 }, (_, index) => index));
   });
 
-  it('are untouched by what is refused before them: 405, 401, 403', async () => {
+  it('do not count requests rejected before them: 405, 401, 403', async () => {
     const wire = await createWire({ key: { scopes: ['ai:chat'] } });
-    const { key } = wire.world;
+    const { key } = wire.app;
     const headers = { 'x-api-key': key };
     expect((await wire.send({ ...ME, method: 'POST', headers })).status).toBe(405);
     expect((await wire.send({ ...ME, headers })).status).toBe(403);
@@ -42,9 +42,9 @@ describe('the ceilings of a key', () => {
     expect(await remaining(wire, key)).toEqual({ minute: '59', day: '999' });
   });
 
-  it('are spent by what is refused after them, a body that is no JSON too', async () => {
+  it('count requests rejected after them, including invalid JSON', async () => {
     const wire = await createWire();
-    const { key } = wire.world;
+    const { key } = wire.app;
     const headers = { 'x-api-key': key };
     await wire.send({ ...COMPLETIONS, headers, body: '{' });
     await wire.send({ ...COMPLETIONS, headers, body: '[]' });
@@ -52,7 +52,7 @@ describe('the ceilings of a key', () => {
     expect(await remaining(wire, key)).toEqual({ minute: '56', day: '997' });
   });
 
-  it('are told on every answer past the gate: streams, refusals and failures', async () => {
+  it('are in the headers of every answer after them: streams, errors and failures', async () => {
     const provider = createScriptedProvider((call) => {
       call.say({ type: 'text', text: 'Hi' });
       call.end();
@@ -68,7 +68,7 @@ describe('the ceilings of a key', () => {
       ],
     );
     const wire = await createWire({ models: [provider, { ...broken, id: 'broken' }] });
-    const headers = { 'x-api-key': wire.world.key };
+    const headers = { 'x-api-key': wire.app.key };
     const messages = [{ role: 'user', content: 'Hi' }];
     const statuses: number[] = [];
     for (const model of ['scripted', 'broken', 'unknown', 7]) {
@@ -86,38 +86,38 @@ describe('the ceilings of a key', () => {
     expect(statuses).toEqual([200, 500, 400, 422]);
   });
 
-  it('open their window with the first request, and open it anew when it has ended', async () => {
+  it('open their window with the first request, and a new one after its end', async () => {
     const wire = await createWire();
-    const { key } = await wire.world.issue({ requestsPerMinute: 2 });
+    const { key } = await wire.app.issue({ requestsPerMinute: 2 });
     const ask = () => wire.send({ ...ME, headers: { 'x-api-key': key } });
-    await wire.world.clock.advance(7500);
+    await wire.app.clock.advance(7500);
     expect((await ask()).headers['x-ratelimit-reset-minute']).toBe(String(Math.ceil((NOW + 67_500) / 1000)));
-    await wire.world.clock.advance(30_000);
+    await wire.app.clock.advance(30_000);
     expect((await ask()).status).toBe(200);
-    await wire.world.clock.advance(29_999);
+    await wire.app.clock.advance(29_999);
     const refused = await ask();
-    // One millisecond is left of the window: a whole second is the least one can be told.
+    // One millisecond of the window remains; the header is at least one second.
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
-    await wire.world.clock.advance(1);
+    await wire.app.clock.advance(1);
     const again = await ask();
     expect([again.status, again.headers['x-ratelimit-remaining-minute']]).toEqual([200, '1']);
   });
 
-  it('leave the day alone when the minute refuses, and give the minute back when the day does', async () => {
+  it('do not count a request in the day when the minute rejects it, nor in the minute when the day rejects it', async () => {
     const wire = await createWire();
-    const tight = (await wire.world.issue({ requestsPerMinute: 1 })).key;
+    const tight = (await wire.app.issue({ requestsPerMinute: 1 })).key;
     expect(await remaining(wire, tight)).toEqual({ minute: '0', day: '999' });
     expect(await remaining(wire, tight)).toEqual({ minute: '0', day: '999' });
-    const short = (await wire.world.issue({ requestsPerDay: 1 })).key;
+    const short = (await wire.app.issue({ requestsPerDay: 1 })).key;
     expect(await remaining(wire, short)).toEqual({ minute: '59', day: '0' });
     expect(await remaining(wire, short)).toEqual({ minute: '59', day: '0' });
     const refused = await wire.send({ ...COMPLETIONS, headers: { 'x-api-key': short } });
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '86400']);
   });
 
-  it('let the exempt ones through when the day is over: polling must go on', async () => {
+  it('let exempt operations pass after the day limit, so that polling continues', async () => {
     const wire = await createWire();
-    const { key } = await wire.world.issue({ requestsPerDay: 1 });
+    const { key } = await wire.app.issue({ requestsPerDay: 1 });
     const headers = { 'x-api-key': key };
     expect(await remaining(wire, key)).toEqual({ minute: '59', day: '0' });
     for (const method of ['GET', 'HEAD']) {
@@ -130,22 +130,22 @@ describe('the ceilings of a key', () => {
     }
   });
 
-  it('are each its own: other keys, and the same user signed in, have theirs', async () => {
+  it('are separate for other keys and for the same user signed in', async () => {
     const wire = await createWire({ key: { requestsPerMinute: 1 } });
-    const other = (await wire.world.issue({})).key;
+    const other = (await wire.app.issue({})).key;
     const ask = (credential: string) =>
       wire.send({ ...ME, headers: { Authorization: `Bearer ${credential}` } });
-    expect((await ask(wire.world.key)).status).toBe(200);
-    expect((await ask(wire.world.key)).status).toBe(429);
+    expect((await ask(wire.app.key)).status).toBe(200);
+    expect((await ask(wire.app.key)).status).toBe(429);
     expect((await ask(other)).status).toBe(200);
-    expect((await ask(await wire.world.token())).status).toBe(200);
+    expect((await ask(await wire.app.token())).status).toBe(200);
   });
 });
 
-describe('the ceiling of a signed-in user', () => {
-  it('lets exactly 100 completions an hour through, and knows nothing of keys', async () => {
+describe('rate limit of a signed-in user', () => {
+  it('lets exactly 100 completions an hour pass, independent of keys', async () => {
     const wire = await createWire();
-    const headers = { Authorization: `Bearer ${await wire.world.token()}` };
+    const headers = { Authorization: `Bearer ${await wire.app.token()}` };
     const answers = await Promise.all(
       Array.from({ length: 150 }, () => wire.send({ ...COMPLETIONS, headers })),
     );
@@ -158,6 +158,6 @@ describe('the ceiling of a signed-in user', () => {
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': String(NOW / 1000 + 3600),
     });
-    expect(await remaining(wire, wire.world.key)).toEqual({ minute: '59', day: '999' });
+    expect(await remaining(wire, wire.app.key)).toEqual({ minute: '59', day: '999' });
   });
 });

@@ -1,53 +1,56 @@
-import { CONFINED_SCOPES, type Operation, SCOPES, StorageUnavailable, USERS } from '@questline/core';
+import { type Operation, USERS } from '@questline/core';
+import { CONFINED_SCOPES, getUserRateClass, SCOPES } from '@questline/core/internal';
+import { StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import {
+  type ExpectedError,
   JSON_TYPE,
   keyHeaders,
   ownHeaders,
-  type Refusal,
   refusalBody,
   userHeaders,
 } from '../support/expected.ts';
 import { sampleRoutes } from '../support/sample-routes.ts';
 import { createBreakableStore } from '../support/store.ts';
+import { createTestApp, type TestAppOptions } from '../support/test-app.ts';
 import { type Answer, createWire, type Wire } from '../support/wire.ts';
-import { createWorld, type WorldOptions } from '../support/world.ts';
-import { askFor, pathOf } from './samples.ts';
+import { askFor, getPath } from './samples.ts';
 
 const ID = 'wire-1';
 const NO_CREDENTIAL = 'Authentication failed. Provide a valid API key or JWT token.';
+const NO_KEYS = 'API keys are not accepted here; sign in';
 const BAD_TOKEN = 'Invalid or expired token';
 
-// Those of the api, and samples of every kind a host might add.
-const { api } = await createWorld({ extra: sampleRoutes });
+// The operations of the api, and samples of each kind that a host might add.
+const { api } = await createTestApp({ extra: sampleRoutes });
 const OPERATIONS = api.routes.map(({ operation }) => operation);
 const described = (operations: readonly Operation[]): [string, Operation][] =>
   operations.map((operation) => [operation.id, operation]);
 const guarded = OPERATIONS.filter(({ auth }) => auth !== 'none');
 const keyed = OPERATIONS.filter(({ auth }) => auth === 'key-or-token');
-// The application api looks at bodies that nothing is read from, too.
+// The application API validates bodies even for operations that read none.
 const withBody = OPERATIONS.filter(({ input, bodyType, family, method }) => {
   const isLookedAt = family === 'application' && method !== 'GET' && method !== 'DELETE';
   return (input.body !== undefined || isLookedAt) && bodyType !== 'multipart';
 });
 
-/** A key that passes the operation's gate. */
-async function keyFor(wire: Wire, operation: Operation, wish: WorldOptions['key'] = {}): Promise<string> {
+/** A key with the required scopes. */
+async function keyFor(wire: Wire, operation: Operation, input: TestAppOptions['key'] = {}): Promise<string> {
   const scopes = [...operation.scopes.slice(0, 1), ...(operation.alsoScopes ?? [])];
-  return (await wire.world.issue({ scopes: scopes.length > 0 ? scopes : ['me:read'], ...wish })).key;
+  return (await wire.app.issue({ scopes: scopes.length > 0 ? scopes : ['me:read'], ...input })).key;
 }
 
-/** What gets past everything in front of the body. */
+/** Credentials that pass every check before the body. */
 async function credentialFor(wire: Wire, operation: Operation): Promise<Record<string, string>> {
   if (operation.auth === 'none') return {};
-  const credential = operation.auth === 'token' ? await wire.world.token() : await keyFor(wire, operation);
+  const credential = operation.auth === 'token' ? await wire.app.token() : await keyFor(wire, operation);
   return { Authorization: `Bearer ${credential}` };
 }
 
 function expectRefusal(
   operation: Operation,
   answer: Answer,
-  refusal: Refusal,
+  refusal: ExpectedError,
   headers: Record<string, string> = {},
 ): void {
   expect(answer).toMatchObject({
@@ -59,7 +62,7 @@ function expectRefusal(
 }
 
 describe.each(described(OPERATIONS))('%s', (_, operation) => {
-  it('answers 405 with what is declared, before asking for a credential', async () => {
+  it('answers 405 with the declared methods before checking a credential', async () => {
     const wire = await createWire({ extra: sampleRoutes });
     const place = OPERATIONS.filter(({ path }) => path === operation.path);
     const allow = place.flatMap(({ method, openOrigin }) => [
@@ -70,7 +73,7 @@ describe.each(described(OPERATIONS))('%s', (_, operation) => {
     const [first = operation] = place;
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
       if (allow.includes(method)) continue;
-      const answer = await wire.send({ method, path: pathOf(operation), headers: { 'X-Request-ID': ID } });
+      const answer = await wire.send({ method, path: getPath(operation), headers: { 'X-Request-ID': ID } });
       const headers = { ...ownHeaders(first, ID), ...JSON_TYPE, allow: allow.join(', ') };
       if (method === 'HEAD') {
         expect(answer).toEqual({ status: 405, headers, text: '', body: '' });
@@ -83,14 +86,16 @@ describe.each(described(OPERATIONS))('%s', (_, operation) => {
 });
 
 describe.each(described(guarded))('%s', (_, operation) => {
-  it('answers 401 without a credential, or with one it does not know, and spends nothing', async () => {
+  it('answers 401 for a missing or unknown credential and counts nothing', async () => {
     const wire = await createWire({ extra: sampleRoutes });
     const unknown = `svc_live_${'x'.repeat(43)}`;
-    const foreign = operation.auth === 'token' ? BAD_TOKEN : NO_CREDENTIAL;
+    const isForTokens = operation.auth === 'token';
+    const missing = isForTokens ? 'Authentication failed. Provide a valid access token.' : NO_CREDENTIAL;
+    const foreign = isForTokens ? NO_KEYS : NO_CREDENTIAL;
     const cases: [Record<string, string>, string][] = [
-      [{}, NO_CREDENTIAL],
-      [{ Authorization: '' }, NO_CREDENTIAL],
-      [{ Authorization: 'Basic YTpi' }, NO_CREDENTIAL],
+      [{}, missing],
+      [{ Authorization: '' }, missing],
+      [{ Authorization: 'Basic YTpi' }, missing],
       [{ Authorization: `Bearer ${unknown}` }, foreign],
       [{ Authorization: `ApiKey ${unknown}` }, foreign],
       [{ 'x-api-key': unknown }, foreign],
@@ -102,13 +107,13 @@ describe.each(described(guarded))('%s', (_, operation) => {
     }
   });
 
-  it('answers 503 while the store is away, 500 when it fails otherwise, and tells nobody but the host why', async () => {
+  it('answers 503 while the store is unavailable and 500 for other failures, and reports the cause only to the host', async () => {
     const broken = createBreakableStore();
     const wire = await createWire({ store: broken.wrap, extra: sampleRoutes });
     const headers = { 'X-Request-ID': ID, ...(await credentialFor(wire, operation)) };
     const internal =
       operation.family === 'completions' ? 'Model response error: internal error' : 'Internal server error';
-    const cases: [Error, Refusal, Record<string, string>][] = [
+    const cases: [Error, ExpectedError, Record<string, string>][] = [
       [
         new StorageUnavailable('db.internal:5432 refused'),
         { status: 503, message: 'The service is temporarily unavailable. Try again shortly.' },
@@ -120,13 +125,13 @@ describe.each(described(guarded))('%s', (_, operation) => {
       broken.failure = failure;
       const answer = await wire.send({ ...askFor(operation), headers });
       expectRefusal(operation, answer, refusal, own);
-      expect(wire.world.incidents.at(-1)).toEqual({ operation: operation.id, requestId: ID, error: failure });
+      expect(wire.app.incidents.at(-1)).toEqual({ operation: operation.id, requestId: ID, error: failure });
     }
   });
 });
 
 describe.each(described(keyed))('%s', (_, operation) => {
-  it('answers 403 to a key without its scopes, and spends nothing', async () => {
+  it('answers 403 for a key without its scopes and counts nothing', async () => {
     const wire = await createWire({ extra: sampleRoutes });
     const { scopes, alsoScopes = [] } = operation;
     const other = SCOPES.filter((scope) => ![...scopes, ...alsoScopes, ...CONFINED_SCOPES].includes(scope));
@@ -138,18 +143,18 @@ describe.each(described(keyed))('%s', (_, operation) => {
       required_scopes: scopes,
       ...(alsoScopes.length > 0 && { also_required_scopes: alsoScopes }),
     };
-    const short = scopes.length > 0 ? [[], ['admin:*'], other] : [];
+    const short = scopes.length > 0 ? [['admin:*'], other] : [];
     for (const held of [...short, ...CONFINED_SCOPES.map((scope) => [scope])] as (typeof other)[]) {
-      const { key } = await wire.world.issue({ scopes: held });
+      const { key } = await wire.app.issue({ scopes: held });
       const headers = { 'X-Request-ID': ID, Authorization: `Bearer ${key}` };
       const answer = await wire.send({ ...askFor(operation), headers });
       expectRefusal(operation, answer, { status: 403, message, extra });
     }
-    // An access token beside the key changes nothing: the key wins.
-    const { key } = await wire.world.issue({ scopes: scopes.length > 0 ? [] : ['qa:ingest'] });
+    // An access token beside the key changes nothing: the key has priority.
+    const { key } = await wire.app.issue({ scopes: ['qa:ingest'] });
     const headers = {
       'X-Request-ID': ID,
-      Authorization: `Bearer ${await wire.world.token()}`,
+      Authorization: `Bearer ${await wire.app.token()}`,
       'x-api-key': key,
     };
     expectRefusal(operation, await wire.send({ ...askFor(operation), headers }), {
@@ -159,7 +164,7 @@ describe.each(described(keyed))('%s', (_, operation) => {
     });
   });
 
-  it('answers 429 at the ceiling of the minute, and of the day where the day counts', async () => {
+  it('answers 429 at the minute limit, and at the day limit if the operation counts', async () => {
     const wire = await createWire({ extra: sampleRoutes });
     const minute = await keyFor(wire, operation, { requestsPerMinute: 1 });
     const asked = (key: string) => ({
@@ -170,7 +175,7 @@ describe.each(described(keyed))('%s', (_, operation) => {
     expectRefusal(
       operation,
       await wire.send(asked(minute)),
-      { status: 429, message: 'Rate limit exceeded: 1 requests per minute allowed' },
+      { status: 429, message: 'Rate limit exceeded: 1 request per minute allowed' },
       { ...keyHeaders(operation, 1, { minute: 1 }), 'retry-after': '60' },
     );
     const day = await keyFor(wire, operation, { requestsPerDay: 1 });
@@ -183,8 +188,8 @@ describe.each(described(keyed))('%s', (_, operation) => {
       expectRefusal(
         operation,
         second,
-        { status: 429, message: 'Rate limit exceeded: 1 requests per day allowed' },
-        // The slot of the minute was given back.
+        { status: 429, message: 'Rate limit exceeded: 1 request per day allowed' },
+        // The request was not counted in the minute.
         { ...keyHeaders(operation, 1, { day: 1 }), 'retry-after': '86400' },
       );
     }
@@ -192,15 +197,14 @@ describe.each(described(keyed))('%s', (_, operation) => {
 });
 
 describe.each(described(guarded))('%s', (_, operation) => {
-  it('counts signed-in users by the class of the operation, without the headers of keys', async () => {
-    const { user: rateClass } = operation.rate;
-    const limited = rateClass === 'unlimited' ? undefined : rateClass;
+  it('counts signed-in users by the rate class of the operation without key headers', async () => {
+    const limited = getUserRateClass(operation);
     const wire = await createWire({
       extra: sampleRoutes,
       ...(limited !== undefined && { settings: { rateLimits: { [limited]: { limit: 1, per: 'hour' } } } }),
     });
-    const { services, token, user } = wire.world;
-    // Signing out ends the token: each call brings one that counts.
+    const { services, token, user } = wire.app;
+    // Signing out invalidates the token, so each call needs a new one.
     const ask = async (): Promise<Answer> => {
       const credential = await token(await services.store.collection(USERS).get(user.id));
       const headers = { 'X-Request-ID': ID, Authorization: `Bearer ${credential}` };
@@ -217,7 +221,7 @@ describe.each(described(guarded))('%s', (_, operation) => {
     expectRefusal(
       operation,
       second,
-      { status: 429, message: 'Rate limit exceeded: 1 requests per hour allowed' },
+      { status: 429, message: 'Rate limit exceeded: 1 request per hour allowed' },
       { ...userHeaders(1, 0, 3_600_000), 'retry-after': '3600' },
     );
   });
@@ -226,16 +230,16 @@ describe.each(described(guarded))('%s', (_, operation) => {
 describe.each(described(OPERATIONS.filter(({ input }) => input.params !== undefined)))(
   '%s',
   (_, operation) => {
-    it('answers 404 to an id that cannot be one, worded like an unknown one', async () => {
+    it('answers 404 for a malformed id with the text for an unknown one', async () => {
       const wire = await createWire({ extra: sampleRoutes });
       const headers = { 'X-Request-ID': ID, ...(await credentialFor(wire, operation)) };
       const { subject = 'Resource', subjectCode } = operation;
-      const refusal: Refusal = {
+      const refusal: ExpectedError = {
         status: 404,
         message: `${subject} not found`,
         ...(subjectCode !== undefined && { code: subjectCode }),
       };
-      // A data lake is named by a slug as well, and most of these could be one.
+      // A data lake can be named by a slug, and most malformed ids are valid slugs.
       const isSlugToo = operation.path.startsWith('/api/v1/data-lakes/{id}');
       for (const id of ['1', 'x'.repeat(24), '0'.repeat(25), '%00', '..%2F..', "'%20OR%201=1"]) {
         if (isSlugToo && /^[a-z0-9-]+$/.test(id)) continue;
@@ -254,24 +258,32 @@ describe.each(described(OPERATIONS.filter(({ input }) => input.params !== undefi
 );
 
 describe.each(described(withBody))('%s', (_, operation) => {
-  const schemaFault = (message: string): Refusal => ({
+  const schemaFault = (message: string): ExpectedError => ({
     status: operation.bodyFault?.status ?? 422,
     message,
     ...(operation.family === 'application' && { details: [{ path: '', message }] }),
-    ...(operation.bodyFault !== undefined && { code: operation.bodyFault.applicationCode }),
+    ...(operation.bodyFault !== undefined &&
+      operation.family === 'application' && { code: operation.bodyFault.applicationCode }),
   });
-  const malformed = (message: string): Refusal => ({ status: 400, message });
+  const malformed = (message: string): ExpectedError => ({ status: 400, message });
   const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   const notJson = malformed('the body is not valid JSON');
-  const notTyped = malformed('Content-Type must be application/json for a request with a body');
+  const allowsForm = operation.bodyType === 'json-or-form';
+  const types = `application/json${allowsForm ? ' or application/x-www-form-urlencoded' : ''}`;
+  const notTyped = malformed(`Content-Type must be ${types} for a request with a body`);
   const deep = malformed('the body is nested more than 100 levels deep');
-  const cases: [title: string, body: unknown, type: string | undefined, Refusal][] = [
+  const cases: [title: string, body: unknown, type: string | undefined, ExpectedError][] = [
     ['broken JSON', '{"a":', undefined, notJson],
-    ['no JSON at all', 'hello', undefined, notJson],
-    ['JSON with something behind it', '{} {}', undefined, notJson],
+    ['text that is not JSON', 'hello', undefined, notJson],
+    ['JSON followed by other text', '{} {}', undefined, notJson],
     ['a byte order mark', '\u{FEFF}{}', undefined, notJson],
     ['another type', '{}', 'text/plain', notTyped],
-    ['a form', 'a=1', 'application/x-www-form-urlencoded', notTyped],
+    [
+      'a form',
+      'a=1&a=2',
+      'application/x-www-form-urlencoded',
+      allowsForm ? malformed('a form field occurs more than once') : notTyped,
+    ],
     ['no type', new TextEncoder().encode('{}'), undefined, notTyped],
     [
       'another charset',
@@ -295,38 +307,38 @@ describe.each(described(withBody))('%s', (_, operation) => {
     ['U+0000 in a key', '{"b\\u0000c":1}', undefined, schemaFault('strings must not contain U+0000')],
   ];
 
-  it.each(cases)('refuses %s, and the slot is spent', async (_title, body, type, refusal) => {
+  it.each(cases)('rejects %s and counts the request', async (_title, body, type, refusal) => {
     const wire = await createWire({ extra: sampleRoutes });
     const headers = {
       'X-Request-ID': ID,
       ...(type !== undefined && { 'Content-Type': type }),
       ...(await credentialFor(wire, operation)),
     };
-    const answer = await wire.send({ method: operation.method, path: pathOf(operation), headers, body });
+    const answer = await wire.send({ method: operation.method, path: getPath(operation), headers, body });
     const limits = operation.auth === 'key-or-token' ? keyHeaders(operation) : {};
     expect(answer.status).toBe(refusal.status);
     expect(answer.body).toEqual(refusalBody(operation, refusal, { requestId: ID }));
     expect(answer.headers).toMatchObject(limits);
   });
 
-  it('refuses a byte more than its limit, told by Content-Length or found by reading', async () => {
+  it('rejects one byte above its limit by Content-Length or while reading', async () => {
     const wire = await createWire({ extra: sampleRoutes });
     const limit = operation.bodyLimit ?? 2 ** 20;
     const headers = { 'X-Request-ID': ID, ...(await credentialFor(wire, operation)) };
     const body = Buffer.alloc(limit + 1, ' ');
-    const refusal: Refusal = {
+    const refusal: ExpectedError = {
       status: 413,
       message: `the body is larger than ${limit} bytes`,
       extra: { maxSize: limit },
     };
-    const asked = { method: operation.method, path: pathOf(operation), body };
+    const asked = { method: operation.method, path: getPath(operation), body };
     const type = { 'Content-Type': 'application/json' };
     for (const declared of [{}, { 'Content-Length': String(limit + 1) }]) {
       const answer = await wire.send({ ...asked, headers: { ...headers, ...type, ...declared } });
       expect(answer.status).toBe(413);
       expect(answer.body).toEqual(refusalBody(operation, refusal, { requestId: ID }));
     }
-    // The limit itself is let through: blanks are no JSON.
+    // A body of exactly the limit passes the check; blanks are not JSON.
     const answer = await wire.send({
       ...asked,
       body: body.subarray(0, limit),

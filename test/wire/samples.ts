@@ -1,15 +1,15 @@
 import type { Operation } from '@questline/core';
 
-/** Path parameters that fit, where 24 zeros do not. */
+/** Valid path parameters for which an ID does not fit. */
 const PARAMETERS: Readonly<Record<string, string>> = { version: '1' };
 
-/** A path of the operation whose parameters are well formed, and name nothing there is. */
-export function pathOf(operation: Operation): string {
+/** A path of the operation with well-formed parameters that refer to no record. */
+export function getPath(operation: Operation): string {
   return operation.path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => PARAMETERS[name] ?? '0'.repeat(24));
 }
 
-/** Enough to get past the body's schema check, or to be refused by it: never past the gate of another step. */
+/** A request that passes the other checks; its body may be valid or invalid. */
 export function askFor(operation: Operation): { method: string; path: string; body?: unknown } {
   const { method, input } = operation;
-  return { method, path: pathOf(operation), ...(input.body !== undefined && { body: {} }) };
+  return { method, path: getPath(operation), ...(input.body !== undefined && { body: {} }) };
 }

@@ -1,27 +1,28 @@
 import { inspect } from 'node:util';
-import { type Operation, StorageUnavailable } from '@questline/core';
+import type { Operation } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { arbitraryOf } from '../support/arbitrary.ts';
+import { getArbitrary } from '../support/arbitrary.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 import { createBreakableStore } from '../support/store.ts';
+import { createTestApp } from '../support/test-app.ts';
 import { type Asked, createWire, type Wire } from '../support/wire.ts';
-import { createWorld } from '../support/world.ts';
-import { pathOf } from './samples.ts';
+import { getPath } from './samples.ts';
 
 const PROMPT = 'MARKED-PROMPT-7f3a';
 const DATABASE = 'MARKED-DATABASE-91cc';
 const PROVIDER = 'MARKED-PROVIDER-22de';
 const JWT_SECRET = 'MARKED-SECRET-of-tokens-0123456789abcdef';
 
-const { api } = await createWorld();
+const { api } = await createTestApp();
 const OPERATIONS = api.routes.map(({ operation }) => [operation.id, operation] as const);
 
-/** What is wrong behind the answers: nothing, a store that fails after so many calls, or a provider. */
+/** The injected failure: none, a store that fails after `callsBeforeFailure` calls, or a provider. */
 interface Trouble {
   readonly failure?: Error;
-  readonly patience?: number;
+  readonly callsBeforeFailure?: number;
   readonly onCall?: (call: ModelCall) => void | Promise<void>;
 }
 
@@ -30,9 +31,9 @@ const broken = new Error(`duplicate key in ${DATABASE}`);
 
 const TROUBLES: readonly Trouble[] = [
   {},
-  ...[0, 1, 2, 3, 4, 6, 8].flatMap((patience) => [
-    { failure: away, patience },
-    { failure: broken, patience },
+  ...[0, 1, 2, 3, 4, 6, 8].flatMap((callsBeforeFailure) => [
+    { failure: away, callsBeforeFailure },
+    { failure: broken, callsBeforeFailure },
   ]),
   { onCall: () => Promise.reject(new Error(`${PROVIDER} refused`)) },
   { onCall: (call) => call.fail(new Error(`${PROVIDER} broke off`)) },
@@ -52,15 +53,15 @@ async function createTarget(trouble: Trouble): Promise<{ wire: Wire; secrets: re
     key: { scopes: ['ai:chat', 'me:read', 'notebooks:write', 'notebooks:read'] },
     settings: { jwtSecret: JWT_SECRET, admin: { DefaultAPIModel: 'scripted' } },
   });
-  await wire.world.api.start();
-  const secrets = [wire.world.key, await wire.world.token(), JWT_SECRET];
+  await wire.app.api.start();
+  const secrets = [wire.app.key, await wire.app.token(), JWT_SECRET];
   store.failure = trouble.failure;
-  store.patience = trouble.patience ?? 0;
+  store.callsBeforeFailure = trouble.callsBeforeFailure ?? 0;
   return { wire, secrets };
 }
 
-/** Bodies whose every text is the marked prompt: right ones, and ones refused at some step. */
-function bodiesOf({ input }: Operation): unknown[] {
+/** Valid and invalid bodies in which every text is the marked prompt. */
+function getBodies({ input }: Operation): unknown[] {
   if (input.body === undefined) return [undefined];
   const schema = z.toJSONSchema(input.body, { io: 'input', unrepresentable: 'any' }) as Record<
     string,
@@ -77,20 +78,20 @@ function bodiesOf({ input }: Operation): unknown[] {
   };
   return [0, 6].flatMap((wrongOneIn) =>
     fc
-      .sample(arbitraryOf(schema, { known: [PROMPT], usual, wrongOneIn }), { numRuns: 6, seed: 7 })
+      .sample(getArbitrary(schema, { known: [PROMPT], usual, wrongOneIn }), { numRuns: 6, seed: 7 })
       .map(withKnownModel),
   );
 }
 
-/** Requests with these bodies, and some that are refused for their credentials. */
-function requestsOf(
+/** Requests with these bodies, and requests with invalid credentials. */
+function getRequests(
   operation: Operation,
   bodies: readonly unknown[],
   credentials: readonly string[],
 ): Asked[] {
   const [key = '', token = ''] = credentials;
   const { method } = operation;
-  const path = pathOf(operation);
+  const path = getPath(operation);
   const right: Record<string, string> =
     operation.auth === 'none'
       ? {}
@@ -111,41 +112,38 @@ function requestsOf(
   ].map(({ body, ...asked }) => (body === undefined ? asked : { ...asked, body }));
 }
 
-/** An unknown model is named in the refusal, as the specification wants it: no prompt stands there. */
+/** The error names an unknown model, as specified, so the prompt must not be the model. */
 function withKnownModel(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'model' in body ? { ...body, model: 'scripted' } : body;
 }
 
-/** `identify` hands a signed-in user the token back that it was asked with: the one answer that may hold one. */
+/** `identify` returns the token of the request, the only answer that may contain one. */
 function withoutOwnToken(operation: Operation, text: string): string {
   return operation.id === 'identify' ? text.replace(/"accessToken":"[^"]+"/, '') : text;
 }
 
-describe('secrets', () => {
-  it.each(OPERATIONS)(
-    '%s tells none, in no answer and no incident, whatever goes wrong',
-    async (_, operation) => {
-      const bodies = bodiesOf(operation);
-      let incidents = 0;
-      for (const trouble of TROUBLES) {
-        const { wire, secrets } = await createTarget(trouble);
-        for (const asked of requestsOf(operation, bodies, secrets)) {
-          const answer = await wire.sendAndWait(asked);
-          const told = `${withoutOwnToken(operation, answer.text)}${JSON.stringify(answer.headers)}`;
-          for (const secret of [...secrets, DATABASE, PROVIDER]) expect(told).not.toContain(secret);
-          if (answer.status >= 400) expect(told).not.toContain(PROMPT);
-        }
-        await wire.world.api.close();
-        incidents += wire.world.incidents.length;
-        const reported = inspect(wire.world.incidents, {
-          depth: 20,
-          showHidden: true,
-          maxStringLength: null,
-        });
-        for (const secret of [...secrets, PROMPT]) expect(reported).not.toContain(secret);
+describe('secrets in responses', () => {
+  it.each(OPERATIONS)('are in no answer and no incident of %s, whatever fails', async (_, operation) => {
+    const bodies = getBodies(operation);
+    let incidents = 0;
+    for (const trouble of TROUBLES) {
+      const { wire, secrets } = await createTarget(trouble);
+      for (const asked of getRequests(operation, bodies, secrets)) {
+        const answer = await wire.sendAndWait(asked);
+        const reported = `${withoutOwnToken(operation, answer.text)}${JSON.stringify(answer.headers)}`;
+        for (const secret of [...secrets, DATABASE, PROVIDER]) expect(reported).not.toContain(secret);
+        if (answer.status >= 400) expect(reported).not.toContain(PROMPT);
       }
-      // A test that saw nothing go wrong would show nothing.
-      if (operation.auth !== 'none') expect(incidents).toBeGreaterThan(0);
-    },
-  );
+      await wire.app.api.close();
+      incidents += wire.app.incidents.length;
+      const reported = inspect(wire.app.incidents, {
+        depth: 20,
+        showHidden: true,
+        maxStringLength: null,
+      });
+      for (const secret of [...secrets, PROMPT]) expect(reported).not.toContain(secret);
+    }
+    // The test proves nothing unless requests failed.
+    if (operation.auth !== 'none') expect(incidents).toBeGreaterThan(0);
+  });
 });

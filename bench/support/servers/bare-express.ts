@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { serve } from '../child.ts';
-import { relay, textOf } from './bare-stream.ts';
+import { getText, relay } from './bare-stream.ts';
 
 const app = express();
 app.post('/api/ai/v1/completions', async (request, response) => {
-  await relay(await textOf(request), response);
+  await relay(await getText(request), response);
 });
 serve(createServer(app));

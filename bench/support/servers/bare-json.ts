@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { serve } from '../child.ts';
 import { acknowledgement, finishedQuest } from './chat-answers.ts';
 
-/** Answers as the chat does, and does nothing for it. */
+/** Returns responses of the chat's size, without any work. */
 serve(
   createServer((request, response) => {
     const answer = (value: unknown): void => {

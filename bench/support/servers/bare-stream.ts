@@ -9,7 +9,10 @@ interface Chunk {
   readonly choices: readonly { readonly delta: { readonly content?: string } }[];
 }
 
-/** The least that re-encodes a stream: every upstream event is parsed and written again. No keys, no limits, no money. */
+/**
+ * The minimum that re-encodes a stream: parses and writes every upstream event, without keys, limits or
+ * credits.
+ */
 export async function relay(body: string, response: ServerResponse): Promise<void> {
   const { model, messages, options } = JSON.parse(body);
   const answer = await pool.request({
@@ -33,7 +36,7 @@ export async function relay(body: string, response: ServerResponse): Promise<voi
   for await (const chunk of answer.body) parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
 }
 
-export async function textOf(request: IncomingMessage): Promise<string> {
+export async function getText(request: IncomingMessage): Promise<string> {
   let text = '';
   request.setEncoding('utf8');
   for await (const chunk of request) text += chunk;

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { serve } from '../child.ts';
-import { relay, textOf } from './bare-stream.ts';
+import { getText, relay } from './bare-stream.ts';
 
 serve(
   createServer(async (request, response) => {
-    await relay(await textOf(request), response);
+    await relay(await getText(request), response);
   }),
 );

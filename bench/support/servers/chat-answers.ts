@@ -1,6 +1,6 @@
 const id = '0'.repeat(24);
 
-/** As long as those of the chat, so that both servers write the same number of bytes. */
+/** As long as the chat's responses, so that both servers write the same number of bytes. */
 export const acknowledgement = {
   id,
   status: 'queued',

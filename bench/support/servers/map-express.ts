@@ -3,7 +3,7 @@ import express from 'express';
 import { serve } from '../child.ts';
 import { acknowledgement, finishedQuest } from './chat-answers.ts';
 
-/** The same errand against a Map: accept, do it a moment later, say how far it is. */
+/** The same requests against a Map: accept, complete a moment later, report the status. */
 const quests = new Map<string, object>();
 let count = 0;
 

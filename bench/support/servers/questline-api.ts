@@ -1,12 +1,5 @@
-import {
-  API_KEYS,
-  type Api,
-  createApi,
-  createServices,
-  createUser,
-  hashSecret,
-  issueApiKey,
-} from '@questline/core';
+import { type Api, createApi, createServices, createUser, issueApiKey } from '@questline/core';
+import { API_KEYS, hashSecret } from '@questline/core/internal';
 import {
   createIds,
   createMemoryLedger,
@@ -16,7 +9,7 @@ import {
 } from '@questline/core/memory';
 import { createOpenAIProvider } from '@questline/providers/openai';
 
-/** The whole hot path on memory ports: key, scope, two windows, hold, provider, settle. */
+/** The complete hot path on memory ports: key, scope, two windows, hold, provider, settle. */
 export async function createBenchApi(): Promise<Api> {
   const clock = createSystemClock();
   const ids = createIds();
@@ -31,6 +24,7 @@ export async function createBenchApi(): Promise<Api> {
       ids,
       models: [
         createOpenAIProvider({
+          protocol: 'chat',
           apiKey: 'upstream',
           baseUrl: process.env.UPSTREAM ?? '',
           connections: 10_000,

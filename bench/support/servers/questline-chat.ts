@@ -1,14 +1,13 @@
 import { createServer } from 'node:http';
 import {
-  API_KEYS,
   createApi,
   createDemoProvider,
   createServices,
   createUser,
-  hashSecret,
   issueApiKey,
   toNodeListener,
 } from '@questline/core';
+import { API_KEYS, hashSecret } from '@questline/core/internal';
 import {
   createIds,
   createMemoryLedger,
@@ -19,7 +18,10 @@ import {
 } from '@questline/core/memory';
 import { serve } from '../child.ts';
 
-/** The whole chat on memory ports, with a model that answers at once. `ENGINE=off`: another process would do the work. */
+/**
+ * The complete chat on memory ports, with a model that answers at once. `ENGINE=off` leaves jobs to another
+ * process.
+ */
 const clock = createSystemClock();
 const ids = createIds();
 const store = createMemoryStore();
@@ -47,7 +49,8 @@ const { record } = await issueApiKey(services, {
   requestsPerDay: 1e9,
 });
 await store.collection(API_KEYS).update(record.id, { hash: hashSecret(`svc_live_${'k'.repeat(43)}`) });
-const api = createApi(services);
-if (process.env.ENGINE !== 'off') await api.start();
+const hasWorker = process.env.ENGINE !== 'off';
+const api = createApi(services, { worker: hasWorker });
+if (hasWorker) await api.start();
 
 serve(createServer(toNodeListener(api)));

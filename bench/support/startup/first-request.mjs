@@ -1,6 +1,6 @@
 import { createServer, get } from 'node:http';
 
-/** Listens, asks once, tells what all of it took in milliseconds since the process began, and ends. */
+/** Listens, sends one request, prints the milliseconds since the start of the process, and exits. */
 export function answerOnce(app, path, headers = {}) {
   const server = createServer(app);
   server.listen(0, '127.0.0.1', () => {

@@ -5,13 +5,19 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { type FinishReason, type ModelPart, ProviderError } from '@questline/core';
-import { digestOf, type LayoutBlock, type LayoutItem, type Metadata, type ReasoningBlock } from './blocks.ts';
-import { usageOf } from './usage.ts';
+import { type FinishReason, type ModelPart, ProviderError } from '@questline/core/ports';
+import {
+  getDigest,
+  type LayoutBlock,
+  type LayoutItem,
+  type Metadata,
+  type ReasoningBlock,
+} from './blocks.ts';
+import { toUsage } from './usage.ts';
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 
-/** What models of all supported versions stream: version 4, with the two parts that older ones word differently. */
+/** Stream parts of all supported versions: those of version 4, with two parts as older versions spell them. */
 export type StreamPart =
   | Exclude<LanguageModelV4StreamPart, Finish>
   | (Omit<Finish, 'usage' | 'finishReason'> & {
@@ -26,13 +32,24 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   'content-filter': 'content_filter',
 };
 
-/** Reads one answer. */
+/** Finish reasons of Gemini for a failed answer and for an invalid function call. */
+const malformed: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
+
+/** Collects one answer from stream parts. */
 export class AnswerReader {
   readonly #vendor: string;
   readonly #blocks = new Map<string, { text: string; metadata: Metadata | undefined }>();
   readonly #layout: LayoutItem[] = [];
   #text = '';
   #textMetadata: Metadata | undefined;
+  /** Index of each tool call in the answer, by call id. */
+  readonly #inputs = new Map<string, number>();
   #brokenCall = false;
   #calls = 0;
   #finished = false;
@@ -44,8 +61,8 @@ export class AnswerReader {
   }
 
   /**
-   * Adds what one part of the stream means to `parts`.
-   * @throws what the stream reports as an error, as it is.
+   * Adds the content of one stream part to `parts`.
+   * @throws the error that the stream reports, unchanged.
    */
   read(part: StreamPart, parts: ModelPart[]): void {
     if (this.#finished) return;
@@ -70,6 +87,12 @@ export class AnswerReader {
       case 'reasoning-end':
         this.#endReasoning(part.id, part.providerMetadata, parts);
         break;
+      case 'tool-input-start':
+        if (part.providerExecuted !== true) this.#openCall(part.id, part.toolName, '', parts);
+        break;
+      case 'tool-input-delta':
+        this.#addToCall(part.id, part.delta, parts);
+        break;
       case 'tool-call':
         this.#toolCall(part, parts);
         break;
@@ -82,12 +105,12 @@ export class AnswerReader {
       case 'error':
         throw part.error;
       default:
-        // Tool input as it is written (the whole call follows), sources, files, pings: nothing we have a word for.
+        // Ignored: sources, files and pings.
         break;
     }
   }
 
-  /** Call when the stream is over. */
+  /** Call this after the last stream part. */
   end(): void {
     if (!this.#finished) throw new ProviderError('failed', 'the stream ended before the answer was complete');
   }
@@ -116,7 +139,7 @@ export class AnswerReader {
     const block = this.#blocks.get(part.id) ?? { text: '', metadata: undefined };
     this.#blocks.set(part.id, block);
     block.text += part.delta;
-    // A signature comes with a delta without text. What comes later replaces what came before, as vendors expect.
+    // A signature comes with a delta without text. Later metadata replaces earlier metadata, as vendors expect.
     block.metadata = part.providerMetadata ?? block.metadata;
     if (part.delta !== '') parts.push({ type: 'thinking_delta', text: part.delta });
   }
@@ -137,8 +160,20 @@ export class AnswerReader {
     parts.push({ type: 'thinking', block });
   }
 
+  #openCall(id: string, name: string, json: string, parts: ModelPart[]): void {
+    const index = this.#inputs.size;
+    this.#inputs.set(id, index);
+    parts.push({ type: 'tool_use_delta', index, id, name, arguments: json });
+  }
+
+  #addToCall(id: string, delta: string, parts: ModelPart[]): void {
+    const index = this.#inputs.get(id);
+    if (index === undefined || delta === '') return;
+    parts.push({ type: 'tool_use_delta', index, arguments: delta });
+  }
+
   #toolCall(part: Extract<StreamPart, { type: 'tool-call' }>, parts: ModelPart[]): void {
-    // The vendor runs it itself, and its result is part of the answer.
+    // The vendor runs this tool; its result is part of the answer.
     if (part.providerExecuted === true) return;
     const json = part.input.trim() === '' ? '{}' : part.input;
     if (!isJsonObject(json)) {
@@ -146,6 +181,8 @@ export class AnswerReader {
       return;
     }
     const { toolCallId: id, toolName: name, providerMetadata } = part;
+    // Some vendors send a tool call only when it is complete.
+    if (!this.#inputs.has(id)) this.#openCall(id, name, json, parts);
     this.#calls += 1;
     this.#layout.push({ type: 'tool_use', id, ...(providerMetadata !== undefined && { providerMetadata }) });
     parts.push({ type: 'tool_use', id, name, arguments: json });
@@ -155,20 +192,24 @@ export class AnswerReader {
     for (const id of [...this.#blocks.keys()]) this.#endReasoning(id, undefined, parts);
     const layout = this.#layout.filter((item) => item.type !== 'text' || item.length > 0);
     if (layout.some((item) => item.type !== 'thinking' && item.providerMetadata !== undefined)) {
-      const digest = digestOf(this.#text);
+      const digest = getDigest(this.#text);
       const block: LayoutBlock = { type: 'redacted_thinking', vendor: this.#vendor, digest, layout };
       parts.push({ type: 'thinking', block });
     }
-    const usage = usageOf(part.usage, this.#vendor, part.providerMetadata);
+    const usage = toUsage(part.usage, this.#vendor, part.providerMetadata);
     if (usage !== undefined) parts.push({ type: 'usage', usage });
     const { finishReason } = part;
     const word = typeof finishReason === 'string' ? finishReason : finishReason.unified;
+    const raw = typeof finishReason === 'string' ? undefined : finishReason.raw;
+    if (raw !== undefined && malformed.has(raw)) {
+      throw new ProviderError('malformed_answer', `the model ended with ${raw}`, { code: raw });
+    }
     if (word === 'error' || word === 'interrupted') {
       throw new ProviderError('failed', `the model stopped because of an error (${word})`);
     }
-    // The last call of an answer cut short is half a call: the reason tells, and nobody can run it.
+    // The last call of a truncated answer is incomplete and cannot be run; the finish reason says so.
     if (this.#brokenCall && word !== 'length') {
-      throw new ProviderError('failed', 'a tool call with arguments that are no JSON object');
+      throw new ProviderError('malformed_answer', 'a tool call with arguments that are no JSON object');
     }
     const reason = reasons[word] ?? 'other';
     this.#finished = true;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import type { ModelContent, ThinkingBlock } from '@questline/core';
+import type { ModelContent, ThinkingBlock } from '@questline/core/ports';
 
 /*
- * Vendors attach data of their own to reasoning, and some to texts and tool calls too (signatures, mostly), and want it
- * back where it was. Reasoning carries it in its own block. For texts and calls, which travel without room for it, one
- * more block tells how the whole answer was laid out.
+ * Vendors attach metadata (mostly signatures) to reasoning, and some to text and tool calls too, and require it back in
+ * the same place. A thinking block carries its own metadata. Text and calls have no field for it: one more block
+ * describes the layout of the whole answer.
  */
 
 export type Metadata = SharedV4ProviderMetadata;
@@ -13,7 +13,7 @@ export type Metadata = SharedV4ProviderMetadata;
 export interface ReasoningBlock extends ThinkingBlock {
   readonly type: 'thinking';
   readonly thinking: string;
-  /** Which vendor's model made it; no other one is given it. */
+  /** The vendor of the model that created it; other vendors never receive it. */
   readonly vendor: string;
   readonly providerMetadata?: Metadata;
 }
@@ -21,7 +21,7 @@ export interface ReasoningBlock extends ThinkingBlock {
 export interface LayoutBlock extends ThinkingBlock {
   readonly type: 'redacted_thinking';
   readonly vendor: string;
-  /** Of the whole text: when the text was changed since, the layout means nothing any more. */
+  /** Hash of the whole text: if the text has changed, the layout is ignored. */
   readonly digest: string;
   readonly layout: readonly LayoutItem[];
 }
@@ -34,19 +34,19 @@ export type LayoutItem =
 
 type Answer = Extract<ModelContent, { type: 'text' | 'tool_use' }> | ReasoningBlock;
 
-/** A piece of an answer, and what the vendor wants to see with it. */
+/** A piece of an answer, with the vendor's metadata. */
 export interface Restored {
   readonly content: Answer;
   readonly providerMetadata?: Metadata | undefined;
 }
 
-export function digestOf(text: string): string {
+export function getDigest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 /**
- * An assistant's message as the vendor's model once gave it. Blocks of other vendors are left out; so are all blocks
- * when the message is not the one they were made with, because a vendor would refuse it or prefer its own memory.
+ * Rebuilds an assistant message as the vendor's model returned it. Leaves out blocks of other vendors, and all blocks
+ * if the message has changed since: a vendor would reject it, or would prefer its own copy.
  */
 export function restore(content: readonly ModelContent[], vendor: string): readonly Restored[] {
   const blocks = content.flatMap((piece) => (piece.type === 'thinking' ? [piece.block] : []));
@@ -70,7 +70,7 @@ function laidOut(
   vendor: string,
 ): Restored[] | undefined {
   const text = content.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
-  if (digestOf(text) !== block.digest) return undefined;
+  if (getDigest(text) !== block.digest) return undefined;
   const calls = new Map(content.flatMap((piece) => (piece.type === 'tool_use' ? [[piece.id, piece]] : [])));
   const thoughts = content.flatMap((piece) =>
     piece.type === 'thinking' && isReasoning(piece.block, vendor) ? [piece.block] : [],
@@ -98,7 +98,7 @@ function isReasoning(block: ThinkingBlock, vendor: string): block is ReasoningBl
   return block.type === 'thinking' && block.vendor === vendor && typeof block.thinking === 'string';
 }
 
-/** Blocks come back through callers: nothing about them can be relied on. */
+/** Blocks come from callers and may be malformed. */
 function isLayout(block: ThinkingBlock, vendor: string): boolean {
   return (
     block.type === 'redacted_thinking' &&

@@ -1,32 +1,32 @@
-import type { ModelChunk, ModelPart } from '@questline/core';
+import type { ModelChunk, ModelPart } from '@questline/core/ports';
 import type { AnswerReader, StreamPart } from './answer.ts';
 
-/** Parts that may wait for a slow reader before we stop reading from the model. */
+/** Stream parts that may wait for a slow reader before reading from the model pauses. */
 const readAhead = 256;
 
-export interface ChunkTerms {
+export interface ChunkOptions {
   readonly answer: AnswerReader;
-  /** Turns what was thrown into what the reader is given. */
+  /** Converts an error to the one that the reader receives. */
   readonly failure: (error: unknown) => unknown;
-  /** Ends the model's work. Called once, unless the stream came to its own end. */
+  /** Stops the model. Called once, unless the stream has ended by itself. */
   readonly stop: (reason: unknown) => void;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Hands out what a model streams. All that one turn of the event loop brings is one chunk: the SDK passes every event
- * through several streams by itself, and each of our steps costs more than the event.
+ * Yields what a model streams. All events of one turn of the event loop form one chunk: the SDK passes each event
+ * through several streams, and every step of ours would cost more than the event.
  */
 export function toChunks(
   stream: ReadableStream<StreamPart>,
-  { answer, failure, stop, signal }: ChunkTerms,
+  { answer, failure, stop, signal }: ChunkOptions,
 ): AsyncIterableIterator<ModelChunk> {
   const reader = stream.getReader();
   let ready: ModelPart[] = [];
   let reading = false;
   let over = false;
-  let fault: { readonly error: unknown } | undefined;
+  let failed: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
   let resume: (() => void) | undefined;
   let turn: NodeJS.Immediate | undefined;
@@ -38,11 +38,11 @@ export function toChunks(
   function end(outcome: { readonly error: unknown } | undefined, how: 'done' | 'stop'): void {
     if (over) return;
     over = true;
-    fault = outcome;
+    failed = outcome;
     signal?.removeEventListener('abort', aborted);
     clearImmediate(turn);
     if (how === 'stop') {
-      // Streams that were split inside a vendor's package don't pass a cancellation on, so the call is aborted too.
+      // Streams that a vendor's package has split do not forward a cancellation: abort the call too.
       reader.cancel(outcome?.error).catch(() => {});
       stop(outcome?.error);
     }
@@ -96,9 +96,9 @@ export function toChunks(
         resume?.();
         return { done: false, value: chunk };
       }
-      if (fault !== undefined) {
-        const { error } = fault;
-        fault = undefined;
+      if (failed !== undefined) {
+        const { error } = failed;
+        failed = undefined;
         throw error;
       }
       return { done: true, value: undefined };
@@ -106,7 +106,7 @@ export function toChunks(
     async return() {
       ready = [];
       end(undefined, 'stop');
-      fault = undefined;
+      failed = undefined;
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {

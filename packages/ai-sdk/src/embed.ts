@@ -1,26 +1,25 @@
+import { countCharacters, estimateTokens } from '@questline/core/internal';
 import {
-  countCharacters,
   type EmbedRequest,
   type EmbedResult,
-  estimateTokens,
   type GenerateOptions,
   ProviderError,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { providerError } from './errors.ts';
 import type { AiSdkEmbeddingModel } from './models.ts';
 
 const parallelCalls = 4;
 
-export interface EmbedTerms extends GenerateOptions {
-  /** For error texts. */
+export interface EmbedInput extends GenerateOptions {
+  /** For error messages. */
   readonly provider: string;
 }
 
-/** Embeds texts, in as many calls as the model needs. Rejects with a `ProviderError`, or with the signal's reason. */
+/** Embeds texts in as many calls as the model needs. Rejects with a `ProviderError`, or with the signal's reason. */
 export async function embed(
   model: AiSdkEmbeddingModel,
   request: EmbedRequest,
-  { provider, apiKey, signal }: EmbedTerms,
+  { provider, apiKey, signal }: EmbedInput,
 ): Promise<EmbedResult> {
   signal?.throwIfAborted();
   const work = new AbortController();
@@ -28,7 +27,7 @@ export async function embed(
   signal?.addEventListener('abort', aborted, { once: true });
   try {
     const most = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
-    const batches = batchesOf(request.inputs, Math.max(1, most));
+    const batches = splitIntoBatches(request.inputs, Math.max(1, most));
     const atOnce = (await model.supportsParallelCalls) ? parallelCalls : 1;
     const results: EmbedResult[] = [];
     let next = 0;
@@ -44,7 +43,7 @@ export async function embed(
       tokens: results.reduce((sum, result) => sum + result.tokens, 0),
     };
   } catch (error) {
-    // The batches that are still under way would be paid for, for nothing.
+    // Abort the batches still in flight: they would cost money for no result.
     work.abort(error);
     throw signal?.aborted
       ? signal.reason
@@ -68,11 +67,11 @@ async function embedBatch(
   if (result.embeddings.length !== values.length) {
     throw new ProviderError(
       'failed',
-      `${values.length} texts were sent, ${result.embeddings.length} came back`,
+      `${values.length} texts were sent, ${result.embeddings.length} embeddings were returned`,
     );
   }
   if (dimensions !== undefined && result.embeddings.some((embedding) => embedding.length !== dimensions)) {
-    throw new ProviderError('invalid_request', `${model.modelId} does not give ${dimensions} dimensions`);
+    throw new ProviderError('invalid_request', `${model.modelId} does not support ${dimensions} dimensions`);
   }
   const estimated = () => values.reduce((sum, value) => sum + estimateTokens(countCharacters(value)), 0);
   const tokens = result.usage?.tokens;
@@ -82,7 +81,7 @@ async function embedBatch(
   };
 }
 
-/** Before version 4, dimensions were a matter of each vendor's options; most call them so. */
+/** Before version 4, dimensions are a vendor option, which most vendors call `dimensions`. */
 function olderDimensions(vendor: string, dimensions: number | undefined) {
   if (dimensions === undefined) return {};
   const name = vendor.split('.', 1)[0] ?? vendor;
@@ -96,7 +95,7 @@ function olderDimensions(vendor: string, dimensions: number | undefined) {
   };
 }
 
-function batchesOf(inputs: readonly string[], size: number): string[][] {
+function splitIntoBatches(inputs: readonly string[], size: number): string[][] {
   const batches: string[][] = [];
   for (let start = 0; start < inputs.length; start += size) batches.push(inputs.slice(start, start + size));
   return batches;

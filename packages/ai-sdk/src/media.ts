@@ -18,27 +18,30 @@ import {
   type SpeechRequest,
   type TranscribeRequest,
   type TranscribeResult,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { providerError } from './errors.ts';
-import { type AiSdkMediaModel, checkModelOf, type MediaModelOf } from './media-models.ts';
+import { type AiSdkMediaModel, checkMediaModel, type MediaModelByType } from './media-models.ts';
 
-/** Who is asked, for error texts and keys. */
-type Terms = GenerateOptions & { readonly provider: string };
+/** The provider, for error messages and keys. */
+type CallInput = GenerateOptions & { readonly provider: string };
 
-/** Draws, or changes what it is given. Rejects with a `ProviderError`, or with the signal's reason. */
+/** Generates or edits images. Rejects with a `ProviderError`, or with the signal's reason. */
 export function drawImages(
-  entry: MediaModelOf<'image'>,
+  entry: MediaModelByType<'image'>,
   request: ImageRequest,
-  terms: Terms,
+  context: CallInput,
 ): Promise<ImageResult> {
-  return asking(terms, async () => {
-    const model = keyed(entry, terms);
-    const pictures = [
+  return asking(context, async () => {
+    const model = keyed(entry, context);
+    const inputImages = [
       ...(request.source === undefined ? [] : [request.source]),
       ...(request.references ?? []),
     ];
-    if (pictures.length > 0 && model.specificationVersion === 'v2') {
-      throw new ProviderError('invalid_request', `${terms.provider}: '${entry.id}' takes no pictures`);
+    if (inputImages.length > 0 && model.specificationVersion === 'v2') {
+      throw new ProviderError(
+        'invalid_request',
+        `${context.provider}: '${entry.id}' accepts no input images`,
+      );
     }
     const { size, aspectRatio } = request;
     const call: ImageModelV4CallOptions = {
@@ -47,61 +50,62 @@ export function drawImages(
       size: size && `${size.width}x${size.height}`,
       aspectRatio: aspectRatio as ImageModelV4CallOptions['aspectRatio'],
       seed: request.seed,
-      files: pictures.length === 0 ? undefined : pictures.map(fileOf),
-      mask: request.mask && fileOf(request.mask),
+      files: inputImages.length === 0 ? undefined : inputImages.map(makeFile),
+      mask: request.mask && makeFile(request.mask),
       providerOptions: {},
-      ...(terms.signal !== undefined && { abortSignal: terms.signal }),
+      ...(context.signal !== undefined && { abortSignal: context.signal }),
     };
-    // The older interfaces differ in what they know beside this.
+    // The older interfaces differ in the rest.
     const { images, usage } = await (model as ImageModelV4).doGenerate(
       entry.prepare?.(call, request) ?? call,
     );
     if (images.length === 0)
-      throw new ProviderError('failed', `${terms.provider}: answered without an image`);
+      throw new ProviderError('failed', `${context.provider}: the response contains no image`);
     const { inputTokens: input, outputTokens: output } = usage ?? {};
     return {
-      images: images.map((image) => pictureOf(bytesOf(image))),
+      images: images.map((image) => toImage(toBytes(image))),
       ...(input !== undefined && output !== undefined && { usage: { input, output } }),
     };
   });
 }
 
-/** Reads a text out. Rejects as `drawImages`. */
+/** Text-to-speech. Rejects as `drawImages`. */
 export function speak(
-  entry: MediaModelOf<'text-to-speech'>,
+  entry: MediaModelByType<'text-to-speech'>,
   request: SpeechRequest,
-  terms: Terms,
+  context: CallInput,
 ): Promise<AudioResult> {
-  return asking(terms, async () => {
-    const model = keyed(entry, terms) as SpeechModelV4;
+  return asking(context, async () => {
+    const model = keyed(entry, context) as SpeechModelV4;
     const { text, voice, format, languageCode } = request;
     const call: SpeechModelV4CallOptions = {
       text,
       outputFormat: format,
       ...(voice !== undefined && { voice }),
       ...(languageCode !== undefined && { language: languageCode }),
-      ...(terms.signal !== undefined && { abortSignal: terms.signal }),
+      ...(context.signal !== undefined && { abortSignal: context.signal }),
     };
     const { audio } = await model.doGenerate(entry.prepare?.(call, request) ?? call);
-    const data = bytesOf(audio);
-    if (data.length === 0) throw new ProviderError('failed', `${terms.provider}: answered without any sound`);
+    const data = toBytes(audio);
+    if (data.length === 0)
+      throw new ProviderError('failed', `${context.provider}: the response contains no audio`);
     return { mediaType: soundTypes[format], data };
   });
 }
 
-/** Writes down what is said. Rejects as `drawImages`. */
+/** Speech-to-text. Rejects as `drawImages`. */
 export function writeDown(
-  entry: MediaModelOf<'speech-to-text'>,
+  entry: MediaModelByType<'speech-to-text'>,
   request: TranscribeRequest,
-  terms: Terms,
+  context: CallInput,
 ): Promise<TranscribeResult> {
-  return asking(terms, async () => {
-    const model = keyed(entry, terms) as TranscriptionModelV4;
+  return asking(context, async () => {
+    const model = keyed(entry, context) as TranscriptionModelV4;
     const { mediaType, data } = request.audio;
     const call: TranscriptionModelV4CallOptions = {
       audio: data,
       mediaType,
-      ...(terms.signal !== undefined && { abortSignal: terms.signal }),
+      ...(context.signal !== undefined && { abortSignal: context.signal }),
     };
     const { text, durationInSeconds: seconds } = await model.doGenerate(
       entry.prepare?.(call, request) ?? call,
@@ -110,7 +114,7 @@ export function writeDown(
   });
 }
 
-export async function asking<T>({ provider, apiKey, signal }: Terms, work: () => Promise<T>): Promise<T> {
+export async function asking<T>({ provider, apiKey, signal }: CallInput, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   try {
     return await work();
@@ -127,28 +131,28 @@ export function keyed<M>(
     readonly model: M;
     readonly withKey?: (apiKey: string) => M;
   },
-  { provider, apiKey }: Terms,
+  { provider, apiKey }: CallInput,
 ): M {
   if (apiKey === undefined) return entry.model;
-  // Falling back to the platform's key would make the platform pay for what the user meant to pay for.
+  // Falling back to the platform's key would charge the platform for the user's call.
   if (entry.withKey === undefined) {
-    throw new ProviderError('not_configured', `${provider}: '${entry.id}' takes no keys of users`);
+    throw new ProviderError('not_configured', `${provider}: '${entry.id}' does not support user keys`);
   }
   const model = entry.withKey(apiKey);
-  checkModelOf(entry, model);
+  checkMediaModel(entry, model);
   return model;
 }
 
-function fileOf({ mediaType, data }: Media): ImageModelV4File {
+function makeFile({ mediaType, data }: Media): ImageModelV4File {
   return { type: 'file', mediaType, data };
 }
 
-function bytesOf(data: string | Uint8Array): Uint8Array {
+function toBytes(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? Buffer.from(data, 'base64') : data;
 }
 
-/** The interface does not say what a picture is; its first bytes do. */
-function pictureOf(data: Uint8Array): Media {
+/** Detects the type from the first bytes: the interface does not report it. */
+function toImage(data: Uint8Array): Media {
   const head = Buffer.from(data.subarray(0, 12)).toString('latin1');
   if (head.startsWith('\xff\xd8\xff')) return { mediaType: 'image/jpeg', data };
   if (head.startsWith('RIFF') && head.endsWith('WEBP')) return { mediaType: 'image/webp', data };

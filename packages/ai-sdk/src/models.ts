@@ -7,31 +7,31 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
 } from '@ai-sdk/provider';
-import type { GenerateRequest, ModelInfo } from '@questline/core';
+import type { GenerateRequest, ModelInfo } from '@questline/core/ports';
 
-/** The versions of the language model interface that can be bridged. */
+/** The supported versions of the language model interface. */
 export type AiSdkLanguageModel = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
 
-/** The versions of the embedding model interface that can be bridged. */
+/** The supported versions of the embedding model interface. */
 export type AiSdkEmbeddingModel = EmbeddingModelV2<string> | EmbeddingModelV3 | EmbeddingModelV4;
 
-/** What a model is called with, in the words of the newest interface; older ones are translated to. */
+/** Call options of version 4; they are converted for older versions. */
 export type AiSdkCall = LanguageModelV4CallOptions;
 
-/** A model and what the catalogue should know about it. */
+/** A model, with its data for the catalogue. */
 export type AiSdkModel = Partial<
   Omit<ModelInfo, 'id' | 'type' | 'provider' | 'providerModel' | 'contextWindow' | 'maxOutputTokens'>
 > & {
-  /** What callers name it by. */
+  /** The id that callers use. */
   readonly id: string;
   readonly model: AiSdkLanguageModel | AiSdkEmbeddingModel;
-  /** Tokens. */
+  /** Context window, in tokens. */
   readonly contextWindow: number;
-  /** Tokens. 0 for an embedding model. */
+  /** Maximum output tokens. 0 for an embedding model. */
   readonly maxOutputTokens: number;
-  /** Makes the same model with a user's own key. Without it, a call with such a key is refused. */
+  /** Creates the same model with a user's own key. Without it, calls with such a key are rejected. */
   readonly withKey?: (apiKey: string) => AiSdkLanguageModel | AiSdkEmbeddingModel;
-  /** Last change to a call of a language model before it is made, e.g. to set `providerOptions` of the vendor. */
+  /** Changes each call of a language model before it is sent, e.g. sets the vendor's `providerOptions`. */
   readonly prepare?: (call: AiSdkCall, request: GenerateRequest) => AiSdkCall;
 };
 
@@ -44,12 +44,12 @@ export function isLanguageModel(
 }
 
 /**
- * Refuses what cannot be bridged, when the provider is made and not when the first caller comes.
+ * Rejects a model that cannot be bridged, when the provider is created.
  * @throws TypeError
  */
 export function checkModel(id: string, model: unknown): void {
   if (typeof model !== 'object' || model === null) {
-    throw new TypeError(`Model '${id}': wanted a model object of an AI SDK provider, got ${typeof model}`);
+    throw new TypeError(`Model '${id}': expected a model object of an AI SDK provider, got ${typeof model}`);
   }
   const version = 'specificationVersion' in model ? model.specificationVersion : undefined;
   if (!supported.has(version)) {

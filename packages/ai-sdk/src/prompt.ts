@@ -1,25 +1,47 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message } from '@ai-sdk/provider';
-import { type GenerateRequest, type ModelContent, ProviderError } from '@questline/core';
+import { type GenerateRequest, type ModelContent, ProviderError } from '@questline/core/ports';
 import { type Restored, restore } from './blocks.ts';
+import { breakpoint, getBreakpoints } from './caching.ts';
 
 type Assistant = Extract<LanguageModelV4Message, { role: 'assistant' }>;
 type User = Extract<LanguageModelV4Message, { role: 'user' }>;
 type Tool = Extract<LanguageModelV4Message, { role: 'tool' }>;
 
+/** Precedes a conversation that begins with an answer, for vendors that require the user to begin. */
+const LEFT_OUT = '(The beginning of this conversation is left out.)';
+
 /**
- * The conversation in the SDK's words. System messages go to the front, because many vendors take them nowhere else.
+ * Converts the conversation to an SDK prompt. System messages move to the front: most vendors allow them only there.
  * @param vendor the model's `provider`.
- * @throws ProviderError `invalid_request` for content that has no place: a model that never saw it would answer all the same.
+ * @param caches whether the vendor takes prompt cache breakpoints.
+ * @throws ProviderError `invalid_request` for content that cannot be converted: without it, the answer would be wrong.
  */
-export function promptOf(messages: GenerateRequest['messages'], vendor: string): LanguageModelV4Message[] {
+export function toPrompt(
+  request: GenerateRequest,
+  vendor: string,
+  caches: boolean,
+): LanguageModelV4Message[] {
   const front: LanguageModelV4Message[] = [];
   const rest: LanguageModelV4Message[] = [];
-  for (const { role, content } of messages) {
-    if (role === 'system') front.push({ role, content: systemText(content) });
-    else if (role === 'user') rest.push(...userMessages(content));
-    else rest.push(assistantMessage(content, vendor));
+  const breakpoints = caches ? getBreakpoints(request) : undefined;
+  for (const [place, { role, content }] of request.messages.entries()) {
+    const said: LanguageModelV4Message[] = (
+      role === 'system'
+        ? [{ role: 'system' as const, content: systemText(content) }]
+        : role === 'user'
+          ? userMessages(content)
+          : [assistantMessage(content, vendor)]
+    ).filter((message) => message.content.length > 0);
+    const last = said.at(-1);
+    if (last !== undefined && breakpoints?.has(place) === true) {
+      said[said.length - 1] = { ...last, providerOptions: breakpoint(request) };
+    }
+    (role === 'system' ? front : rest).push(...said);
   }
-  return [...front, ...rest].filter((message) => message.content.length > 0);
+  if (rest[0]?.role === 'assistant' && /anthropic|bedrock|google|vertex/.test(vendor)) {
+    rest.unshift({ role: 'user', content: [{ type: 'text', text: LEFT_OUT }] });
+  }
+  return [...front, ...rest];
 }
 
 function systemText(content: readonly ModelContent[]): string {
@@ -28,7 +50,7 @@ function systemText(content: readonly ModelContent[]): string {
     .join('\n\n');
 }
 
-/** Results of tools are a message of their own, and stand right behind the calls. */
+/** Tool results form a message of their own, directly after the calls. */
 function userMessages(content: readonly ModelContent[]): (User | Tool)[] {
   const results: Tool['content'] = [];
   const parts: User['content'] = [];
@@ -47,7 +69,7 @@ function userMessages(content: readonly ModelContent[]): (User | Tool)[] {
     } else if (piece.type === 'document') {
       const text = documentText(piece);
       if (text === undefined) parts.push({ ...filePart(piece.mediaType, piece.data), filename: piece.name });
-      // Hardly any vendor takes textual files, and all of them take text.
+      // Few vendors accept text files; all accept text.
       else parts.push({ type: 'text', text: `${piece.name}:\n\n${text}` });
     } else misplaced(piece, 'user');
   }
@@ -86,5 +108,5 @@ function documentText(document: Extract<ModelContent, { type: 'document' }>): st
 }
 
 function misplaced(piece: ModelContent, role: string): never {
-  throw new ProviderError('invalid_request', `${piece.type} has no place in a message of the ${role}`);
+  throw new ProviderError('invalid_request', `${piece.type} is not allowed in a ${role} message`);
 }

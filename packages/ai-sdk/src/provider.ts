@@ -1,8 +1,19 @@
-import { type ModelInfo, type ModelProvider, ProviderError, type WebTools } from '@questline/core';
+import {
+  findIgnoredFields,
+  type ModelInfo,
+  type ModelProvider,
+  ProviderError,
+  type WebTools,
+} from '@questline/core/ports';
 import { embed } from './embed.ts';
-import { generate } from './generate.ts';
+import { generate, toVersionedCall } from './generate.ts';
 import { drawImages, speak, writeDown } from './media.ts';
-import { type AiSdkMediaModel, checkModelOf, type MediaModelOf, mediaInfoOf } from './media-models.ts';
+import {
+  type AiSdkMediaModel,
+  checkMediaModel,
+  getMediaInfo,
+  type MediaModelByType,
+} from './media-models.ts';
 import {
   type AiSdkEmbeddingModel,
   type AiSdkLanguageModel,
@@ -16,19 +27,19 @@ export interface AiSdkProviderOptions {
   /** The provider's id in the catalogue. */
   readonly id: string;
   readonly models: readonly AiSdkModel[];
-  /** Models that make pictures, speech and films, and that write speech down. */
+  /** Image, speech, video and transcription models. */
   readonly media?: readonly AiSdkMediaModel[];
   /**
-   * Fetches films from where the vendor put them: `createWebTools({ timeoutMs }).fetchFile` of `@questline/providers/web`
-   * does, from the open internet only. Needed for video models.
+   * Fetches a generated video from the vendor's URL. `createWebTools({ timeoutMs }).fetchFile` of
+   * `@questline/providers/web` does so, from the public internet only. Required for video models.
    */
   readonly fetchFile?: NonNullable<WebTools['fetchFile']>;
 }
 
 /**
- * Makes models of the AI SDK provider interface a Questline provider. Language models are streamed through `doStream`,
- * embedding models called through `doEmbed`, both without the SDK's own helpers in between.
- * @throws TypeError for a model of a version that is not supported, or two of one id.
+ * Turns models of the AI SDK provider interface into a Questline provider. Calls `doStream` of language models and
+ * `doEmbed` of embedding models directly, without the SDK's helpers.
+ * @throws TypeError for a model of an unsupported version, and for a duplicate id.
  */
 export function createAiSdkProvider({
   id,
@@ -44,9 +55,9 @@ export function createAiSdkProvider({
   }
   const mediaById = new Map<string, AiSdkMediaModel>();
   for (const entry of media) {
-    checkModelOf(entry, entry.model);
+    checkMediaModel(entry, entry.model);
     if (entry.type === 'video' && fetchFile === undefined) {
-      throw new TypeError(`Model '${entry.id}' makes films: say with fetchFile how they are fetched`);
+      throw new TypeError(`Video model '${entry.id}' requires the option fetchFile`);
     }
     if (byId.has(entry.id) || mediaById.has(entry.id)) {
       throw new TypeError(`Two models have the id '${entry.id}'`);
@@ -54,14 +65,14 @@ export function createAiSdkProvider({
     mediaById.set(entry.id, entry);
   }
   const infos = [
-    ...models.map((entry) => infoOf(id, entry)),
-    ...media.map((entry) => mediaInfoOf(id, entry)),
+    ...models.map((entry) => getInfo(id, entry)),
+    ...media.map((entry) => getMediaInfo(id, entry)),
   ];
 
-  function findMedia<Type extends AiSdkMediaModel['type']>(type: Type, name: string): MediaModelOf<Type> {
+  function findMedia<Type extends AiSdkMediaModel['type']>(type: Type, name: string): MediaModelByType<Type> {
     const entry = mediaById.get(name);
-    if (entry?.type === type) return entry as MediaModelOf<Type>;
-    throw new ProviderError('invalid_request', `${id}: there is no model '${name}' of type ${type}`);
+    if (entry?.type === type) return entry as MediaModelByType<Type>;
+    throw new ProviderError('invalid_request', `${id}: there is no ${type} model '${name}'`);
   }
 
   function find(name: string): AiSdkModel {
@@ -77,9 +88,17 @@ export function createAiSdkProvider({
       const entry = find(request.model);
       const model = keyed(id, entry, options.apiKey);
       if (!isLanguageModel(model)) {
-        throw new ProviderError('invalid_request', `${id}: '${request.model}' is no language model`);
+        throw new ProviderError('invalid_request', `${id}: '${request.model}' is not a language model`);
       }
       return generate(model, request, { ...options, provider: id, prepare: entry.prepare });
+    },
+    ignores(request) {
+      const { model, prepare } = find(request.model);
+      if (!isLanguageModel(model)) return [];
+      return findIgnoredFields(request, (one) => {
+        const { abortSignal: _, ...call } = toVersionedCall(model, one, prepare);
+        return call;
+      });
     },
     async image(request, options) {
       return drawImages(findMedia('image', request.model), request, { ...options, provider: id });
@@ -96,7 +115,7 @@ export function createAiSdkProvider({
     async embed(request, options) {
       const model = keyed(id, find(request.model), options.apiKey);
       if (isLanguageModel(model)) {
-        throw new ProviderError('invalid_request', `${id}: '${request.model}' is no embedding model`);
+        throw new ProviderError('invalid_request', `${id}: '${request.model}' is not an embedding model`);
       }
       return embed(model, request, { ...options, provider: id });
     },
@@ -109,16 +128,16 @@ function keyed(
   apiKey: string | undefined,
 ): AiSdkLanguageModel | AiSdkEmbeddingModel {
   if (apiKey === undefined) return entry.model;
-  // Falling back to the platform's key would make the platform pay for what the user meant to pay for.
+  // Falling back to the platform's key would charge the platform for the user's call.
   if (entry.withKey === undefined) {
-    throw new ProviderError('not_configured', `${provider}: '${entry.id}' takes no keys of users`);
+    throw new ProviderError('not_configured', `${provider}: '${entry.id}' does not support user keys`);
   }
   const model = entry.withKey(apiKey);
   checkModel(entry.id, model);
   return model;
 }
 
-function infoOf(provider: string, entry: AiSdkModel): ModelInfo {
+function getInfo(provider: string, entry: AiSdkModel): ModelInfo {
   const { model, withKey: _, prepare: __, ...fields } = entry;
   return isLanguageModel(model)
     ? { name: entry.id, supportsStreaming: true, ...fields, type: 'text', provider }

@@ -1,14 +1,14 @@
 import type { LanguageModelV2Usage, LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { Usage } from '@questline/core';
+import type { Usage } from '@questline/core/ports';
 import type { Metadata } from './blocks.ts';
 
 /**
- * Token counts as classes that don't overlap.
+ * Converts token counts to classes that do not overlap.
  * @param vendor the model's `provider`, e.g. `anthropic.messages`.
- * @param metadata what came with them: where Anthropic tells, in version 2, what was written to the cache.
- * @returns undefined when the provider counted nothing.
+ * @param metadata metadata of the answer: in version 2, Anthropic reports cache writes there.
+ * @returns undefined when the provider reported no counts.
  */
-export function usageOf(
+export function toUsage(
   usage: LanguageModelV2Usage | LanguageModelV4Usage | undefined,
   vendor: string,
   metadata?: Metadata,
@@ -21,7 +21,7 @@ function isFlat(usage: LanguageModelV2Usage | LanguageModelV4Usage): usage is La
   return typeof usage.inputTokens !== 'object';
 }
 
-/** Versions 3 and 4: a total, of which the classes are parts. */
+/** Versions 3 and 4: a total and its parts. */
 function nestedUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   if (
     inputTokens.total === undefined &&
@@ -42,14 +42,14 @@ function nestedUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage
   });
 }
 
-/** What is left of a total, and never less than the part that was counted as the rest. */
+/** The rest of a total, but at least the count that was reported for the rest. */
 function rest(total: number | undefined, parts: number, counted: number | undefined): number {
   return Math.max((total ?? 0) - parts, counted ?? 0, 0);
 }
 
 /**
- * Version 2: flat numbers, whose overlap depends on the vendor. Anthropic counts cached input apart (also behind
- * Bedrock and Vertex), others within the input; a total shows whether reasoning was counted apart.
+ * Version 2: flat counts whose overlap depends on the vendor. Anthropic counts cached input apart (also behind Bedrock
+ * and Vertex), other vendors within the input; the total shows whether reasoning is counted apart.
  */
 function flatUsage(
   usage: LanguageModelV2Usage,
@@ -74,7 +74,7 @@ function flatUsage(
   });
 }
 
-/** Leaves out the classes that were not used. */
+/** Removes classes with no tokens. */
 function compact(
   usage: Required<Pick<Usage, 'input' | 'output' | 'cachedInput' | 'cacheWrite' | 'reasoning'>>,
 ) {

@@ -1,14 +1,14 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import {
-  answerOf,
-  failureOf,
   finish,
+  getAnswer,
+  getProvider,
   hello,
-  providerOf,
   scripted,
   spoken,
   textParts,
+  toFailure,
   usage,
 } from './scripted.ts';
 
@@ -18,8 +18,8 @@ function call(id: string, input: string, more = {}): LanguageModelV4StreamPart {
   return { type: 'tool-call', toolCallId: id, toolName: 'sum', input, ...more };
 }
 
-describe('an answer', () => {
-  test('is text, usage and a reason', async () => {
+describe('answer of the bridge', () => {
+  test('returns text, usage and a finish reason', async () => {
     const { model } = scripted([
       { type: 'stream-start', warnings: [] },
       { type: 'response-metadata', id: 'r', modelId: 'x' },
@@ -28,7 +28,7 @@ describe('an answer', () => {
       { type: 'raw', rawValue: {} },
       finish,
     ]);
-    expect(await answerOf(model)).toEqual([
+    expect(await getAnswer(model)).toEqual([
       { type: 'text', text: 'Hel' },
       { type: 'text', text: 'lo' },
       { type: 'usage', usage: { input: 12, output: 5 } },
@@ -42,19 +42,19 @@ describe('an answer', () => {
     ['tool-calls', 'tool_use'],
     ['content-filter', 'content_filter'],
     ['other', 'other'],
-  ] as const)('finishes %s as %s', async (unified, reason) => {
+  ] as const)('maps the finish reason %s to %s', async (unified, reason) => {
     const { model } = scripted([{ ...finish, finishReason: { unified, raw: undefined } }]);
-    expect((await answerOf(model)).at(-1)).toEqual({ type: 'finish', reason });
+    expect((await getAnswer(model)).at(-1)).toEqual({ type: 'finish', reason });
   });
 
   test.each(['error', 'interrupted'] as const)(
-    'that finishes with %s fails, after its usage',
+    'fails after its usage when it finishes with %s',
     async (unified) => {
       const { model } = scripted([
         ...textParts('Hi'),
         { ...finish, finishReason: { unified, raw: undefined } },
       ]);
-      const stream = await providerOf(model).generate(hello, {});
+      const stream = await getProvider(model).generate(hello, {});
       const iterator = stream[Symbol.asyncIterator]();
       expect((await iterator.next()).value).toContainEqual({
         type: 'usage',
@@ -65,22 +65,22 @@ describe('an answer', () => {
     },
   );
 
-  test('that stops without a finish fails', async () => {
+  test('fails when the stream stops without a finish part', async () => {
     const { model } = scripted(textParts('Hi'));
-    expect(await failureOf(answerOf(model))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(getAnswer(model))).toMatchObject({ kind: 'failed' });
   });
 
-  test('that is told to be an error fails as that error, and the stream is cancelled', async () => {
+  test('fails with the reported error and cancels the stream', async () => {
     const { model, cancelled, calls } = scripted((controller) => {
       for (const part of textParts('Hi')) controller.enqueue(part);
       controller.enqueue({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } });
     });
-    expect(await failureOf(answerOf(model))).toMatchObject({ kind: 'overloaded', message: 'bridge: busy' });
+    expect(await toFailure(getAnswer(model))).toMatchObject({ kind: 'overloaded', message: 'bridge: busy' });
     expect(cancelled).toHaveLength(1);
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
-  test('calls tools, without those that the vendor ran itself', async () => {
+  test('returns tool calls without those that the vendor ran itself', async () => {
     const { model } = scripted([
       { type: 'tool-input-start', id: 'a', toolName: 'sum' },
       { type: 'tool-input-delta', id: 'a', delta: '{"x":1}' },
@@ -91,27 +91,31 @@ describe('an answer', () => {
       { type: 'tool-result', toolCallId: 'c', toolName: 'sum', result: 3 },
       { ...finish, finishReason: { unified: 'stop', raw: undefined } },
     ]);
-    expect(await answerOf(model)).toEqual([
+    expect(await getAnswer(model)).toEqual([
+      { type: 'tool_use_delta', index: 0, id: 'a', name: 'sum', arguments: '' },
+      { type: 'tool_use_delta', index: 0, arguments: '{"x":1}' },
       { type: 'tool_use', id: 'a', name: 'sum', arguments: '{"x":1}' },
+      // Without deltas: one complete call.
+      { type: 'tool_use_delta', index: 1, id: 'b', name: 'sum', arguments: '{}' },
       { type: 'tool_use', id: 'b', name: 'sum', arguments: '{}' },
       { type: 'usage', usage: { input: 12, output: 5 } },
       { type: 'finish', reason: 'tool_use' },
     ]);
   });
 
-  test('cut in the middle of a call leaves the half call out; half a call in a whole answer fails', async () => {
+  test('omits an incomplete tool call from a cut answer and fails for one in a complete answer', async () => {
     const half = call('a', '{"x":');
     const cut = scripted([half, { ...finish, finishReason: { unified: 'length', raw: undefined } }]);
-    expect((await answerOf(cut.model)).map((part) => part.type)).toEqual(['usage', 'finish']);
+    expect((await getAnswer(cut.model)).map((part) => part.type)).toEqual(['usage', 'finish']);
     const whole = scripted([half, finish]);
-    expect(await failureOf(answerOf(whole.model))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(getAnswer(whole.model))).toMatchObject({ kind: 'malformed_answer' });
     const list = scripted([call('a', '[1]'), finish]);
-    expect(await failureOf(answerOf(list.model))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(getAnswer(list.model))).toMatchObject({ kind: 'malformed_answer' });
   });
 });
 
-describe('reasoning', () => {
-  test('comes as progress and as a block with the metadata that came last', async () => {
+describe('reasoning of the bridge', () => {
+  test('streams reasoning as progress and returns a block with the last metadata', async () => {
     const { model } = scripted([
       { type: 'reasoning-start', id: 'r', providerMetadata: signed('early') },
       { type: 'reasoning-delta', id: 'r', delta: 'Let me ' },
@@ -121,7 +125,7 @@ describe('reasoning', () => {
       ...textParts('Done.'),
       finish,
     ]);
-    expect((await answerOf(model)).slice(0, 4)).toEqual([
+    expect((await getAnswer(model)).slice(0, 4)).toEqual([
       { type: 'thinking_delta', text: 'Let me ' },
       { type: 'thinking_delta', text: 'think.' },
       {
@@ -137,7 +141,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  test('without text is kept for its metadata, without either it is not; one left open is closed', async () => {
+  test('keeps a block without text only if it has metadata, and closes an open block', async () => {
     const { model } = scripted([
       { type: 'reasoning-start', id: 'a', providerMetadata: { vendor: { redactedData: 'xyz' } } },
       { type: 'reasoning-end', id: 'a' },
@@ -147,7 +151,7 @@ describe('reasoning', () => {
       { type: 'reasoning-delta', id: 'c', delta: 'open' },
       finish,
     ]);
-    const blocks = (await answerOf(model)).flatMap((part) => (part.type === 'thinking' ? [part.block] : []));
+    const blocks = (await getAnswer(model)).flatMap((part) => (part.type === 'thinking' ? [part.block] : []));
     expect(blocks).toEqual([
       {
         type: 'thinking',
@@ -160,16 +164,16 @@ describe('reasoning', () => {
   });
 });
 
-describe('usage', () => {
+describe('usage of the bridge', () => {
   const counted = async (counts: LanguageModelV4Usage) => {
-    const parts = await answerOf(scripted([...textParts('Hi'), { ...finish, usage: counts }]).model);
+    const parts = await getAnswer(scripted([...textParts('Hi'), { ...finish, usage: counts }]).model);
     const part = parts.find((one) => one.type === 'usage');
     return part?.type === 'usage' ? part.usage : undefined;
   };
   const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
   const noOutput = { total: undefined, text: undefined, reasoning: undefined };
 
-  test('is split into classes that do not overlap', async () => {
+  test('splits usage into classes that do not overlap', async () => {
     expect(
       await counted({
         inputTokens: { total: 100, noCache: 30, cacheRead: 50, cacheWrite: 20 },
@@ -178,14 +182,14 @@ describe('usage', () => {
     ).toEqual({ input: 30, cachedInput: 50, cacheWrite: 20, output: 25, reasoning: 15 });
   });
 
-  test('is split by what is there', async () => {
+  test('splits usage by the counts that are present', async () => {
     expect(
       await counted({
         inputTokens: { ...none, total: 100, cacheRead: 60 },
         outputTokens: { ...noOutput, total: 40, reasoning: 10 },
       }),
     ).toEqual({ input: 40, cachedInput: 60, output: 30, reasoning: 10 });
-    // Tokens of other kinds, audio for one, are in the total only.
+    // Tokens of other kinds, such as audio, are only in the total.
     expect(
       await counted({
         inputTokens: { ...none, total: 7 },
@@ -194,11 +198,11 @@ describe('usage', () => {
     ).toEqual({ input: 7, output: 30, reasoning: 10 });
   });
 
-  test('is absent when nobody counted', async () => {
+  test('returns no usage when the model counts nothing', async () => {
     expect(await counted({ inputTokens: none, outputTokens: noOutput })).toBeUndefined();
   });
 
-  test('loses no token to a total that leaves a part out', async () => {
+  test('assigns every token when the total exceeds its parts', async () => {
     expect(
       await counted({
         inputTokens: { total: 10, noCache: 10, cacheRead: 90, cacheWrite: 0 },
@@ -209,8 +213,8 @@ describe('usage', () => {
   });
 });
 
-test('what the model says is what the reader reads, in order', async () => {
+test('delivers the parts to the reader in the order of the model', async () => {
   const words = Array.from({ length: 1000 }, (_, n) => `${n} `);
   const { model } = scripted([...textParts(...words), finish]);
-  expect(spoken(await answerOf(model))).toBe(words.join(''));
+  expect(spoken(await getAnswer(model))).toBe(words.join(''));
 });

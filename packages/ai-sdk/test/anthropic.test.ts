@@ -1,9 +1,9 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
-import type { GenerateRequest, ModelContent, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelContent, ModelPart } from '@questline/core/ports';
 import { createAnthropicUpstream, type Script, type Upstream } from '@questline/testing/upstreams';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAiSdkProvider } from '../src/index.ts';
-import { chunksOf, failureOf, hello, spoken } from './scripted.ts';
+import { getChunks, hello, spoken, toFailure } from './scripted.ts';
 
 const apiKey = 'sk-ant-SECRETSECRETSECRET';
 let upstream: Upstream;
@@ -22,13 +22,13 @@ afterAll(() => upstream.close());
 async function ask(script: Script, request: Partial<GenerateRequest> = {}): Promise<ModelPart[]> {
   upstream.use(script);
   const stream = await provider.generate({ ...hello, ...request }, {});
-  return (await chunksOf(stream)).flat() as ModelPart[];
+  return (await getChunks(stream)).flat() as ModelPart[];
 }
 
 const lastBody = () => upstream.requests.at(-1)?.body;
 
-describe("Anthropic's models, through their own package", () => {
-  test('answer with text, usage in classes and a reason', async () => {
+describe('bridge with the SDK package of Anthropic', () => {
+  test('returns text, usage in classes and a finish reason', async () => {
     const parts = await ask({
       steps: [{ text: 'Grüße' }, { text: ', \u{1F600}' }],
       usage: { input: 40, cachedInput: 60, cacheWrite: 20, output: 25 },
@@ -43,7 +43,7 @@ describe("Anthropic's models, through their own package", () => {
     expect(lastBody()).toMatchObject({ model: 'claude-sonnet-4-5', stream: true, max_tokens: 50 });
   });
 
-  test('think within the cap, and get their signed thoughts back with the calls', async () => {
+  test('limits thinking to the cap and sends signed thoughts back with the calls', async () => {
     const tools = [{ name: 'sum', description: 'Adds.', parameters: { type: 'object', properties: {} } }];
     const parts = await ask(
       {
@@ -120,29 +120,32 @@ describe("Anthropic's models, through their own package", () => {
     [400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum', 'context_length'],
     [400, 'invalid_request_error', 'messages: roles must alternate', 'invalid_request'],
     [500, 'api_error', 'Internal server error', 'failed'],
-  ])('refusing with %i %s "%s" is %s', async (status, type, message, kind) => {
+  ])('maps status %i %s "%s" to %s', async (status, type, message, kind) => {
     const body = { type: 'error', error: { type, message } };
-    const error = (await failureOf(ask({ refusal: { status, body } }))) as Error;
+    const error = (await toFailure(ask({ refusal: { status, body } }))) as Error;
     expect(error).toMatchObject({ name: 'ProviderError', kind });
     expect(error.message).not.toContain('SECRET');
   });
 
-  test.each([[], [{ text: 'Hi' }]])('breaking off after %j is an error of a class', async (...said) => {
-    const steps = [...said, { error: 'Overloaded', code: 'overloaded_error' }];
-    expect(await failureOf(ask({ steps }))).toMatchObject({ kind: 'overloaded' });
-  });
+  test.each([[], [{ text: 'Hi' }]])(
+    'reports a classified error when the stream breaks off after %j',
+    async (...said) => {
+      const steps = [...said, { error: 'Overloaded', code: 'overloaded_error' }];
+      expect(await toFailure(ask({ steps }))).toMatchObject({ kind: 'overloaded' });
+    },
+  );
 
-  test('breaking off without a word fails', async () => {
+  test('fails when the stream breaks off without an event', async () => {
     const said = { text: 'Hi' };
-    expect(await failureOf(ask({ steps: [said, { disconnect: true }] }))).toMatchObject({ kind: 'failed' });
-    expect(await failureOf(ask({ steps: [said], finish: 'none' }))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(ask({ steps: [said, { disconnect: true }] }))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(ask({ steps: [said], finish: 'none' }))).toMatchObject({ kind: 'failed' });
   });
 });
 
-describe('leaving', () => {
+describe('cancellation with the Anthropic package', () => {
   beforeEach(() => upstream.use({ steps: [{ text: 'Hi' }, { wait: new Promise(() => {}) }] }));
 
-  test.each([true, false])('by return closes the connection (after a first read: %s)', async (read) => {
+  test.each([true, false])('closes the connection on return (after a first read: %s)', async (read) => {
     const number = upstream.requests.length;
     const stream = await provider.generate(hello, {});
     const iterator = stream[Symbol.asyncIterator]();
@@ -151,7 +154,7 @@ describe('leaving', () => {
     await (await upstream.request(number)).disconnected;
   });
 
-  test('by abort closes the connection and ends the stream with the reason', async () => {
+  test('closes the connection on abort and ends the stream with the abort reason', async () => {
     const number = upstream.requests.length;
     const abort = new AbortController();
     const stream = await provider.generate(hello, { signal: abort.signal });

@@ -1,29 +1,60 @@
-import type { ModelContent, ModelMessage, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelContent, ModelMessage, ModelPart } from '@questline/core/ports';
 import { describe, expect, test } from 'vitest';
-import type { AiSdkModel } from '../src/index.ts';
-import { answerOf, failureOf, finish, type hello, scripted, textParts } from './scripted.ts';
+import { type AiSdkModel, createAiSdkProvider } from '../src/index.ts';
+import { finish, getAnswer, type hello, scripted, textParts, toFailure } from './scripted.ts';
 
 const text = (words: string): ModelContent => ({ type: 'text', text: words });
 const base64 = (words: string) => Buffer.from(words).toString('base64');
 
-/** What the model is called with. */
+/** The call that the model receives. */
 async function called(
   request: Partial<typeof hello>,
   fields: Parameters<typeof scripted>[1] = {},
   config: Partial<AiSdkModel> = {},
 ) {
   const { model, calls } = scripted([...textParts('ok'), finish], fields);
-  await answerOf(model, request, config);
+  await getAnswer(model, request, config);
   const [call] = calls;
   if (call === undefined) throw new Error('not called');
   return call;
 }
 
-const promptOf = async (...messages: ModelMessage[]) => (await called({ messages })).prompt;
+const toPrompt = async (...messages: ModelMessage[]) => (await called({ messages })).prompt;
 
-describe('a conversation', () => {
-  test('is told with texts, images, documents, tool calls and their results', async () => {
-    const prompt = await promptOf(
+describe('fields that the bridge ignores', () => {
+  const request: GenerateRequest = {
+    model: 'm',
+    messages: [{ role: 'user', content: [text('Hi')] }],
+    maxTokens: 100,
+    tools: [{ name: 'look', description: '', parameters: { type: 'object' } }],
+    temperature: 0.5,
+    topP: 0.5,
+    topK: 5,
+    stop: ['END'],
+    seed: 1,
+    toolChoice: 'required',
+    parallelToolCalls: false,
+    reasoningEffort: 'low',
+  };
+
+  test.each([
+    ['another vendor', { provider: 'test.chat' }, ['parallelToolCalls']],
+    ['Anthropic', { provider: 'anthropic.messages' }, []],
+    ['OpenAI', { provider: 'openai.responses' }, []],
+    ['an older interface', { specificationVersion: 'v3' }, ['parallelToolCalls', 'reasoningEffort']],
+  ])('are named for %s', (_title, fields, expected) => {
+    const { model } = scripted([finish], fields);
+    const provider = createAiSdkProvider({
+      id: 'test',
+      models: [{ id: 'm', model, contextWindow: 1000, maxOutputTokens: 100 }],
+    });
+    expect(provider.ignores?.(request)).toEqual(expected);
+  });
+});
+
+describe('conversation sent through the bridge', () => {
+  test('sends texts, images, documents, tool calls and their results', async () => {
+    const prompt = await toPrompt(
       { role: 'system', content: [text('Be'), text('brief')] },
       {
         role: 'user',
@@ -91,8 +122,8 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('has its system messages in front, and no empty ones', async () => {
-    const prompt = await promptOf(
+  test('puts system messages first and drops empty ones', async () => {
+    const prompt = await toPrompt(
       { role: 'user', content: [text('a')] },
       { role: 'system', content: [text('late')] },
       { role: 'assistant', content: [text('')] },
@@ -105,16 +136,16 @@ describe('a conversation', () => {
     ['an image of the assistant', { role: 'assistant', type: 'image' }],
     ['an image in a system message', { role: 'system', type: 'image' }],
     ['a tool call of the user', { role: 'user', type: 'tool_use' }],
-  ] as const)('with %s is refused', async (_, { role, type }) => {
+  ] as const)('rejects a conversation with %s', async (_, { role, type }) => {
     const piece: ModelContent =
       type === 'image' ? { type, mediaType: 'image/png', data: '' } : { type, id: 'x', name: 'x', input: {} };
     const messages: ModelMessage[] = [{ role, content: [piece] }];
-    expect(await failureOf(called({ messages }))).toMatchObject({ kind: 'invalid_request' });
+    expect(await toFailure(called({ messages }))).toMatchObject({ kind: 'invalid_request' });
   });
 });
 
-describe('a call', () => {
-  test('carries the cap, temperature, tools and format', async () => {
+describe('call options of the bridge', () => {
+  test('sends the cap, temperature, tools and format', async () => {
     const call = await called({
       maxTokens: 77,
       temperature: 0.3,
@@ -130,7 +161,80 @@ describe('a call', () => {
     });
   });
 
-  test('leaves out what was not asked for', async () => {
+  const tools = [
+    { name: 'sum', description: 'Adds.', parameters: { type: 'object' } },
+    { name: 'mean', description: 'Averages.', parameters: { type: 'object' } },
+  ];
+
+  test.each([
+    [{ topP: 0.5 }, { topP: 0.5 }],
+    [{ topK: 40 }, { topK: 40 }],
+    [{ stop: ['END'] }, { stopSequences: ['END'] }],
+    [{ seed: 7 }, { seed: 7 }],
+    [{ toolChoice: 'none' }, { toolChoice: { type: 'none' } }],
+    [{ toolChoice: 'required' }, { toolChoice: { type: 'required' } }],
+    [{ toolChoice: { name: 'mean' } }, { toolChoice: { type: 'tool', toolName: 'mean' } }],
+  ] as const)('sends %o', async (fields, expected) => {
+    expect(await called({ tools, ...fields })).toMatchObject(expected);
+  });
+
+  test.each([
+    ['anthropic.messages', { anthropic: { disableParallelToolUse: true } }],
+    ['openai.chat', { openai: { parallelToolCalls: false } }],
+    ['azure.responses', { azure: { parallelToolCalls: false, store: false } }],
+  ])('asks %s for one tool call at a time', async (provider, expected) => {
+    const call = await called({ tools, parallelToolCalls: false }, { provider });
+    expect(call.providerOptions).toMatchObject(expected);
+  });
+
+  test('sends the prompt cache key to the vendors that accept one', async () => {
+    const promptCache = { mode: 'auto', key: 'k' } as const;
+    const call = await called({ promptCache }, { provider: 'openai.responses' });
+    expect(call.providerOptions).toMatchObject({ openai: { promptCacheKey: 'k', store: false } });
+    const off = await called(
+      { promptCache: { ...promptCache, mode: 'off' } },
+      { provider: 'openai.responses' },
+    );
+    expect(off.providerOptions?.openai).toEqual({ store: false });
+  });
+
+  test('sets cache breakpoints for Anthropic and no other vendor', async () => {
+    const messages: ModelMessage[] = [
+      { role: 'system', content: [text('Rules.')] },
+      { role: 'user', content: [text('One.')] },
+      { role: 'assistant', content: [text('Two.')], cacheBreakpoint: true },
+      { role: 'user', content: [text('Three.')] },
+    ];
+    const marked = async (more: Partial<typeof hello>, provider: string) => {
+      const { prompt, tools: offered = [] } = await called({ messages, tools, ...more }, { provider });
+      return [...offered, ...prompt].flatMap((one, place) =>
+        JSON.stringify(one).includes('cacheControl') ? [place] : [],
+      );
+    };
+    // The last tool, the system text and the caller's own mark.
+    expect(await marked({}, 'anthropic.messages')).toEqual([1, 2, 4]);
+    expect(
+      await marked(
+        { messages: messages.map(({ role, content }) => ({ role, content })) },
+        'anthropic.messages',
+      ),
+    ).toEqual([1, 2, 5]);
+    expect(await marked({ promptCache: { mode: 'off' } }, 'anthropic.messages')).toEqual([]);
+    expect(await marked({}, 'openai.chat')).toEqual([]);
+  });
+
+  test('starts the conversation with a user message where the vendor requires it', async () => {
+    const messages: ModelMessage[] = [
+      { role: 'assistant', content: [text('Said before.')] },
+      { role: 'user', content: [text('Hi')] },
+    ];
+    const roles = async (provider: string) =>
+      (await called({ messages }, { provider })).prompt.map(({ role }) => role);
+    expect(await roles('google.generative-ai')).toEqual(['user', 'assistant', 'user']);
+    expect(await roles('openai.chat')).toEqual(['assistant', 'user']);
+  });
+
+  test('omits options that were not requested', async () => {
     const call = await called({ tools: [] });
     for (const name of ['temperature', 'tools', 'toolChoice', 'responseFormat', 'reasoning']) {
       expect(call).not.toHaveProperty(name);
@@ -138,7 +242,7 @@ describe('a call', () => {
     expect((await called({ responseFormat: { type: 'json' } })).responseFormat).toEqual({ type: 'json' });
   });
 
-  test('can be changed by the host before it is made', async () => {
+  test('lets the host change the call before it is made', async () => {
     const call = await called(
       {},
       {},
@@ -153,7 +257,7 @@ describe('a call', () => {
     expect(call).toMatchObject({ seed: 50, providerOptions: { test: { user: 'u' } } });
   });
 
-  test('asks for effort, from the effort or the budget', async () => {
+  test('requests effort from the effort or the thinking budget', async () => {
     expect(await called({ reasoningEffort: 'high' })).toMatchObject({
       reasoning: 'high',
       maxOutputTokens: 50,
@@ -167,7 +271,7 @@ describe('a call', () => {
     'claude-opus-4-20250514',
     'claude-3-7-sonnet-20250219',
     'claude-sonnet-4@20250514',
-  ])('of %s keeps what is written in all within the cap, thinking included', async (modelId) => {
+  ])('keeps the output of %s within the cap, including thinking', async (modelId) => {
     const fields = { provider: 'anthropic.messages', modelId };
     const call = await called({ maxTokens: 4000, thinking: { budgetTokens: 2000 } }, fields);
     expect(call).toMatchObject({
@@ -176,7 +280,8 @@ describe('a call', () => {
     });
     expect(call.reasoning).toBeUndefined();
     const greedy = await called({ maxTokens: 2000, thinking: { budgetTokens: 32_000 } }, fields);
-    expect(greedy.maxOutputTokens).toBe(1);
+    // A quarter of a small cap is reserved for the answer.
+    expect(greedy.maxOutputTokens).toBe(500);
     const small = await called({ maxTokens: 1000, thinking: { budgetTokens: 2000 } }, fields);
     expect(small).toMatchObject({ maxOutputTokens: 1000 });
     expect(small.providerOptions?.anthropic).toBeUndefined();
@@ -184,7 +289,7 @@ describe('a call', () => {
     expect(byEffort.maxOutputTokens).toBe(6000);
   });
 
-  test('of later Claudes follows the effort', async () => {
+  test('uses effort for later Claude models', async () => {
     for (const modelId of ['claude-opus-4-6', 'claude-sonnet-5', 'claude-opus-5-5', 'claude-haiku-5-5']) {
       const fields = { provider: 'anthropic.messages', modelId };
       const call = await called({ maxTokens: 4000, reasoningEffort: 'medium' }, fields);
@@ -192,14 +297,14 @@ describe('a call', () => {
     }
   });
 
-  test('asks OpenAI to keep nothing', async () => {
+  test('asks OpenAI to store nothing', async () => {
     const call = await called({}, { provider: 'openai.responses' });
     expect(call.providerOptions?.openai).toEqual({ store: false });
     expect((await called({}, { provider: 'openai.chat' })).providerOptions).toEqual({});
   });
 });
 
-describe('what a vendor attached', () => {
+describe('provider metadata on messages', () => {
   const metadata = (name: string) => ({ test: { name } });
   const answer = scripted([
     { type: 'reasoning-start', id: 'r1' },
@@ -225,7 +330,10 @@ describe('what a vendor attached', () => {
     finish,
   ]);
 
-  /** The way of an answer through a caller: thinking first, all text in one, then the calls; over JSON. */
+  /**
+   * Stores the parts of an answer like a client: thinking first, all text in one part, then the calls;
+   * through JSON.
+   */
   function keep(parts: readonly ModelPart[]): ModelContent[] {
     const words = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     const content: ModelContent[] = [
@@ -265,16 +373,16 @@ describe('what a vendor attached', () => {
     { type: 'tool-call', toolCallId: 'c2', toolName: 'sum', input: {} },
   ];
 
-  test('goes back to it where it was, in the order it came in', async () => {
-    expect(await handedBack(keep(await answerOf(answer.model)))).toEqual(whole);
+  test('sends metadata back to its vendor in the original place and order', async () => {
+    expect(await handedBack(keep(await getAnswer(answer.model)))).toEqual(whole);
   });
 
-  test('does not go to another vendor', async () => {
-    expect(await handedBack(keep(await answerOf(answer.model)), { provider: 'other.chat' })).toEqual(bare);
+  test('does not send metadata to another vendor', async () => {
+    expect(await handedBack(keep(await getAnswer(answer.model)), { provider: 'other.chat' })).toEqual(bare);
   });
 
-  test('is left out when the text was changed, or a call or a thought is missing', async () => {
-    const kept = keep(await answerOf(answer.model));
+  test('drops metadata when the text changed or a call or thought is missing', async () => {
+    const kept = keep(await getAnswer(answer.model));
     const edited = kept.map((piece) => (piece.type === 'text' ? text('Look: Undone.') : piece));
     expect(await handedBack(edited)).toEqual([{ type: 'text', text: 'Look: Undone.' }, ...bare.slice(1)]);
     const without = kept.filter((piece) => piece.type !== 'tool_use' || piece.id !== 'c2');
@@ -282,8 +390,8 @@ describe('what a vendor attached', () => {
     expect(await handedBack(kept.slice(1))).toEqual(bare);
   });
 
-  test('is not believed when a caller made it up', async () => {
-    const kept = keep(await answerOf(answer.model));
+  test('ignores metadata that a caller forged', async () => {
+    const kept = keep(await getAnswer(answer.model));
     for (const layout of [null, 'x', [null], [{ type: 'text' }], [{ type: 'other' }]]) {
       const forged = kept.map((piece) =>
         piece.type === 'thinking' && piece.block.type === 'redacted_thinking'
@@ -295,7 +403,7 @@ describe('what a vendor attached', () => {
     }
   });
 
-  test('to reasoning alone needs no layout, and blocks of others are left out', async () => {
+  test('sends a lone reasoning block without a layout and omits blocks of other vendors', async () => {
     const { model } = scripted([
       { type: 'reasoning-start', id: 'r', providerMetadata: metadata('r') },
       { type: 'reasoning-delta', id: 'r', delta: 'hm' },
@@ -303,7 +411,7 @@ describe('what a vendor attached', () => {
       ...textParts('Hi'),
       finish,
     ]);
-    const kept = keep(await answerOf(model));
+    const kept = keep(await getAnswer(model));
     expect(kept.filter((piece) => piece.type === 'thinking')).toHaveLength(1);
     const foreign: ModelContent = {
       type: 'thinking',

@@ -1,6 +1,6 @@
 import type { EmbeddingModelV4, EmbeddingModelV4CallOptions } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { failureOf, hello, providerOf } from './scripted.ts';
+import { getProvider, hello, toFailure } from './scripted.ts';
 
 interface Shape {
   readonly most?: number | undefined;
@@ -10,7 +10,7 @@ interface Shape {
   readonly answer?: (call: EmbeddingModelV4CallOptions) => number[][] | Promise<number[][]>;
 }
 
-/** Embeds a text as its length, in as many dimensions as asked for. */
+/** Embeds a text as its length, in the requested number of dimensions. */
 function scripted(shape: Shape = {}) {
   const calls: EmbeddingModelV4CallOptions[] = [];
   const open = { now: 0, most: 0 };
@@ -34,7 +34,7 @@ function scripted(shape: Shape = {}) {
       return { embeddings, warnings: [], ...(usage !== undefined && { usage: { tokens: usage } }) };
     },
   } as EmbeddingModelV4;
-  const provider = providerOf(model);
+  const provider = getProvider(model);
   const embed = (inputs: string[], more: { dimensions?: number } = {}, signal?: AbortSignal) => {
     if (provider.embed === undefined) throw new Error('cannot embed');
     return provider.embed({ model: 'm', inputs, ...more }, signal ? { signal } : {});
@@ -44,8 +44,8 @@ function scripted(shape: Shape = {}) {
 
 const texts = (count: number) => Array.from({ length: count }, (_, n) => 'x'.repeat(n + 1));
 
-describe('embeddings', () => {
-  test('come in the order of the texts, with their tokens', async () => {
+describe('embeddings through the bridge', () => {
+  test('returns vectors in the order of the texts, with their tokens', async () => {
     const { embed, calls } = scripted();
     expect(await embed(['a', 'bbb'])).toEqual({
       embeddings: [
@@ -57,43 +57,46 @@ describe('embeddings', () => {
     expect(calls[0]).not.toHaveProperty('dimensions');
   });
 
-  test.each([true, false])('of many texts take several calls, in order (parallel: %s)', async (parallel) => {
-    const { embed, calls, open } = scripted({ most: 3, parallel });
-    const result = await embed(texts(20));
-    expect(result.embeddings.map(([length]) => length)).toEqual(texts(20).map((text) => text.length));
-    expect(result.tokens).toBe(70);
-    expect(calls.map((call) => call.values.length)).toEqual([3, 3, 3, 3, 3, 3, 2]);
-    expect(open.most).toBe(parallel ? 4 : 1);
-  });
+  test.each([true, false])(
+    'splits many texts into several calls and keeps their order (parallel: %s)',
+    async (parallel) => {
+      const { embed, calls, open } = scripted({ most: 3, parallel });
+      const result = await embed(texts(20));
+      expect(result.embeddings.map(([length]) => length)).toEqual(texts(20).map((text) => text.length));
+      expect(result.tokens).toBe(70);
+      expect(calls.map((call) => call.values.length)).toEqual([3, 3, 3, 3, 3, 3, 2]);
+      expect(open.most).toBe(parallel ? 4 : 1);
+    },
+  );
 
-  test('have the dimensions asked for, or fail', async () => {
+  test('returns the requested dimensions or fails', async () => {
     const { embed, calls } = scripted();
     expect((await embed(['a'], { dimensions: 3 })).embeddings).toEqual([[1, 1, 1]]);
     expect(calls[0]?.dimensions).toBe(3);
     const stubborn = scripted({ answer: () => [[1, 2]] });
-    expect(await failureOf(stubborn.embed(['a'], { dimensions: 3 }))).toMatchObject({
+    expect(await toFailure(stubborn.embed(['a'], { dimensions: 3 }))).toMatchObject({
       kind: 'invalid_request',
     });
   });
 
-  test.each(['v2', 'v3'])('of version %s get dimensions by the options of vendors', async (version) => {
+  test.each(['v2', 'v3'])('requests dimensions through vendor options for version %s', async (version) => {
     const { embed, calls } = scripted({ version, answer: () => [[1, 2, 3]] });
     await embed(['a'], { dimensions: 3 });
     expect(calls[0]?.providerOptions).toMatchObject({ openai: { dimensions: 3 }, test: { dimensions: 3 } });
     expect(calls[0]).not.toHaveProperty('dimensions');
   });
 
-  test('count tokens themselves when nobody else did', async () => {
+  test('estimates tokens when the model reports none', async () => {
     expect((await scripted({ tokens: undefined }).embed(['12345', '123'])).tokens).toBe(4);
     expect((await scripted({ tokens: Number.NaN }).embed(['12345'])).tokens).toBe(2);
   });
 
-  test('that are too few fail', async () => {
+  test('fails when there are fewer vectors than texts', async () => {
     const { embed } = scripted({ answer: () => [[1]] });
-    expect(await failureOf(embed(['a', 'b']))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(embed(['a', 'b']))).toMatchObject({ kind: 'failed' });
   });
 
-  test('that fail end the calls that are still under way, and start no more', async () => {
+  test('stops running calls and starts no more after a failure', async () => {
     const { embed, calls } = scripted({
       most: 1,
       parallel: true,
@@ -104,12 +107,12 @@ describe('embeddings', () => {
         });
       },
     });
-    expect(await failureOf(embed(texts(20)))).toMatchObject({ kind: 'overloaded' });
+    expect(await toFailure(embed(texts(20)))).toMatchObject({ kind: 'overloaded' });
     expect(calls.every((call) => call.abortSignal?.aborted)).toBe(true);
     expect(calls.length).toBe(4);
   });
 
-  test('stop when the caller is gone', async () => {
+  test('stops when the caller aborts', async () => {
     const gone = new Error('gone');
     const abort = new AbortController();
     const { embed, calls } = scripted({
@@ -119,15 +122,15 @@ describe('embeddings', () => {
           abort.abort(gone);
         }),
     });
-    expect(await failureOf(embed(['a'], {}, abort.signal))).toBe(gone);
+    expect(await toFailure(embed(['a'], {}, abort.signal))).toBe(gone);
     expect(calls).toHaveLength(1);
-    expect(await failureOf(embed(['a'], {}, AbortSignal.abort(gone)))).toBe(gone);
+    expect(await toFailure(embed(['a'], {}, AbortSignal.abort(gone)))).toBe(gone);
     expect(calls).toHaveLength(1);
   });
 
-  test('cannot be asked for answers', async () => {
+  test('rejects a request for an answer', async () => {
     const { provider } = scripted();
-    expect(await failureOf(provider.generate(hello, {}))).toMatchObject({ kind: 'invalid_request' });
+    expect(await toFailure(provider.generate(hello, {}))).toMatchObject({ kind: 'invalid_request' });
     expect(provider.models()).toMatchObject([{ id: 'm', type: 'embedding', name: 'm' }]);
   });
 });

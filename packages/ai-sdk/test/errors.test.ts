@@ -1,10 +1,10 @@
 import { APICallError, LoadAPIKeyError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
-import { isProviderError, type ProviderError } from '@questline/core';
+import { isProviderError, type ProviderError } from '@questline/core/ports';
 import { describe, expect, test } from 'vitest';
-import { answerOf, failureOf, scripted } from './scripted.ts';
+import { getAnswer, scripted, toFailure } from './scripted.ts';
 
 async function failing(refuse: unknown): Promise<ProviderError> {
-  const error = await failureOf(answerOf(scripted({ refuse }).model));
+  const error = await toFailure(getAnswer(scripted({ refuse }).model));
   if (!isProviderError(error)) throw error;
   return error;
 }
@@ -22,7 +22,7 @@ function answered(
   });
 }
 
-describe('a refusal', () => {
+describe('vendor error responses', () => {
   test.each([
     [400, 'invalid_request'],
     [401, 'rejected_key'],
@@ -39,7 +39,7 @@ describe('a refusal', () => {
     [503, 'overloaded'],
     [504, 'timeout'],
     [529, 'overloaded'],
-  ])('with status %i is %s', async (status, kind) => {
+  ])('maps status %i to %s', async (status, kind) => {
     const error = await failing(answered(status));
     expect(error).toMatchObject({ kind, message: `bridge: answered ${status}: no` });
   });
@@ -51,7 +51,7 @@ describe('a refusal', () => {
     [400, { type: 'error', error: { type: 'invalid_request_error' } }, 'invalid_request'],
     [500, { error: { type: 'overloaded_error' } }, 'overloaded'],
     [429, { error: { status: 'RESOURCE_EXHAUSTED' } }, 'overloaded'],
-  ])('with status %i and the body %j is %s', async (status, body, kind) => {
+  ])('maps status %i with the body %j to %s', async (status, body, kind) => {
     expect((await failing(answered(status, { data: body }))).kind).toBe(kind);
     expect((await failing(answered(status, { responseBody: JSON.stringify(body) }))).kind).toBe(kind);
   });
@@ -60,14 +60,14 @@ describe('a refusal', () => {
     'prompt is too long: 210000 tokens > 200000 maximum',
     "This model's maximum context length is 8192 tokens",
     'The input token count (70000) exceeds the maximum number of tokens allowed',
-  ])('saying %s means a full context', async (message) => {
+  ])('maps the message %s to a full context', async (message) => {
     const data = { error: { type: 'invalid_request_error' } };
     expect((await failing(answered(400, { message, data }))).kind).toBe('context_length');
     expect((await failing(answered(400, { message }))).kind).toBe('context_length');
     expect((await failing(answered(500, { message }))).kind).toBe('failed');
   });
 
-  test('tells how long to wait', async () => {
+  test('returns the retry delay', async () => {
     const wait = async (responseHeaders: Record<string, string>) =>
       (await failing(answered(429, { responseHeaders }))).retryAfterMs;
     expect(await wait({ 'retry-after': '7' })).toBe(7000);
@@ -82,7 +82,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('other failures', () => {
+describe('other bridge failures', () => {
   test.each([
     [new LoadAPIKeyError({ message: 'no key' }), 'not_configured'],
     [new UnsupportedFunctionalityError({ functionality: 'audio' }), 'invalid_request'],
@@ -100,25 +100,25 @@ describe('other failures', () => {
     [undefined, 'failed'],
     [null, 'failed'],
     [{}, 'failed'],
-  ])('%s is %s', async (thrown, kind) => {
+  ])('maps %s to %s', async (thrown, kind) => {
     expect((await failing(thrown)).kind).toBe(kind);
   });
 });
 
-describe('the text of an error', () => {
+describe('error messages of the bridge', () => {
   test.each([
     'Incorrect API key provided: sk-proj-SECRETSECRETSECRET.',
     'bad header Authorization: Bearer SECRETSECRETSECRET',
     'GET https://vendor.example/v1/models?alt=sse&key=SECRETSECRETSECRET failed',
     'key gsk_SECRETSECRETSECRET is disabled',
     'AIzaSECRETSECRETSECRETSECRET not valid',
-  ])('repeats no key: %s', async (message) => {
+  ])('redacts the key: %s', async (message) => {
     const error = await failing(answered(401, { message }));
     expect(error.message).not.toContain('SECRET');
     expect(error.message).toContain('[key]');
   });
 
-  test('and nothing else of it holds the request', async () => {
+  test('contains no other part of the request', async () => {
     const error = await failing(answered(400));
     const all = JSON.stringify(error, Object.getOwnPropertyNames(error));
     expect(all).not.toContain('the whole prompt');
@@ -126,7 +126,7 @@ describe('the text of an error', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  test('is short', async () => {
+  test('keeps error messages short', async () => {
     expect((await failing(answered(400, { message: 'x'.repeat(10_000) }))).message.length).toBeLessThan(600);
   });
 });

@@ -1,12 +1,12 @@
 import type { ImageModelV4, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { type AiSdkMediaModel, createAiSdkProvider } from '../src/index.ts';
-import { failureOf, hello } from './scripted.ts';
+import { hello, toFailure } from './scripted.ts';
 
 const response = { timestamp: new Date(0), modelId: 'm', headers: undefined };
 const JPEG = Buffer.from([0xff, 0xd8, 0xff, 0xe0]);
 
-/** A model of any of the kinds that notes its calls, and answers or throws. */
+/** A model of any kind that records its calls, and answers or throws. */
 function scripted(answer: unknown, version = 'v4') {
   const calls: Record<string, unknown>[] = [];
   const model = {
@@ -23,18 +23,18 @@ function scripted(answer: unknown, version = 'v4') {
   return { calls, model: model as unknown as ImageModelV4 & SpeechModelV4 & TranscriptionModelV4 };
 }
 
-const providerOf = (...media: AiSdkMediaModel[]) => createAiSdkProvider({ id: 'bridge', models: [], media });
+const getProvider = (...media: AiSdkMediaModel[]) => createAiSdkProvider({ id: 'bridge', models: [], media });
 
 const DRAW = { model: 'p', prompt: 'A cat', count: 2 };
 const PICTURE = { mediaType: 'image/png', data: Buffer.from('x') };
 
-describe('pictures of an SDK model', () => {
-  test('are asked for in its words, and told by their bytes', async () => {
+describe('images of an SDK model', () => {
+  test('requests images in SDK options and detects their type from the bytes', async () => {
     const { model, calls } = scripted({
       images: [JPEG.toString('base64'), 'iVBORw=='],
       usage: { inputTokens: 3, outputTokens: 5, totalTokens: 8 },
     });
-    const provider = providerOf({
+    const provider = getProvider({
       id: 'p',
       type: 'image',
       model,
@@ -64,11 +64,11 @@ describe('pictures of an SDK model', () => {
     expect(provider.models()).toMatchObject([{ id: 'p', type: 'image', provider: 'bridge', name: 'p' }]);
   });
 
-  test('of the oldest interface start from nothing', async () => {
+  test('starts from an empty result with the oldest interface', async () => {
     const { model, calls } = scripted({ images: [JPEG] }, 'v2');
-    const provider = providerOf({ id: 'p', type: 'image', model });
+    const provider = getProvider({ id: 'p', type: 'image', model });
     expect(
-      await failureOf(provider.image?.({ ...DRAW, source: PICTURE }, {}) as Promise<unknown>),
+      await toFailure(provider.image?.({ ...DRAW, source: PICTURE }, {}) as Promise<unknown>),
     ).toMatchObject({
       kind: 'invalid_request',
     });
@@ -77,9 +77,9 @@ describe('pictures of an SDK model', () => {
   });
 });
 
-test('speech comes in the format asked for', async () => {
+test('returns speech in the requested format', async () => {
   const { model, calls } = scripted({ audio: Buffer.from('sound') });
-  const provider = providerOf({ id: 's', type: 'text-to-speech', model });
+  const provider = getProvider({ id: 's', type: 'text-to-speech', model });
   const request = { model: 's', text: 'Hi', format: 'opus', voice: 'amy', languageCode: 'de' } as const;
   expect(await provider.speech?.(request, {})).toEqual({
     mediaType: 'audio/ogg',
@@ -88,9 +88,9 @@ test('speech comes in the format asked for', async () => {
   expect(calls[0]).toEqual({ text: 'Hi', outputFormat: 'opus', voice: 'amy', language: 'de' });
 });
 
-test('recordings are written down', async () => {
+test('transcribes recordings', async () => {
   const { model, calls } = scripted({ text: 'Hello.', segments: [], durationInSeconds: 3 });
-  const provider = providerOf({ id: 't', type: 'speech-to-text', model });
+  const provider = getProvider({ id: 't', type: 'speech-to-text', model });
   const audio = { mediaType: 'audio/wav', data: Buffer.from('x') };
   expect(await provider.transcribe?.({ model: 't', audio }, {})).toEqual({
     text: 'Hello.',
@@ -99,49 +99,49 @@ test('recordings are written down', async () => {
   expect(calls[0]).toEqual({ audio: audio.data, mediaType: 'audio/wav' });
 });
 
-describe('what fails', () => {
+describe('media failures of the bridge', () => {
   test.each([
     [429, 'overloaded'],
     [401, 'rejected_key'],
     [500, 'failed'],
-  ])('with status %i has its kind, and no key in its text', async (statusCode, kind) => {
+  ])('maps status %i to its kind and redacts the key', async (statusCode, kind) => {
     const error = Object.assign(new Error('no, my-secret'), { statusCode });
     const { model } = scripted(error);
-    const provider = providerOf({ id: 'p', type: 'image', model, withKey: () => model });
-    const failure = (await failureOf(
+    const provider = getProvider({ id: 'p', type: 'image', model, withKey: () => model });
+    const failure = (await toFailure(
       provider.image?.(DRAW, { apiKey: 'my-secret' }) as Promise<unknown>,
     )) as Error;
     expect(failure).toMatchObject({ name: 'ProviderError', kind });
     expect(failure.message).not.toContain('my-secret');
   });
 
-  test('is a model without pictures, a key nobody can use, and a model of another kind', async () => {
+  test('rejects a model without images, an unusable key and a model of another kind', async () => {
     const { model } = scripted({ images: [] });
-    const provider = providerOf({ id: 'p', type: 'image', model });
-    const kindOf = async (work: Promise<unknown> | undefined) =>
-      ((await failureOf(work as Promise<unknown>)) as { kind?: string }).kind;
-    expect(await kindOf(provider.image?.(DRAW, {}))).toBe('failed');
-    expect(await kindOf(provider.image?.(DRAW, { apiKey: 'k' }))).toBe('not_configured');
-    expect(await kindOf(provider.speech?.({ model: 'p', text: 'x', format: 'mp3' }, {}))).toBe(
+    const provider = getProvider({ id: 'p', type: 'image', model });
+    const getKind = async (work: Promise<unknown> | undefined) =>
+      ((await toFailure(work as Promise<unknown>)) as { kind?: string }).kind;
+    expect(await getKind(provider.image?.(DRAW, {}))).toBe('failed');
+    expect(await getKind(provider.image?.(DRAW, { apiKey: 'k' }))).toBe('not_configured');
+    expect(await getKind(provider.speech?.({ model: 'p', text: 'x', format: 'mp3' }, {}))).toBe(
       'invalid_request',
     );
-    expect(await kindOf(provider.generate({ ...hello, model: 'p' }, {}))).toBe('invalid_request');
+    expect(await getKind(provider.generate({ ...hello, model: 'p' }, {}))).toBe('invalid_request');
   });
 
-  test('is told at the start when it cannot be bridged', () => {
+  test('rejects at startup a model that cannot be bridged', () => {
     const { model } = scripted({}, 'v9');
-    expect(() => providerOf({ id: 'p', type: 'image', model })).toThrow(TypeError);
+    expect(() => getProvider({ id: 'p', type: 'image', model })).toThrow(TypeError);
     const good = scripted({}).model;
     const twice = { id: 'p', type: 'image', model: good } as const;
-    expect(() => providerOf(twice, twice)).toThrow(/Two models/);
+    expect(() => getProvider(twice, twice)).toThrow(/Two models/);
   });
 
-  test('is left to the caller who is gone', async () => {
+  test('rethrows the abort when the caller leaves', async () => {
     const { model, calls } = scripted({ images: [JPEG] });
-    const provider = providerOf({ id: 'p', type: 'image', model });
+    const provider = getProvider({ id: 'p', type: 'image', model });
     const gone = new Error('gone');
     expect(
-      await failureOf(provider.image?.(DRAW, { signal: AbortSignal.abort(gone) }) as Promise<unknown>),
+      await toFailure(provider.image?.(DRAW, { signal: AbortSignal.abort(gone) }) as Promise<unknown>),
     ).toBe(gone);
     expect(calls).toHaveLength(0);
   });

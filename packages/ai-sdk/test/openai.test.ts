@@ -1,9 +1,9 @@
 import { createOpenAI } from '@ai-sdk/openai';
-import type { GenerateRequest, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelPart } from '@questline/core/ports';
 import { createOpenAIUpstream, type Script, type Upstream } from '@questline/testing/upstreams';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAiSdkProvider } from '../src/index.ts';
-import { chunksOf, failureOf, hello, spoken } from './scripted.ts';
+import { getChunks, hello, spoken, toFailure } from './scripted.ts';
 
 const apiKey = 'sk-test-SECRETSECRETSECRET';
 let upstream: Upstream;
@@ -36,13 +36,13 @@ afterAll(() => upstream.close());
 async function ask(script: Script, request: Partial<GenerateRequest> = {}): Promise<ModelPart[]> {
   upstream.use(script);
   const stream = await provider.generate({ ...hello, ...request }, {});
-  return (await chunksOf(stream)).flat() as ModelPart[];
+  return (await getChunks(stream)).flat() as ModelPart[];
 }
 
 const lastRequest = () => upstream.requests.at(-1);
 
-describe("OpenAI's chat models, through their own package", () => {
-  test('answer with text, usage in classes and a reason', async () => {
+describe('bridge with the SDK package of OpenAI', () => {
+  test('returns text, usage in classes and a finish reason', async () => {
     const parts = await ask({
       steps: [{ text: 'Grüße' }, { text: ', \u{1F600}' }],
       usage: { input: 40, cachedInput: 60, output: 20, reasoning: 10 },
@@ -57,7 +57,7 @@ describe("OpenAI's chat models, through their own package", () => {
     expect(lastRequest()?.body).toMatchObject({ model: 'gpt-test', stream: true, max_tokens: 50 });
   });
 
-  test('call tools, and are told the results', async () => {
+  test('calls tools and sends their results', async () => {
     const tools = [{ name: 'sum', description: 'Adds.', parameters: { type: 'object', properties: {} } }];
     const parts = await ask({ steps: [{ tool: 'sum', id: 'c1', arguments: ['{"a"', ':1}'] }] }, { tools });
     expect(parts).toContainEqual({ type: 'tool_use', id: 'c1', name: 'sum', arguments: '{"a":1}' });
@@ -107,40 +107,40 @@ describe("OpenAI's chat models, through their own package", () => {
     [400, { error: { message: 'Too long', code: 'context_length_exceeded' } }, 'context_length'],
     [404, { error: { message: 'No such model', code: 'model_not_found' } }, 'invalid_request'],
     [503, 'upstream connect error', 'overloaded'],
-  ])('refusing with %i %j is an error of a class, without the key', async (status, body, kind) => {
+  ])('maps %i %j to a classified error without the key', async (status, body, kind) => {
     const headers = { 'retry-after': '3' };
-    const error = (await failureOf(ask({ refusal: { status, body, headers } }))) as Error;
+    const error = (await toFailure(ask({ refusal: { status, body, headers } }))) as Error;
     expect(error).toMatchObject({ name: 'ProviderError', kind });
     expect(error.message).not.toContain('SECRET');
     if (kind === 'overloaded') expect(error).toMatchObject({ retryAfterMs: 3000 });
   });
 
-  test('breaking off fail, in every way', async () => {
+  test('fails however the stream breaks off', async () => {
     const said = { text: 'Hi' };
     expect(
-      await failureOf(ask({ steps: [said, { error: 'The server had an error', code: 'server_error' }] })),
+      await toFailure(ask({ steps: [said, { error: 'The server had an error', code: 'server_error' }] })),
     ).toMatchObject({ kind: 'failed' });
-    expect(await failureOf(ask({ steps: [said, { disconnect: true }] }))).toMatchObject({ kind: 'failed' });
-    expect(await failureOf(ask({ steps: [said], finish: 'none' }))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(ask({ steps: [said, { disconnect: true }] }))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(ask({ steps: [said], finish: 'none' }))).toMatchObject({ kind: 'failed' });
   });
 
-  test('that cannot be reached fail', async () => {
+  test('fails when the server is unreachable', async () => {
     const model = createOpenAI({ apiKey, baseURL: 'http://127.0.0.1:9/v1' }).chat('gpt-test');
     const closed = createAiSdkProvider({
       id: 'closed',
       models: [{ id: 'm', model, contextWindow: 1, maxOutputTokens: 1 }],
     });
-    expect(await failureOf(closed.generate(hello, {}))).toMatchObject({ kind: 'failed' });
+    expect(await toFailure(closed.generate(hello, {}))).toMatchObject({ kind: 'failed' });
   });
 
-  test("are called with a user's key in place of the platform's", async () => {
+  test('uses the key of the user instead of the key of the platform', async () => {
     upstream.use({ steps: [{ text: 'Hi' }] });
-    await chunksOf(await provider.generate(hello, { apiKey: 'sk-user' }));
+    await getChunks(await provider.generate(hello, { apiKey: 'sk-user' }));
     expect(lastRequest()?.headers.authorization).toBe('Bearer sk-user');
   });
 
-  test('embed', async () => {
-    // In order: their package relies on it.
+  test('returns embeddings', async () => {
+    // In this order, on which their package relies.
     const data = [
       { object: 'embedding', index: 0, embedding: [0.25, 0.5] },
       { object: 'embedding', index: 1, embedding: [0.5, 0.75] },
@@ -159,7 +159,7 @@ describe("OpenAI's chat models, through their own package", () => {
   });
 });
 
-describe('leaving', () => {
+describe('cancellation with the OpenAI package', () => {
   beforeEach(() => upstream.use({ steps: [{ text: 'Hi' }, { wait: new Promise(() => {}) }] }));
 
   async function start(signal?: AbortSignal) {
@@ -168,20 +168,20 @@ describe('leaving', () => {
     return { iterator: stream[Symbol.asyncIterator](), request: await upstream.request(number) };
   }
 
-  test('by return closes the connection', async () => {
+  test('closes the connection on return', async () => {
     const { iterator, request } = await start();
     await iterator.next();
     await iterator.return?.();
     await request.disconnected;
   });
 
-  test('by return before the first read closes the connection', async () => {
+  test('closes the connection on return before the first read', async () => {
     const { iterator, request } = await start();
     await iterator.return?.();
     await request.disconnected;
   });
 
-  test('by abort closes the connection and ends the stream with the reason', async () => {
+  test('closes the connection on abort and ends the stream with the abort reason', async () => {
     const abort = new AbortController();
     const { iterator, request } = await start(abort.signal);
     await iterator.next();
@@ -191,11 +191,11 @@ describe('leaving', () => {
     await request.disconnected;
   });
 
-  test('by abort before the answer has begun closes the connection', async () => {
+  test('closes the connection on abort before the answer begins', async () => {
     upstream.use({ wait: new Promise(() => {}) });
     const number = upstream.requests.length;
     const abort = new AbortController();
-    const call = failureOf(provider.generate(hello, { signal: abort.signal }));
+    const call = toFailure(provider.generate(hello, { signal: abort.signal }));
     const request = await upstream.request(number);
     abort.abort(new Error('gone'));
     expect(await call).toMatchObject({ message: 'gone' });

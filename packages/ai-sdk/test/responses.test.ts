@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOpenAI } from '@ai-sdk/openai';
-import type { GenerateRequest, ModelContent, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelContent, ModelPart } from '@questline/core/ports';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAiSdkProvider } from '../src/index.ts';
-import { chunksOf, hello } from './scripted.ts';
+import { getChunks, hello } from './scripted.ts';
 
-/** An answer of OpenAI's responses protocol: a thought, a text, a call. */
+/** An answer of OpenAI's responses protocol: reasoning, text and a call. */
 const events = [
   { type: 'response.created', response: { id: 'resp_1', created_at: 1_741_570_283, model: 'gpt-5-test' } },
   {
@@ -113,7 +113,7 @@ afterAll(() => {
   server.close();
 });
 
-test("OpenAI's responses protocol, through their own package: thoughts go back encrypted, nothing is kept there", async () => {
+test('returns encrypted thoughts to OpenAI Responses and stores nothing there', async () => {
   const { port } = server.address() as AddressInfo;
   const openai = createOpenAI({ apiKey: 'sk-test', baseURL: `http://127.0.0.1:${port}/v1` });
   const provider = createAiSdkProvider({
@@ -122,7 +122,7 @@ test("OpenAI's responses protocol, through their own package: thoughts go back e
   });
   const ask = async (request: Partial<GenerateRequest>) => {
     const stream = await provider.generate({ ...hello, reasoningEffort: 'low', ...request }, {});
-    return (await chunksOf(stream)).flat() as ModelPart[];
+    return (await getChunks(stream)).flat() as ModelPart[];
   };
 
   const parts = await ask({});
@@ -130,6 +130,8 @@ test("OpenAI's responses protocol, through their own package: thoughts go back e
   expect(parts.filter((part) => part.type !== 'thinking')).toEqual([
     { type: 'thinking_delta', text: 'They want a sum.' },
     { type: 'text', text: 'I add.' },
+    { type: 'tool_use_delta', index: 0, id: 'call_1', name: 'sum', arguments: '' },
+    { type: 'tool_use_delta', index: 0, arguments: '{"a":1}' },
     { type: 'tool_use', id: 'call_1', name: 'sum', arguments: '{"a":1}' },
     { type: 'usage', usage: { input: 40, cachedInput: 60, output: 20, reasoning: 30 } },
     { type: 'finish', reason: 'tool_use', model: 'gpt-5-test' },

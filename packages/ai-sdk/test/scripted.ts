@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { GenerateRequest, ModelChunk, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelChunk, ModelPart } from '@questline/core/ports';
 import { type AiSdkCall, type AiSdkModel, createAiSdkProvider } from '../src/index.ts';
 
 export const usage: LanguageModelV4Usage = {
@@ -23,9 +23,9 @@ export function textParts(...deltas: string[]): LanguageModelV4StreamPart[] {
 
 export interface Scripted {
   readonly model: LanguageModelV4;
-  /** What it was called with, oldest first. */
+  /** Its calls, oldest first. */
   readonly calls: AiSdkCall[];
-  /** Whether its stream was cancelled, and with what. */
+  /** The reasons of cancelled streams. */
   readonly cancelled: unknown[];
 }
 
@@ -35,7 +35,9 @@ export type Script =
   | { readonly refuse: unknown }
   | { readonly wait: Promise<void> };
 
-/** A model that conforms to the interface, and says what it is told to. `fields` overwrite parts of it. */
+/**
+ * A model that conforms to the interface and is controlled by the test. `fields` overwrite its properties.
+ */
 export function scripted(
   script: Script,
   fields: Partial<Record<keyof LanguageModelV4, unknown>> = {},
@@ -71,7 +73,7 @@ export function scripted(
   return { model, calls, cancelled };
 }
 
-export function providerOf(model: AiSdkModel['model'], fields: Partial<AiSdkModel> = {}) {
+export function getProvider(model: AiSdkModel['model'], fields: Partial<AiSdkModel> = {}) {
   return createAiSdkProvider({
     id: 'bridge',
     models: [{ id: 'm', contextWindow: 1000, maxOutputTokens: 100, ...fields, model }],
@@ -84,30 +86,30 @@ export const hello: GenerateRequest = {
   maxTokens: 50,
 };
 
-export async function chunksOf(stream: AsyncIterable<ModelChunk>): Promise<ModelChunk[]> {
+export async function getChunks(stream: AsyncIterable<ModelChunk>): Promise<ModelChunk[]> {
   const chunks: ModelChunk[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return chunks;
 }
 
-/** The whole answer of a model. */
-export async function answerOf(
+/** The complete answer of a model. */
+export async function getAnswer(
   model: AiSdkModel['model'],
   request: Partial<GenerateRequest> = {},
   fields: Partial<AiSdkModel> = {},
 ): Promise<ModelPart[]> {
-  const stream = await providerOf(model, fields).generate({ ...hello, ...request }, {});
-  return (await chunksOf(stream)).flat() as ModelPart[];
+  const stream = await getProvider(model, fields).generate({ ...hello, ...request }, {});
+  return (await getChunks(stream)).flat() as ModelPart[];
 }
 
-/** What a call ends with; fails when it ends well. */
-export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+/** The error of a call; fails if the call succeeds. */
+export async function toFailure(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
     return error;
   }
-  throw new Error('it ended well');
+  throw new Error('expected a failure');
 }
 
 export const spoken = (parts: readonly ModelPart[]) =>

@@ -1,11 +1,11 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { ModelChunk, ModelPart } from '@questline/core';
+import type { ModelChunk, ModelPart } from '@questline/core/ports';
 import { describe, expect, test } from 'vitest';
-import { chunksOf, failureOf, finish, hello, providerOf, scripted, textParts } from './scripted.ts';
+import { finish, getChunks, getProvider, hello, scripted, textParts, toFailure } from './scripted.ts';
 
 type Controller = ReadableStreamDefaultController<LanguageModelV4StreamPart>;
 
-/** A model whose stream the test feeds by hand. */
+/** A model whose stream is fed by the test. */
 function fed() {
   let controller: Controller | undefined;
   const model = scripted((own) => {
@@ -18,19 +18,19 @@ function fed() {
 }
 
 const delta = (text: string): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '0', delta: text });
-/** Lets everything that is ready happen. */
+/** Runs all pending microtasks and immediates. */
 const settle = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 const gone = new Error('gone');
 
 async function start(model: ReturnType<typeof fed>, signal?: AbortSignal) {
-  const stream = await providerOf(model.model).generate(hello, signal ? { signal } : {});
+  const stream = await getProvider(model.model).generate(hello, signal ? { signal } : {});
   return stream[Symbol.asyncIterator]();
 }
 
-describe('chunks', () => {
-  test('hold all that one turn brought', async () => {
+describe('stream chunks of the bridge', () => {
+  test('groups everything of one event loop turn in a chunk', async () => {
     const { model } = scripted([...textParts('a', 'b', 'c'), finish]);
-    const chunks = await chunksOf(await providerOf(model).generate(hello, {}));
+    const chunks = await getChunks(await getProvider(model).generate(hello, {}));
     expect(chunks).toHaveLength(1);
     expect((chunks[0] as ModelPart[]).map((part) => part.type)).toEqual([
       'text',
@@ -41,7 +41,7 @@ describe('chunks', () => {
     ]);
   });
 
-  test('do not wait for more than one turn', async () => {
+  test('never waits longer than one event loop turn for a chunk', async () => {
     const model = fed();
     const iterator = await start(model);
     const chunks: ModelChunk[] = [];
@@ -65,7 +65,7 @@ describe('chunks', () => {
     ]);
   });
 
-  test('are not gathered without end while nobody reads', async () => {
+  test('limits buffered chunks while the reader is idle', async () => {
     let pulled = 0;
     const stream = new ReadableStream<LanguageModelV4StreamPart>(
       {
@@ -81,7 +81,7 @@ describe('chunks', () => {
       { highWaterMark: 0 },
     );
     const { model } = scripted([], { doStream: async () => ({ stream }) });
-    const iterator = (await providerOf(model).generate(hello, {}))[Symbol.asyncIterator]();
+    const iterator = (await getProvider(model).generate(hello, {}))[Symbol.asyncIterator]();
     const first = await iterator.next();
     await settle();
     await settle();
@@ -94,8 +94,8 @@ describe('chunks', () => {
   });
 });
 
-describe('leaving', () => {
-  test('by return cancels the stream and aborts the call, also while waiting', async () => {
+describe('cancellation of a bridge stream', () => {
+  test('cancels the stream and aborts the call on return, even while a read waits', async () => {
     const model = fed();
     const iterator = await start(model);
     const waiting = iterator.next();
@@ -106,7 +106,7 @@ describe('leaving', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  test('by return before the first read does the same', async () => {
+  test('cancels the stream on return before the first read', async () => {
     const model = fed();
     const iterator = await start(model);
     await iterator.return?.();
@@ -114,7 +114,7 @@ describe('leaving', () => {
     expect(model.calls[0]?.abortSignal?.aborted).toBe(true);
   });
 
-  test('by abort ends the stream with the reason, also when the model does not care', async () => {
+  test('ends the stream with the abort reason even if the model ignores the signal', async () => {
     const model = fed();
     const abort = new AbortController();
     const iterator = await start(model, abort.signal);
@@ -128,41 +128,41 @@ describe('leaving', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  test('by abort while the model has not accepted yet rejects at once, and throws a late stream away', async () => {
+  test('rejects at once when aborted before acceptance, and discards a late stream', async () => {
     let accept = () => {};
     const wait = new Promise<void>((resolve) => {
       accept = resolve;
     });
     const { model, cancelled, calls } = scripted({ wait });
     const abort = new AbortController();
-    const call = providerOf(model).generate(hello, { signal: abort.signal });
+    const call = getProvider(model).generate(hello, { signal: abort.signal });
     await settle();
     abort.abort(gone);
-    expect(await failureOf(call)).toBe(gone);
+    expect(await toFailure(call)).toBe(gone);
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
     accept();
     await settle();
     expect(cancelled).toEqual([gone]);
   });
 
-  test('before the call makes no call', async () => {
+  test('makes no call when aborted before it', async () => {
     const model = fed();
-    expect(await failureOf(start(model, AbortSignal.abort(gone)))).toBe(gone);
+    expect(await toFailure(start(model, AbortSignal.abort(gone)))).toBe(gone);
     expect(model.calls).toHaveLength(0);
   });
 
-  test('after the end does nothing', async () => {
+  test('does nothing when aborted after the end', async () => {
     const { model, cancelled, calls } = scripted([...textParts('a'), finish]);
     const abort = new AbortController();
-    const stream = await providerOf(model).generate(hello, { signal: abort.signal });
-    await chunksOf(stream);
+    const stream = await getProvider(model).generate(hello, { signal: abort.signal });
+    await getChunks(stream);
     abort.abort(gone);
     await stream[Symbol.asyncIterator]().return?.();
     expect(cancelled).toHaveLength(0);
     expect(calls[0]?.abortSignal?.aborted).toBe(false);
   });
 
-  test('a stream that breaks fails once and is over', async () => {
+  test('fails once and ends when the stream breaks', async () => {
     const model = fed();
     const iterator = await start(model);
     model.say(delta('a'));

@@ -1,29 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json, LeasedJob } from '@questline/core';
+import type { Json, LeasedJob } from '@questline/core/ports';
 import type { IQueueBackend, JobJson } from 'bullmq';
 
-/** A job in hand, with the lock that proves it. A copy made property by property must take the lock along. */
+/** A leased job with its lock. A copy made property by property must include the lock. */
 export interface BullLease extends LeasedJob {
   readonly lock: string;
 }
 
-/** The lock of a job that this queue has handed out; no job has the empty one. */
-export function lockOf(job: LeasedJob): string {
+/** The lock of a leased job; empty for any other object. */
+export function getLock(job: LeasedJob): string {
   return 'lock' in job && typeof job.lock === 'string' ? job.lock : '';
 }
 
-export interface LeaseTerms {
+export interface LeaseOptions {
   readonly kind: string;
+  /** Empty: no owner. */
+  readonly owner: string;
   readonly leaseMs: number;
-  /** What BullMQ locks for by itself. */
+  /** BullMQ's own lock duration. */
   readonly lockMs: number;
   readonly lock: string;
 }
 
-/** Takes the next job that is due, under a lock of its own. */
+/** Takes the next due job under a new lock. */
 export async function takeNext(
   backend: IQueueBackend,
-  { kind, leaseMs, lockMs, lock }: LeaseTerms,
+  { kind, owner, leaseMs, lockMs, lock }: LeaseOptions,
 ): Promise<BullLease | undefined> {
   const now = Date.now();
   const [job, id] = (await backend.moveToActive(lock)) as [JobJson | null | undefined, string];
@@ -34,29 +36,30 @@ export async function takeNext(
     kind,
     payload: JSON.parse(job.data) as Json,
     key: job.deduplicationId ?? id,
-    // Runs given back as not having happened are counted by neither.
+    ...(owner !== '' && { owner }),
+    // Runs that were handed back count for neither.
     attempt: job.attemptsMade + job.stalledCounter + 1,
-    // Every time BullMQ hands the job out.
+    // The number of times that BullMQ handed out the job.
     fence: job.attemptsStarted,
     leaseUntil: now + leaseMs,
     lock,
   };
 }
 
-/** BullMQ looks for lost workers at most once a millisecond. */
+/** BullMQ checks for stalled jobs at most once per millisecond. */
 const BETWEEN_LOOKS_MS = 2;
 
 /**
- * Puts jobs whose lock has run out back into line, as far as an earlier look has noted down that they were in hand; and
- * notes down those that are in hand now.
+ * Requeues jobs whose lock has expired and that an earlier check marked as active; marks the jobs that are active
+ * now.
  */
 export async function recover(backend: IQueueBackend): Promise<void> {
   await backend.moveStalledJobsToWait();
 }
 
 /**
- * Does the same for those that only the last look has noted down.
- * @param own how many of the jobs in hand have just been taken, and need no look. @returns whether there were others.
+ * Does the same for jobs that only the last check marked.
+ * @param own number of active jobs that this call has just leased. @returns whether there were others.
  */
 export async function recoverRest(backend: IQueueBackend, own: number): Promise<boolean> {
   const [active = 0] = await backend.getCounts(['active']);

@@ -1,36 +1,37 @@
-import type { Clock, Ids, JobQueue, LeasedJob, LeaseWanted } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
+import type { Clock, Ids, JobQueue, LeasedJob, LeaseWanted, OwnerLimit } from '@questline/core/ports';
 import type { IQueueBackend, JobJson, MinimalJob, RedisConnectionClient } from 'bullmq';
-import { createAlarm } from './alarm.ts';
+import { createCallTimeout, isRefusal } from './call-timeout.ts';
+import { createJobNotifier } from './job-notifier.ts';
 import { createKinds } from './kinds.ts';
-import { type BullLease, lockOf, recover, recoverRest, takeNext } from './lease.ts';
-import { createPatience, isRefusal } from './patience.ts';
+import { type BullLease, getLock, recover, recoverRest, takeNext } from './lease.ts';
 
 export interface BullQueueOptions {
-  /** The user's own client, such as an ioredis `Redis` or `Cluster`. It is never closed, and no other is opened. */
+  /** Your own client, such as an ioredis `Redis` or `Cluster`. It is never closed, and no other connection is opened. */
   readonly connection: RedisConnectionClient;
-  /** BullMQ's own prefix of all keys. In a cluster it must be a hash tag, e.g. `{bull}`. Default `bull`. */
+  /** BullMQ's prefix of all keys. In a cluster it must be a hash tag, e.g. `{bull}`. Default `bull`. */
   readonly prefix?: string;
-  /** The queue of a kind of job is called `<name>.<kind>`. Default `questline`. */
+  /** The queue of a job kind is named `<name>.<kind>`. Default `questline`. */
   readonly name?: string;
-  /** How long a call may take until it is refused with `StorageUnavailable`. Default 2000 ms. */
+  /** Timeout of a call, after which it rejects with `StorageUnavailable`. Default 2000 ms. */
   readonly timeoutMs?: number;
   readonly ids?: Ids;
-  /** Rings for delayed jobs. When a job is due is BullMQ's to say, which goes by the system's time. Default: the system's. */
+  /** Clock for notifications of delayed jobs. BullMQ decides when a job is due, by the system time. Default: the system's. */
   readonly clock?: Clock;
 }
 
 export interface BullQueue extends JobQueue {
-  /** Takes its listeners off the connection, which stays open. */
+  /** Removes its listeners from the connection, which stays open. */
   close(): Promise<void>;
 }
 
-/** What a lease asks for when nobody says otherwise: asking for exactly this spares a round trip. */
+/** The default lease duration: a lease of exactly this duration saves a round trip. */
 const LOCK_MS = 60_000;
 
 /**
- * The job queue on BullMQ: a queue for every kind of job, visible to BullMQ's own tools. Jobs of one kind are handed out
- * in the order in which they become due; kinds take turns. A key is there once among the jobs of its kind.
+ * A job queue on BullMQ: one BullMQ queue per kind and owner, visible to BullMQ's tools. Jobs of one owner are leased in
+ * the order in which they become due; owners and kinds take turns. A key is unique among the jobs of its kind and
+ * owner.
  */
 export function createBullQueue({
   connection,
@@ -41,15 +42,15 @@ export function createBullQueue({
   ids = createIds({ clock }),
 }: BullQueueOptions): BullQueue {
   const kinds = createKinds({ connection, prefix, name, lockMs: LOCK_MS });
-  const patience = createPatience(timeoutMs);
-  const alarm = createAlarm(clock);
-  /** Whose turn it is to be asked first. */
+  const callTimeout = createCallTimeout(timeoutMs);
+  const notifier = createJobNotifier(clock);
+  /** The kind to ask first. */
   let turn = 0;
 
-  /** False where BullMQ says that the lock does not, or no longer, speak for the job. */
+  /** False when BullMQ reports that the lock does not, or no longer, belong to the job. */
   const underLock = async (change: () => Promise<unknown>): Promise<boolean> => {
     try {
-      await patience.run(change);
+      await callTimeout.run(change);
       return true;
     } catch (error) {
       if (isRefusal(error)) return false;
@@ -57,58 +58,83 @@ export function createBullQueue({
     }
   };
 
-  const putBack = (job: LeasedJob, runAt: number, countAttempt: boolean): Promise<unknown> => {
+  const putBack = async (job: LeasedJob, runAt: number, countAttempt: boolean): Promise<void> => {
+    const { kind, owner = '' } = job;
     const delay = Math.max(0, runAt - Date.now());
-    return kinds
-      .of(job.kind)
-      .moveToDelayed(job.id, runAt - delay, delay, lockOf(job), { skipAttempt: !countAttempt });
+    await kinds
+      .of(kind, owner)
+      .moveToDelayed(job.id, runAt - delay, delay, getLock(job), { skipAttempt: !countAttempt });
+    await kinds.lanes.lookAfter(kind, owner, delay);
   };
 
-  /** Takes one of each kind in turn, so that no kind waits for another to be done. */
-  const takeInTurns = async ({ kinds: wanted, limit, leaseMs, leaseMsOf }: LeaseWanted) => {
+  /** The next job of an owner, including stalled jobs. */
+  const takeFrom = async ({ kind, owner }: Lane, { leaseMs, leaseMsByKind }: LeaseWanted) => {
+    const backend = kinds.of(kind, owner);
+    const next = () =>
+      takeNext(backend, {
+        kind,
+        owner,
+        leaseMs: leaseMsByKind?.[kind] ?? leaseMs,
+        lockMs: LOCK_MS,
+        lock: ids.secret(22),
+      });
+    await recover(backend);
+    const job = await next();
+    if (job !== undefined) return job;
+    return (await recoverRest(backend, 0)) ? next() : undefined;
+  };
+
+  /** Round robin over kinds and owners, so that no kind and no owner blocks another. */
+  const takeDue = async (want: LeaseWanted): Promise<BullLease[]> => {
+    const { limit } = want;
     const taken: BullLease[] = [];
-    let left = wanted;
+    let left = want.kinds.map((kind) => ({ kind, room: createRoom(want.perOwner?.[kind]) }));
     while (left.length > 0 && taken.length < limit) {
-      const found: string[] = [];
-      for (const kind of left) {
-        if (taken.length === limit) break;
-        const terms = {
-          kind,
-          leaseMs: leaseMsOf?.[kind] ?? leaseMs,
-          lockMs: LOCK_MS,
-          lock: ids.secret(22),
-        };
-        const job = await takeNext(kinds.of(kind), terms);
-        if (job === undefined) continue;
-        taken.push(job);
-        found.push(kind);
+      const pages = await Promise.all(
+        left.map(async ({ kind, room }) => {
+          const page = limit - taken.length + room.full();
+          const owners = await kinds.lanes.due(kind, page);
+          return { kind, room, isWhole: owners.length < page, owners: owners.filter(room.has) };
+        }),
+      );
+      // After a partial page, checked owners have made room for the next ones.
+      left = pages.filter(({ isWhole, owners }) => !isWhole && owners.length > 0);
+      let rounds = pages.map(({ kind, room, owners }) => ({ kind, room, owners: [...owners] }));
+      while (rounds.length > 0 && taken.length < limit) {
+        for (const { kind, room, owners } of rounds) {
+          if (taken.length === limit) break;
+          const owner = owners.shift();
+          if (owner === undefined || !room.has(owner)) continue;
+          const job = await takeFrom({ kind, owner }, want);
+          if (job === undefined) {
+            await kinds.lanes.rest(kind, owner);
+            continue;
+          }
+          taken.push(job);
+          room.count(owner);
+          owners.push(owner);
+          await kinds.lanes.served(kind, owner);
+        }
+        rounds = rounds.filter(({ owners }) => owners.length > 0);
       }
-      left = found;
     }
     return taken;
   };
 
-  const takeDue = async (want: LeaseWanted) => {
-    const { kinds: wanted, limit } = want;
-    await Promise.all(wanted.map((kind) => recover(kinds.of(kind))));
-    const taken = await takeInTurns(want);
-    if (taken.length === limit) return taken;
-    const own = (kind: string) => taken.filter((job) => job.kind === kind).length;
-    const looked = await Promise.all(wanted.map((kind) => recoverRest(kinds.of(kind), own(kind))));
-    const again = wanted.filter((_, at) => looked[at]);
-    return [...taken, ...(await takeInTurns({ ...want, kinds: again, limit: limit - taken.length }))];
-  };
-
   return {
-    async enqueue({ kind, payload, key, runAt = Date.now() }, options) {
+    async enqueue({ kind, payload, key, owner = '', runAt = Date.now() }, options) {
       options?.signal?.throwIfAborted();
       const id = ids.next();
-      const known = await patience.run(async () => {
+      const job = toJob({ id, kind, key, data: JSON.stringify(payload), runAt });
+      const known = await callTimeout.run(async () => {
         await kinds.remember(kind);
-        return kinds.of(kind).addJob(jobOf({ id, kind, key, data: JSON.stringify(payload), runAt }), id);
+        await kinds.lanes.expect(kind, owner);
+        const added = await kinds.of(kind, owner).addJob(job, id);
+        await kinds.lanes.lookAfter(kind, owner, runAt - Date.now());
+        return added;
       });
       if (known !== id) return { id: known, added: false };
-      alarm.ring(runAt);
+      notifier.wakeAt(runAt);
       return { id, added: true };
     },
 
@@ -118,7 +144,7 @@ export function createBullQueue({
       if (want.limit < 1 || unique.length === 0) return [];
       turn = (turn + 1) % unique.length;
       const inTurn = [...unique.slice(turn), ...unique.slice(0, turn)];
-      return patience.run(
+      return callTimeout.run(
         () => takeDue({ ...want, kinds: inTurn }),
         (late) => {
           for (const job of late) putBack(job, Date.now(), false).catch(() => undefined);
@@ -128,36 +154,66 @@ export function createBullQueue({
 
     async renew(job, leaseMs, options) {
       options?.signal?.throwIfAborted();
-      const extended = await patience.run(() => kinds.of(job.kind).extendLock(job.id, lockOf(job), leaseMs));
-      return extended === 1;
+      const { kind, owner = '' } = job;
+      return callTimeout.run(async () => {
+        const extended = await kinds.of(kind, owner).extendLock(job.id, getLock(job), leaseMs);
+        if (extended === 1) await kinds.lanes.lookAfter(kind, owner, leaseMs);
+        return extended === 1;
+      });
     },
 
     async finish(job, options) {
       options?.signal?.throwIfAborted();
       const done = { id: job.id, opts: {} } as MinimalJob;
-      return underLock(() => kinds.of(job.kind).moveToCompleted(done, null, true, lockOf(job), false));
+      return underLock(() =>
+        kinds.of(job.kind, job.owner).moveToCompleted(done, null, true, getLock(job), false),
+      );
     },
 
     async retry(job, { runAt, countAttempt }, options) {
       options?.signal?.throwIfAborted();
       const isBack = await underLock(() => putBack(job, runAt, countAttempt));
-      if (isBack) alarm.ring(runAt);
+      if (isBack) notifier.wakeAt(runAt);
       return isBack;
     },
 
-    onReady: alarm.listen,
+    onReady: notifier.listen,
 
     async counts(options) {
       options?.signal?.throwIfAborted();
-      const each = await patience.run(async () =>
-        Promise.all((await kinds.all()).map((kind) => countsOf(kinds.of(kind)))),
-      );
+      const each = await callTimeout.run(async () => {
+        const all = await Promise.all(
+          (await kinds.all()).map(async (kind) =>
+            (await kinds.lanes.all(kind)).map((owner) => kinds.of(kind, owner)),
+          ),
+        );
+        return Promise.all(all.flat().map(readCounts));
+      });
       const sum = (field: 'ready' | 'delayed' | 'leased') =>
         each.reduce((total, one) => total + one[field], 0);
       return { ready: sum('ready'), delayed: sum('delayed'), leased: sum('leased') };
     },
 
     close: () => kinds.close(),
+  };
+}
+
+interface Lane {
+  readonly kind: string;
+  /** Empty: no owner. */
+  readonly owner: string;
+}
+
+/** Counts the jobs that one call leases per owner, in addition to those already leased. */
+function createRoom(limit: OwnerLimit | undefined) {
+  const held = new Map(limit?.held);
+  const max = limit?.max ?? Number.POSITIVE_INFINITY;
+  return {
+    has: (owner: string): boolean => owner === '' || (held.get(owner) ?? 0) < max,
+    count(owner: string): void {
+      held.set(owner, (held.get(owner) ?? 0) + 1);
+    },
+    full: (): number => [...held.values()].filter((count) => count >= max).length,
   };
 }
 
@@ -169,8 +225,8 @@ interface StoredJob {
   readonly runAt: number;
 }
 
-/** Always delayed, if only by the millisecond that has just passed: what is delayed is put into line by its time. */
-function jobOf({ id, kind, key, data, runAt }: StoredJob): JobJson {
+/** Always delayed, by at least one millisecond: delayed jobs are ordered by their time. */
+function toJob({ id, kind, key, data, runAt }: StoredJob): JobJson {
   const timestamp = Math.min(Date.now(), runAt - 1);
   const delay = runAt - timestamp;
   return {
@@ -190,7 +246,7 @@ function jobOf({ id, kind, key, data, runAt }: StoredJob): JobJson {
   };
 }
 
-async function countsOf(backend: IQueueBackend) {
+async function readCounts(backend: IQueueBackend) {
   await recover(backend);
   await recoverRest(backend, 0);
   const [wait = 0, prioritized = 0, leased = 0, due = 0] = await backend.getCounts(

@@ -1,5 +1,5 @@
-import type { JobQueue, LeasedJob } from '@questline/core';
 import { createMemoryQueue } from '@questline/core/memory';
+import type { JobQueue, LeasedJob } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -29,7 +29,7 @@ describe.skipIf(REDIS_URL === undefined)('jobs of one kind on BullMQ', () => {
     await connection.quit();
   });
 
-  it('answer any sequence of calls as the reference does, where runAt is now', async () => {
+  it('behaves like the reference for any sequence of calls where runAt is now', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
@@ -78,7 +78,7 @@ describe.skipIf(REDIS_URL === undefined)('jobs of one kind on BullMQ', () => {
     console.log(`BullMQ: ${run} random sequences answered as the reference does`);
   });
 
-  it('come by the time at which they become due, however they were enqueued', async () => {
+  it('returns jobs in order of their due time, however they were enqueued', async () => {
     const now = Date.now();
     const enqueue = (key: string, runAt: number) => queue.enqueue({ kind: 'due', key, payload: key, runAt });
     await enqueue('third', now + 60);
@@ -90,7 +90,7 @@ describe.skipIf(REDIS_URL === undefined)('jobs of one kind on BullMQ', () => {
     for (const job of jobs) await queue.finish(job);
   });
 
-  it('of several kinds take turns, so that none waits for the others to be done', async () => {
+  it('alternates between kinds so that none waits for the others', async () => {
     for (let at = 0; at < 6; at += 1) {
       for (const kind of ['a', 'b', 'c:d']) {
         await queue.enqueue({ kind, key: `${kind} ${at}`, payload: at });

@@ -1,4 +1,4 @@
-import { isStorageUnavailable, type LeasedJob } from '@questline/core';
+import { isStorageUnavailable, type LeasedJob } from '@questline/core/ports';
 import { createTcpProxy, type TcpProxy } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 300;
 const JOB = { kind: 'quest', payload: null };
 const WANT = { kinds: ['quest'], limit: 1, leaseMs: 60_000 };
 
-describe.skipIf(REDIS_URL === undefined)('BullMQ while Redis is away', () => {
+describe.skipIf(REDIS_URL === undefined)('BullMQ while Redis is unavailable', () => {
   let prefix: string;
   let proxy: TcpProxy;
   let behind: Redis;
@@ -34,7 +34,7 @@ describe.skipIf(REDIS_URL === undefined)('BullMQ while Redis is away', () => {
   });
 
   it.each(['refused', 'frozen'] as const)(
-    'every call is refused in time when it is %s, and works again afterwards',
+    'rejects every call in time when Redis is %s, and recovers afterwards',
     async (fault) => {
       await queue.enqueue({ ...JOB, key: 'held' });
       const [held] = await queue.lease(WANT);
@@ -78,7 +78,7 @@ describe.skipIf(REDIS_URL === undefined)('BullMQ while Redis is away', () => {
     },
   );
 
-  it('a job handed out when nobody waited any more goes back into line, as if it had not run', async () => {
+  it('returns a job to the queue, uncounted, when the claim that took it has timed out', async () => {
     await queue.enqueue({ ...JOB, key: 'one' });
     proxy.freeze();
     await expect(queue.lease(WANT)).rejects.toSatisfy(isStorageUnavailable);
@@ -96,7 +96,7 @@ describe.skipIf(REDIS_URL === undefined)('BullMQ while Redis is away', () => {
     expect(jobs[0]).toMatchObject({ key: 'one', attempt: 1 });
   });
 
-  it("opens no connection beside the user's, and leaves its listeners as they were", async () => {
+  it('opens no connection beside that of the host and keeps its listeners', async () => {
     const own = new Redis(REDIS_URL ?? '', { connectionName: prefix });
     await own.ping();
     const listeners = () => own.eventNames().map((name) => [name, own.listenerCount(name)]);

@@ -4,7 +4,7 @@ import { afterAll, describe } from 'vitest';
 import { createBullQueue } from '../src/index.ts';
 import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
-describe.skipIf(REDIS_URL === undefined)('the queue on BullMQ', () => {
+describe.skipIf(REDIS_URL === undefined)('queue on BullMQ', () => {
   const url = REDIS_URL ?? '';
   const run = freshPrefix();
   const connection = new Redis(url, { maxRetriesPerRequest: null });
@@ -20,7 +20,7 @@ describe.skipIf(REDIS_URL === undefined)('the queue on BullMQ', () => {
   queueSuite({
     name: 'BullMQ',
     skip: {
-      'any sequence of calls answers as the reference does':
+      'behaves like the reference for any sequence of calls':
         'BullMQ keeps a queue per kind, in the order in which jobs became due: it cannot compare jobs of two kinds, nor put one with an earlier runAt before those already in line. What it does keep is compared in order.test.ts',
     },
     create: async () => {

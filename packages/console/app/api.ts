@@ -1,4 +1,6 @@
-/** What the server refused, in its own words. */
+import type { Session } from './session.ts';
+
+/** An error response; the message is the server's. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure';
   readonly status: number;
@@ -17,48 +19,43 @@ export class ApiFailure extends Error {
   }
 }
 
-const TOKEN = 'questline.token';
-
-/** The one thing this page keeps: who is signed in. */
-export const session = {
-  token: (): string | null => localStorage.getItem(TOKEN),
-  begin: (token: string): void => localStorage.setItem(TOKEN, token),
-  end: (): void => localStorage.removeItem(TOKEN),
-};
-
-/** Told when the server no longer believes the session. */
-export const SIGNED_OUT = 'questline:signed-out';
-
 /**
- * One call of the api.
- * @throws ApiFailure for every refusal; it says what the server said.
+ * Sends one API request.
+ * @throws ApiFailure for every error response, with the server's message.
  */
-export async function call<T>(
-  method: string,
-  path: string,
-  body?: unknown,
-  signal?: AbortSignal,
-): Promise<T> {
-  const token = session.token();
-  const answer = await fetch(`.${path}`, {
-    method,
-    headers: {
-      ...(token !== null && { Authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal !== undefined && { signal }),
-  });
-  const text = await answer.text();
-  const parsed = text === '' ? {} : parse(text);
-  if (answer.ok) return parsed as T;
-  // A model provider that refuses its key is a 401 as well, but asks for no other credential.
-  const isOurs = answer.headers.has('WWW-Authenticate');
-  if (answer.status === 401 && isOurs && token !== null) dispatchEvent(new Event(SIGNED_OUT));
-  throw new ApiFailure(answer.status, parsed);
+export type Call = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal) => Promise<T>;
+
+/** @param onSignedOut called when the server rejects the session and there is no new one. */
+export function createCall(root: string, session: Session, onSignedOut: () => void): Call {
+  const send = async (method: string, path: string, body: unknown, signal: AbortSignal | undefined) => {
+    const token = await session.getToken();
+    return fetch(`${root}${path}`, {
+      method,
+      headers: {
+        ...(token !== null && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+  };
+  return async <T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> => {
+    let answer = await send(method, path, body, signal);
+    if (isRejected(answer) && (await session.renew())) answer = await send(method, path, body, signal);
+    const parsed = parse(await answer.text());
+    if (answer.ok) return parsed as T;
+    if (isRejected(answer) && session.isOpen()) onSignedOut();
+    throw new ApiFailure(answer.status, parsed);
+  };
+}
+
+/** A model provider that rejects its key is a 401 as well, but the session stays valid. */
+function isRejected(answer: Response): boolean {
+  return answer.status === 401 && answer.headers.has('WWW-Authenticate');
 }
 
 function parse(text: string): Record<string, unknown> {
+  if (text === '') return {};
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
@@ -66,7 +63,9 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/** The words to show for anything that went wrong. */
-export function messageOf(error: unknown): string {
+/** The message to show for an error. */
+export function toMessage(error: unknown): string {
+  // The browser's own words for a server that cannot be reached.
+  if (error instanceof TypeError && /fetch/i.test(error.message)) return 'The server cannot be reached.';
   return error instanceof Error ? error.message : String(error);
 }

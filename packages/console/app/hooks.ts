@@ -1,53 +1,73 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
-import { messageOf } from './api.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiFailure, type Call, toMessage } from './api.ts';
+import { useApp } from './context.ts';
+
+/** Reads one address of the API. */
+export type Get = <T>(path: string) => Promise<T>;
 
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: string | undefined;
-  /** Asks again; what is shown stays until the answer is there. */
+  /** The status of the error response. */
+  readonly status: number | undefined;
+  /** Loads again; the old data stays visible until the response arrives. */
   readonly reload: () => void;
 }
 
-/** What a call answers, asked again whenever `key` changes. A late answer to an older question is dropped. */
-export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<{ key: string; data?: T; error?: string }>({ key });
+interface State<T> {
+  readonly key: string;
+  readonly data?: T;
+  readonly error?: unknown;
+}
+
+/** Loads data, and loads it again when `key` changes. Drops a late response to an older key. */
+export function useLoad<T>(key: string, load: (get: Get, signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const { call } = useApp();
+  const [state, setState] = useState<State<T>>({ key });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const leaving = new AbortController();
-    load(leaving.signal).then(
+    const get: Get = (path) => call('GET', path, undefined, leaving.signal);
+    load(get, leaving.signal).then(
       (data) => {
         if (!leaving.signal.aborted) setState({ key, data });
       },
-      (error) => {
-        if (!leaving.signal.aborted) setState({ key, error: messageOf(error) });
+      (error: unknown) => {
+        if (!leaving.signal.aborted) setState({ key, error });
       },
     );
     return () => leaving.abort();
   }, [key, turn]);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
-  const isCurrent = state.key === key;
-  return { data: isCurrent ? state.data : undefined, error: isCurrent ? state.error : undefined, reload };
+  const { data, error } = state.key === key ? state : { data: undefined, error: undefined };
+  return {
+    data,
+    error: error === undefined ? undefined : toMessage(error),
+    status: error instanceof ApiFailure ? error.status : undefined,
+    reload,
+  };
 }
 
 export interface Action {
   readonly busy: boolean;
   readonly error: string | undefined;
-  /** Runs work, one at a time. @returns whether it went well. */
-  readonly run: (work: () => Promise<unknown>) => Promise<boolean>;
+  /** Runs one task at a time. @returns whether it succeeded. */
+  readonly run: (work: (call: Call) => Promise<unknown>) => Promise<boolean>;
 }
 
 export function useAction(): Action {
+  const { call } = useApp();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
-  const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+  const run = async (work: (call: Call) => Promise<unknown>): Promise<boolean> => {
     if (busy) return false;
     setBusy(true);
     setError(undefined);
     try {
-      await work();
+      await work(call);
       return true;
     } catch (failure) {
-      setError(messageOf(failure));
+      setError(toMessage(failure));
       return false;
     } finally {
       setBusy(false);
@@ -56,7 +76,7 @@ export function useAction(): Action {
   return { busy, error, run };
 }
 
-/** The place in the app: what follows the `#`. */
+/** The current route: what follows the `#`. */
 export function usePlace(): readonly string[] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
@@ -67,7 +87,7 @@ export function usePlace(): readonly string[] {
   return hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decoded);
 }
 
-/** Anybody may write an address. */
+/** The address may be malformed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -78,4 +98,36 @@ function decoded(part: string): string {
 
 export function go(...place: readonly string[]): void {
   location.hash = `#/${place.map(encodeURIComponent).join('/')}`;
+  // The browser's own event comes later, after a render of the old place.
+  dispatchEvent(new Event('hashchange'));
+}
+
+export function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const changed = (): void => setMatches(media.matches);
+    media.addEventListener('change', changed);
+    changed();
+    return () => media.removeEventListener('change', changed);
+  }, [query]);
+  return matches;
+}
+
+/** Reports once when an element comes near the visible part of the page. */
+export function useSeen<E extends Element>() {
+  const ref = useRef<E>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (ref.current === null || isSeen) return;
+    const watcher = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+      },
+      { rootMargin: '400px' },
+    );
+    watcher.observe(ref.current);
+    return () => watcher.disconnect();
+  }, [isSeen]);
+  return { ref, isSeen };
 }

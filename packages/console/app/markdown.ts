@@ -3,7 +3,7 @@ import { marked } from 'marked';
 
 const purifier = createPurifier(window);
 
-// Links lead away from a page that holds a session: they open apart, and tell nobody where they came from.
+// Links leave a page that holds a session: open them in a new tab, without a referrer.
 purifier.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName !== 'A') return;
   node.setAttribute('target', '_blank');
@@ -16,7 +16,23 @@ const ALLOWED = {
   FORBID_ATTR: ['style', 'id', 'class', 'name'],
 };
 
-/** What a model wrote, as HTML that can do nothing but be read. */
-export function renderMarkdown(text: string): string {
-  return purifier.sanitize(marked.parse(text, { async: false, gfm: true, breaks: true }), ALLOWED);
+const OPTIONS = { async: false, gfm: true, breaks: true } as const;
+
+/** A part of a model's markdown: a code block, or sanitized HTML. */
+export type Block =
+  | { readonly kind: 'code'; readonly language: string; readonly text: string; readonly isClosed: boolean }
+  | { readonly kind: 'html'; readonly html: string };
+
+/** Splits markdown into its blocks, so that a growing answer changes only its last one. */
+export function readMarkdown(text: string): readonly Block[] {
+  return marked.lexer(text, OPTIONS).flatMap((token): Block[] => {
+    if (token.type === 'space') return [];
+    if (token.type === 'code') {
+      const [language = ''] = (token.lang ?? '').split(/\s/);
+      const isClosed = token.codeBlockStyle === 'indented' || /\n\s*(?:`{3,}|~{3,})\s*$/.test(token.raw);
+      return [{ kind: 'code', language: language.toLowerCase(), text: token.text, isClosed }];
+    }
+    const html = marked.parser([token], OPTIONS);
+    return [{ kind: 'html', html: purifier.sanitize(html, ALLOWED) }];
+  });
 }

@@ -1,72 +1,88 @@
-import { readFile } from 'node:fs/promises';
 import type { ApiRequest, ApiResponse, Mountable } from '@questline/core';
+import { createAppFiles } from './files.ts';
+import { FRAME_POLICY, pagePolicy } from './policy.ts';
+import { type ConsoleSettings, getHiddenPages } from './settings.ts';
 
-export interface ConsoleSettings {
-  /** Below the mount point. Default `/`: the page, and `/console.js`, `/console.css` and `/icon.svg` beside it. */
-  readonly path?: string;
-  /** Other origins the page may exchange bytes with, e.g. an object store's that signs its own addresses. */
-  readonly connectTo?: readonly string[];
-}
+export type { ConsoleSettings, HostCookies, HostSession, HostTokens, OfferedRoutes } from './settings.ts';
 
-interface Asset {
-  readonly name: string;
-  readonly type: string;
-}
-
-const ASSETS: readonly Asset[] = [
-  { name: 'index.html', type: 'text/html; charset=utf-8' },
-  { name: 'console.js', type: 'text/javascript; charset=utf-8' },
-  { name: 'console.css', type: 'text/css; charset=utf-8' },
-  { name: 'icon.svg', type: 'image/svg+xml' },
-];
+const PAGE = 'index.html';
+const FRAME = 'diagram.html';
+/** The address that a device shows to its user: short, and without a fragment. */
+const DEVICE = 'device';
 
 /**
- * Serves the console: a page that talks to the api of its own origin and asks nobody else for anything. It holds no
- * secret; who opens it signs in. Any other path is not its own.
+ * Serves the console: a page that calls only the API of its own origin (and `connectTo`). It contains no secret; users
+ * sign in. Every other path is passed on.
  */
-export function createConsole({ path = '/', connectTo = [] }: ConsoleSettings = {}): Mountable {
+export function createConsole(settings: ConsoleSettings = {}): Mountable {
+  const { path = '/', connectTo = [] } = settings;
   const base = path.endsWith('/') ? path : `${path}/`;
-  const assets = new Map(ASSETS.map((asset) => [base + asset.name, asset]));
-  const [page] = ASSETS;
-  if (page !== undefined) assets.set(base, page);
-  const read = new Map<string, Promise<Uint8Array>>();
-  const policy = contentPolicy(connectTo);
+  const read = createAppFiles();
+  const policy = pagePolicy(connectTo);
+  const configuration = describe(base, settings);
 
   return {
     async handle(request: ApiRequest): Promise<ApiResponse | undefined> {
-      const asset = assets.get(request.path);
-      if (asset === undefined || !['GET', 'HEAD'].includes(request.method)) return undefined;
-      // The app lies beside the built code, and beside the folder of the sources too.
-      const body = read.get(asset.name) ?? readFile(new URL(`../dist/app/${asset.name}`, import.meta.url));
-      read.set(asset.name, body);
-      body.catch(() => read.delete(asset.name));
+      if (!['GET', 'HEAD'].includes(request.method)) return undefined;
+      if (`${request.path}/` === base) return redirect(`${request.mountPath}${base}`, request.query);
+      if (!request.path.startsWith(base)) return undefined;
+      if (request.path === base + DEVICE) return toDevicePage(request, base);
+      const name = request.path.slice(base.length) || PAGE;
+      const file = await read(name);
+      if (file === undefined) return undefined;
+      const body = name === PAGE ? withConfiguration(file.bytes, configuration) : file.bytes;
       return {
         status: 200,
         headers: {
-          'Content-Type': asset.type,
-          'Cache-Control': 'no-cache',
-          'Content-Security-Policy': policy,
+          'Content-Type': file.type,
+          // The names of chunks contain a hash of their content.
+          'Cache-Control': /-[0-9A-Z]{8}\.js$/.test(name)
+            ? 'public, max-age=31536000, immutable'
+            : 'no-cache',
+          'Content-Security-Policy': name === FRAME ? FRAME_POLICY : policy,
           'X-Content-Type-Options': 'nosniff',
-          'X-Frame-Options': 'DENY',
+          'X-Frame-Options': name === FRAME ? 'SAMEORIGIN' : 'DENY',
           'Referrer-Policy': 'no-referrer',
+          // The frame has no origin, so its modules need leave; they are public.
+          ...(name.endsWith('.js') && { 'Access-Control-Allow-Origin': '*' }),
         },
-        body: request.method === 'HEAD' ? undefined : await body,
+        body: request.method === 'HEAD' ? undefined : body,
       };
     },
   };
 }
 
-function contentPolicy(connectTo: readonly string[]): string {
-  const elsewhere = connectTo.map((origin) => ` ${origin}`).join('');
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self' data: blob:${elsewhere}`,
-    `media-src 'self' blob:${elsewhere}`,
-    `connect-src 'self'${elsewhere}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+/** `/device?code=…` is the page at `#/device/…`. */
+function toDevicePage({ mountPath, query }: ApiRequest, base: string): ApiResponse {
+  const code = new URLSearchParams(query).get('code') ?? '';
+  const location = `${mountPath}${base}#/device/${encodeURIComponent(code.slice(0, 50))}`;
+  return { status: 302, headers: { Location: location, 'Cache-Control': 'no-store' }, body: undefined };
+}
+
+function redirect(path: string, query: string): ApiResponse {
+  const location = query === '' ? path : `${path}?${query}`;
+  return { status: 308, headers: { Location: location, 'Cache-Control': 'no-cache' }, body: undefined };
+}
+
+/** What the page must know, as JSON. */
+function describe(base: string, { session, api }: ConsoleSettings): string {
+  return JSON.stringify({
+    // From the page's folder to the root of the API.
+    root:
+      base === '/'
+        ? '.'
+        : base
+            .split('/')
+            .slice(2)
+            .map(() => '..')
+            .join('/'),
+    hidden: getHiddenPages(api),
+    ...(session !== undefined && { session }),
+  });
+}
+
+function withConfiguration(page: Uint8Array, configuration: string): string {
+  const content = configuration.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  const html = new TextDecoder().decode(page);
+  return html.replace('</head>', () => `  <meta name="questline-console" content="${content}">\n  </head>`);
 }

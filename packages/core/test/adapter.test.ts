@@ -15,11 +15,11 @@ adapterSuite({
   name: 'node:http',
   create: createNodeHost,
   skip: {
-    'a host that trusts its proxy tells the address of the client': 'node:http knows nothing of proxies',
-    "a route mounted at a path of the host's own gets the parameters of that path": 'node:http has no router',
+    'passes on the client address from a trusted proxy of the host': 'node:http knows nothing of proxies',
+    'passes on the parameters of a route of the host': 'node:http has no router',
   },
 });
-const QUEUED = 'leaving stops an answer that waits behind a pipelined one, too';
+const QUEUED = 'stops a response that waits behind a pipelined one when the client leaves';
 adapterSuite({
   name: 'fetch, in Hono',
   create: createHonoHost,
@@ -31,7 +31,7 @@ adapterSuite({
 
 type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
-/** A server without a framework; what it needs of one is called by hand. */
+/** A server without a framework; framework features are called by hand. */
 async function createNodeHost(setup: HostSetup): Promise<Host> {
   const errors: unknown[] = [];
   const seen: number[] = [];
@@ -48,7 +48,11 @@ async function createNodeHost(setup: HostSetup): Promise<Host> {
   if (setup.bodyParser === 'json') inFront.push(bodyParser.json());
   if (setup.bodyParser === 'raw') inFront.push(bodyParser.raw({ type: () => true }));
   if (setup.bodyParser === 'text') inFront.push(bodyParser.text());
-  const ours = toNodeListener(setup.api, ownRoutes, { mountPath: setup.mountPath ?? '' });
+  const mountPath = setup.mountPath ?? '';
+  const ours =
+    setup.mountedAfter === true
+      ? answerOwn(setup, toNodeListener(setup.api, ownRoutes, { mountPath }))
+      : toNodeListener(setup.api, answerOwn(setup, ownRoutes), { mountPath });
   const listener = inFront.reduceRight<RequestListener>(
     (next, middleware) => (request, response) => middleware(request, response, () => next(request, response)),
     ours,
@@ -72,6 +76,15 @@ async function createNodeHost(setup: HostSetup): Promise<Host> {
   }
 }
 
+/** Serves the setup's own routes before a listener. */
+function answerOwn({ ownRoutes = [] }: HostSetup, next: RequestListener): RequestListener {
+  return (request, response) => {
+    const own = ownRoutes.find(({ method, path }) => method === request.method && path === request.url);
+    if (own === undefined) next(request, response);
+    else response.writeHead(200).end(`the host: ${own.method} ${own.path}`);
+  };
+}
+
 async function createHonoHost(setup: HostSetup): Promise<Host> {
   const errors: unknown[] = [];
   const seen: number[] = [];
@@ -91,11 +104,13 @@ async function createHonoHost(setup: HostSetup): Promise<Host> {
   if (setup.compression === true) app.use(compress({ threshold: 0 }));
   if (setup.cors === true) app.use(honoCors({ origin: 'https://app.example' }));
   const handle = toFetchHandler(setup.api, { mountPath: setup.mountPath ?? '' });
-  if (setup.asRoute === true) {
-    app.post('/ask/:id', async (context, next) => {
-      return (await handle(context.req.raw, { params: context.req.param() })) ?? next();
-    });
-  } else {
+  const mountApi = () => {
+    if (setup.asRoute === true) {
+      app.post('/ask/:id', async (context, next) => {
+        return (await handle(context.req.raw, { params: context.req.param() })) ?? next();
+      });
+      return;
+    }
     app.use(async (context, next) => {
       const { req } = context;
       const forwarded = setup.trustProxy === true ? req.header('X-Forwarded-For') : undefined;
@@ -103,16 +118,21 @@ async function createHonoHost(setup: HostSetup): Promise<Host> {
       const parsed = await parse(setup.bodyParser, req.raw);
       return (await handle(req.raw, { remoteAddress, parsed })) ?? next();
     });
+  };
+  if (setup.mountedAfter !== true) mountApi();
+  for (const { method, path } of setup.ownRoutes ?? []) {
+    app.on(method, path, (context) => context.text(`the host: ${method} ${path}`));
   }
   app.get('/host', (context) => context.text('the host'));
   app.post('/host/echo', async (context) => context.json(await context.req.json()));
   app.get('/host/fails', () => {
     throw new Error('a failure of the host');
   });
+  if (setup.mountedAfter === true) mountApi();
   return listen(getRequestListener(app.fetch), { errors, seen });
 }
 
-/** A host that reads bodies in front of us. */
+/** A host whose body parser runs first. */
 async function parse(kind: HostSetup['bodyParser'], request: Request): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
   if (request.method !== 'POST' || kind === undefined) return undefined;

@@ -26,7 +26,7 @@ async function start(api: Mountable): Promise<ClientHttp2Session> {
 
 const EVENTS = { 'Content-Type': 'text/event-stream' };
 
-describe('the node listener on HTTP/2', () => {
+describe('Node listener on HTTP/2', () => {
   it('reads a body and answers', async () => {
     const client = await start({
       async handle({ method, path, body, signal }) {
@@ -42,7 +42,7 @@ describe('the node listener on HTTP/2', () => {
     expect(await text(stream)).toBe('na\u00efve');
   });
 
-  it('never lets a stream that failed look complete', async () => {
+  it('never lets a failed stream look complete', async () => {
     const failing = async function* () {
       yield 'data: 1\n\n';
       throw new Error('secret');
@@ -52,7 +52,7 @@ describe('the node listener on HTTP/2', () => {
     expect(client.destroyed).toBe(false);
   });
 
-  it('stops the work when the client leaves, and only then', async () => {
+  it('stops the work when the client disconnects, and only then', async () => {
     let asked = new AbortController().signal;
     let returned: () => void = () => undefined;
     const stopped = new Promise<void>((resolve) => {

@@ -1,27 +1,35 @@
-import type { DocumentType, ExtractedText, TextExtractor } from '@questline/core';
-import type { Reading } from './reading.ts';
-import { createReadingThread } from './thread.ts';
+import type { DocumentType, ExtractedText, TextExtractor } from '@questline/core/ports';
+import { getDefaultMemory, MIB, type ReadingLimits } from './limits.ts';
+import { createReaderPool } from './pool.ts';
+import type { DocumentFormat } from './read.ts';
 
-export interface DocumentExtractorOptions {
-  /** A PDF of more pages is refused. Default 2000. */
-  readonly mostPages?: number;
-  /** A Word file that unpacks to more bytes is refused. Default 100 MiB. */
-  readonly mostUnpackedBytes?: number;
-  /** A document that takes longer to read is given up. Default 120,000 ms. */
-  readonly mostMs?: number;
-  /** A document that takes more memory to read is given up. Default 1024 MiB. */
-  readonly mostMemory?: number;
+export interface DocumentExtractorOptions extends Partial<ReadingLimits> {
+  /** Maximum pages of a PDF. Default 2000. */
+  readonly maxPages?: number;
+  /** Maximum unpacked bytes of compressed parts. Default 256 MiB. */
+  readonly maxDecodedBytes?: number;
+  /** Maximum text, in UTF-8 bytes. Default 16 MiB. */
+  readonly maxTextBytes?: number;
+  /** Timeout per document. Default 60,000 ms. */
+  readonly maxMs?: number;
+  /**
+   * Maximum memory of a reader, including its program, in bytes. Default: a quarter of the memory of
+   * the machine or container, at least 192 and at most 512 MiB.
+   */
+  readonly maxMemoryBytes?: number;
+  /** Maximum parallel readers, each a process; one owner uses at most all but one. Default 2. */
+  readonly readers?: number;
 }
 
-const FORMATS: Readonly<Record<string, Reading['format']>> = {
+const FORMATS: Readonly<Record<string, DocumentFormat>> = {
   'application/pdf': 'pdf',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'word',
   'text/html': 'html',
   'application/xhtml+xml': 'html',
 };
 
-/** By the name's end, for types that say nothing. */
-const ENDINGS: Readonly<Record<string, Reading['format']>> = {
+/** Types by file extension, for generic media types. */
+const ENDINGS: Readonly<Record<string, DocumentFormat>> = {
   pdf: 'pdf',
   docx: 'word',
   html: 'html',
@@ -30,29 +38,33 @@ const ENDINGS: Readonly<Record<string, Reading['format']>> = {
 const SAYS_NOTHING: readonly string[] = ['application/octet-stream', 'application/zip', ''];
 
 /**
- * The text of PDF, Word (docx) and HTML files. No link in them is followed, no script run, no picture looked at. They are
- * read in a thread of their own, one after the other: a large one holds up nothing but those behind it.
+ * Extracts the text of PDF, Word (docx) and HTML files. Ignores links, scripts and images. Reads each document
+ * in another process with limits on memory, unpacked bytes and time; exceeding one
+ * ends the reader and rejects with an `ExtractionError` of the kind `limit`.
  */
 export function createDocumentExtractor({
-  mostPages = 2000,
-  mostUnpackedBytes = 100 * 2 ** 20,
-  mostMs = 120_000,
-  mostMemory = 1024,
+  maxPages = 2000,
+  maxDecodedBytes = 256 * MIB,
+  maxTextBytes = 16 * MIB,
+  maxMs = 60_000,
+  maxMemoryBytes = getDefaultMemory(),
+  readers = 2,
 }: DocumentExtractorOptions = {}): TextExtractor {
-  const read = createReadingThread({ mostMs, mostMemory });
+  const limits = { maxPages, maxDecodedBytes, maxTextBytes, maxMs, maxMemoryBytes };
+  const pool = createReaderPool({ readers, limits });
   return {
-    reads: (type) => formatOf(type) !== undefined,
+    reads: (type) => findFormat(type) !== undefined,
     async extract(bytes, type, options): Promise<ExtractedText> {
-      const format = formatOf(type);
+      const format = findFormat(type);
       if (format === undefined) throw new TypeError(`a file of the type ${type.mimeType} is not read here`);
       options?.signal?.throwIfAborted();
-      // The thread takes the bytes over, so it gets a copy.
-      return read({ format, bytes: new Uint8Array(bytes), mostPages, mostUnpackedBytes }, options?.signal);
+      return pool.read(format, bytes, options);
     },
+    close: () => pool.close(),
   };
 }
 
-function formatOf({ mimeType, name }: DocumentType): Reading['format'] | undefined {
+function findFormat({ mimeType, name }: DocumentType): DocumentFormat | undefined {
   if (!SAYS_NOTHING.includes(mimeType))
     return Object.hasOwn(FORMATS, mimeType) ? FORMATS[mimeType] : undefined;
   const ending = name.split('.').at(-1)?.toLowerCase() ?? '';

@@ -1,60 +1,80 @@
-import type { ExtractedText } from '@questline/core';
+import { TextDecoder } from 'node:util';
+import type { ExtractedText } from '@questline/core/ports';
 import { Parser } from 'htmlparser2';
+import { createDepthCounter, createTextCollector } from './excess.ts';
+import type { ReadingLimits } from './limits.ts';
 
-/** What stands in these is not for readers. */
-const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'svg', 'head']);
-/** A new line begins with them and behind them. */
+/** Elements whose content is not for readers. */
+const SILENT: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'svg']);
+/** Elements of a head. Any other one ends it: its end tag may be omitted. */
+const HEAD: ReadonlySet<string> = new Set([...SILENT, 'title', 'meta', 'link', 'base']);
+/** Elements that begin and end a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
   `address article aside blockquote br dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav
   ol p pre section table tr ul`.split(/\s+/),
 );
-/** They hold nothing, so one line ends with them. */
+/** Void elements that end a line. */
 const EMPTY: ReadonlySet<string> = new Set(['br', 'hr']);
 const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
+/** Bytes parsed at a time. */
+const PIECE_BYTES = 65_536;
+/** Characters of the title, and of the list of keywords. */
+const MAX_HEAD_CHARACTERS = 10_000;
 
-/** What a reader sees of a page, and the keywords it names. */
-export function textOfHtml(bytes: Uint8Array): ExtractedText {
-  let text = '';
+/** Extracts the visible text and the keywords of a page. */
+export function readHtml(bytes: Uint8Array, limits: ReadingLimits): ExtractedText {
+  const text = createTextCollector(limits);
+  const depth = createDepthCounter();
   let title = '';
   let keywords = '';
   let silence = 0;
+  let isHead = false;
   let isTitle = false;
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (name === 'title') isTitle = true;
+        depth.open();
+        if (isHead && !HEAD.has(name)) isHead = false;
+        if (name === 'head') isHead = true;
+        if (name === 'title' && silence === 0) isTitle = true;
         if (name === 'meta' && attributes.name?.toLowerCase() === 'keywords')
-          keywords = attributes.content ?? '';
+          keywords = (attributes.content ?? '').slice(0, MAX_HEAD_CHARACTERS);
         if (SILENT.has(name)) silence += 1;
-        else if (BLOCKS.has(name)) text += '\n';
-        else if (CELLS.has(name)) text += ' ';
+        else if (BLOCKS.has(name)) text.add('\n');
+        else if (CELLS.has(name)) text.add(' ');
       },
       ontext(part) {
-        if (isTitle) title += part;
-        else if (silence === 0) text += part;
+        if (isTitle) title = `${title}${part}`.slice(0, MAX_HEAD_CHARACTERS);
+        else if (silence === 0 && !isHead) text.add(part.replace(/[^\S\n]+/g, ' '));
       },
       onclosetag(name) {
+        depth.close();
         if (name === 'title') isTitle = false;
+        if (name === 'head') isHead = false;
         if (SILENT.has(name)) silence = Math.max(0, silence - 1);
-        else if (BLOCKS.has(name) && !EMPTY.has(name)) text += '\n';
+        else if (BLOCKS.has(name) && !EMPTY.has(name)) text.add('\n');
       },
     },
     { decodeEntities: true },
   );
-  parser.write(decode(bytes));
+  const decoder = createDecoder(bytes);
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    parser.write(decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true }));
+  }
+  parser.write(decoder.decode());
   parser.end();
   const tags = keywords.split(',').map((word) => word.trim());
-  return { text: tidy(`${title}\n\n${text}`), tags: tags.filter((tag) => tag !== '') };
+  return { text: tidy(`${title}\n\n${text.join()}`), tags: tags.filter((tag) => tag !== '') };
 }
 
-/** In the encoding the page names in its first bytes, else UTF-8. */
-function decode(bytes: Uint8Array): string {
+/** Uses the encoding that the first bytes declare, else UTF-8. */
+function createDecoder(bytes: Uint8Array): TextDecoder {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString('latin1');
   const named = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1] ?? 'utf-8';
   try {
-    return new TextDecoder(named).decode(bytes);
+    return new TextDecoder(named);
   } catch {
-    return new TextDecoder().decode(bytes);
+    return new TextDecoder();
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is built reads a document too, as either kind of module: the thread's file is found by its path. */
+/** The built package reads a document, as either kind of module: it finds the reader's file by its path. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
@@ -8,6 +8,8 @@ const modules = [
 ];
 for (const { createDocumentExtractor } of modules) {
   const page = { mimeType: 'text/html', name: 'page' };
-  const { text } = await createDocumentExtractor().extract(Buffer.from('<p>Hello</p>'), page);
+  const extractor = createDocumentExtractor();
+  const { text } = await extractor.extract(Buffer.from('<p>Hello</p>'), page);
   assert.equal(text, 'Hello');
+  await extractor.close();
 }

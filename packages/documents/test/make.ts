@@ -1,4 +1,4 @@
-/** A PDF of one page per text, written by hand: the smallest that readers accept. */
+/** A minimal PDF with one page per text. */
 export function makePdf(pages: readonly string[]): Uint8Array {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -25,10 +25,15 @@ export function makePdf(pages: readonly string[]): Uint8Array {
   return Buffer.from(file, 'latin1');
 }
 
-/** A docx file of these paragraphs: a ZIP archive whose parts are stored as they are. */
+/** A docx file of these paragraphs: a ZIP archive without compression. */
 export function makeWord(paragraphs: readonly string[], claimedSize?: number): Uint8Array {
   const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const body = paragraphs.map((text) => `<w:p><w:r><w:t>${escaped(text)}</w:t></w:r></w:p>`).join('');
+  return makeWordOfBody(body, claimedSize);
+}
+
+/** A docx file with this XML as its body. */
+export function makeWordOfBody(body: string, claimedSize?: number): Uint8Array {
   return zip(
     {
       '[Content_Types].xml':
@@ -50,7 +55,7 @@ function zip(parts: Readonly<Record<string, string>>, claimedSize: number | unde
     const size = claimedSize ?? content.length;
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt32LE(crcOf(content), 10);
+    common.writeUInt32LE(getCrc(content), 10);
     common.writeUInt32LE(content.length, 14);
     common.writeUInt32LE(size, 18);
     common.writeUInt16LE(name.length, 22);
@@ -71,7 +76,7 @@ function zip(parts: Readonly<Record<string, string>>, claimedSize: number | unde
   return Buffer.concat([...files, entries, end]);
 }
 
-function crcOf(bytes: Uint8Array): number {
+function getCrc(bytes: Uint8Array): number {
   let crc = ~0;
   for (const byte of bytes) {
     crc ^= byte;

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mountable } from '@questline/core';
 import { answer, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
 
-/** What we need of Express's request; versions 4 and 5 agree on it. */
+/** The required part of an Express request, the same in versions 4 and 5. */
 export interface ExpressRequest extends IncomingMessage {
   /** The path this handler is mounted at. */
   readonly baseUrl: string;
+  readonly originalUrl: string;
   readonly ip?: string | undefined;
   readonly body?: unknown;
   /** Present below `app.get(path, …)` and its kind, absent below `app.use`. */
@@ -26,7 +27,7 @@ export type ExpressHandler = (
 export function toExpress(api: Mountable): ExpressHandler {
   return (incoming, outgoing, next) => {
     const request = new NodeRequest(incoming, outgoing, {
-      mountPath: incoming.baseUrl,
+      ...(incoming.route === undefined ? getMount(incoming) : { mountPath: incoming.baseUrl }),
       host: incoming,
       params: incoming.route === undefined ? undefined : textParams(incoming.params),
     });
@@ -35,6 +36,41 @@ export function toExpress(api: Mountable): ExpressHandler {
       else sendNodeResponse(response, incoming, outgoing);
     });
   };
+}
+
+/**
+ * Below a wildcard, such as `forRoutes('{*path}')` of NestJS, the base URL is the whole path: what the wildcard matched
+ * belongs to the api.
+ */
+function getMount({ baseUrl, originalUrl, params }: ExpressRequest): { mountPath: string; target?: string } {
+  const segments = baseUrl.split('/');
+  const matched = countWildcard(params, segments);
+  if (matched === 0) return { mountPath: baseUrl };
+  const mountPath = segments.slice(0, -matched).join('/');
+  return { mountPath, target: originalUrl.slice(mountPath.length) };
+}
+
+/** Segments at the end of the base URL that a wildcard matched: a list in Express 5, text by number in Express 4. */
+function countWildcard(params: ExpressRequest['params'], segments: readonly string[]): number {
+  const last = Object.entries(params ?? {}).at(-1);
+  if (last === undefined) return 0;
+  const [name, value] = last;
+  if (typeof value !== 'string') return value.length;
+  const text = value.replace(/^\//, '');
+  if (!/^\d+$/.test(name) || text === '') return 0;
+  // The value is decoded, so its slashes do not count segments.
+  for (let count = 1; count < segments.length; count += 1) {
+    if (decode(segments.slice(-count).join('/')) === text) return count;
+  }
+  return 0;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Express 5 gives a wildcard as the list of its segments. */

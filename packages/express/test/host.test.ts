@@ -12,7 +12,7 @@ const mirror: Mountable = {
 };
 
 describe('mounted into an Express application', () => {
-  it('knows where it is below nested routers and parameters', async () => {
+  it('resolves its base path below nested routers and parameters', async () => {
     const app = express();
     const inner = express.Router().use('/ai', toExpress(mirror));
     app.use('/tenants/:tenant', inner);
@@ -27,7 +27,7 @@ describe('mounted into an Express application', () => {
     }
   });
 
-  it('gives way to routes of the host that come first', async () => {
+  it('gives precedence to earlier routes of the host', async () => {
     const app = express();
     app.get('/own', (_request, response) => {
       response.send('the host');
@@ -37,7 +37,7 @@ describe('mounted into an Express application', () => {
     expect((await request(app).get('/other')).body.path).toBe('/other');
   });
 
-  it('gets the parameters when the host calls a route from a handler of its own', async () => {
+  it('receives the parameters when the host calls a route from its own handler', async () => {
     const app = express();
     const route = toExpress(mirror);
     app.post('/ask/:id', (incoming, outgoing, next) => {
@@ -48,13 +48,13 @@ describe('mounted into an Express application', () => {
     expect((await request(app).post('/ask/2')).status).toBe(404);
   });
 
-  it('gets a wildcard of Express 5 as one text', async () => {
+  it('receives a wildcard of Express 5 as one text', async () => {
     const app = express();
     app.post('/ask/*rest', toExpress(mirror));
     expect((await request(app).post('/ask/a%20b/c')).body.params).toEqual({ rest: 'a b/c' });
   });
 
-  it('keeps still when the host has answered in its place, and returns its stream', async () => {
+  it('sends nothing when the host has already answered, and returns its stream', async () => {
     let returned = 0;
     let answered: () => void = () => undefined;
     const hostAnswered = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import type express from 'express';
 
 type Express = typeof express;
 
-/** The application that both majors of Express run in the suite; they differ only in what `express()` makes. */
+/** The application for both major versions of Express; only `express()` differs. */
 export async function createExpressHost(express: Express, setup: HostSetup): Promise<Host> {
   const errors: unknown[] = [];
   const seen: number[] = [];
@@ -26,9 +26,12 @@ export async function createExpressHost(express: Express, setup: HostSetup): Pro
   if (setup.bodyParser === 'raw') app.use(express.raw({ type: () => true }));
   if (setup.bodyParser === 'text') app.use(express.text());
 
-  if (setup.asRoute === true) app.post('/ask/:id', toExpress(setup.api));
-  else if (setup.mountPath !== undefined) app.use(setup.mountPath, toExpress(setup.api));
-  else app.use(toExpress(setup.api));
+  const mountApi = () => {
+    if (setup.asRoute === true) app.post('/ask/:id', toExpress(setup.api));
+    else if (setup.mountPath !== undefined) app.use(setup.mountPath, toExpress(setup.api));
+    else app.use(toExpress(setup.api));
+  };
+  if (setup.mountedAfter !== true) mountApi();
 
   app.get('/host', (_request, response) => {
     response.type('text').send('the host');
@@ -39,6 +42,12 @@ export async function createExpressHost(express: Express, setup: HostSetup): Pro
   app.get('/host/fails', () => {
     throw new Error('a failure of the host');
   });
+  for (const { method, path } of setup.ownRoutes ?? []) {
+    app[method === 'GET' ? 'get' : 'post'](path, (_request, response) => {
+      response.type('text').send(`the host: ${method} ${path}`);
+    });
+  }
+  if (setup.mountedAfter === true) mountApi();
   app.use((_request, response) => {
     response.status(404).type('text').send('the host knows no such path');
   });

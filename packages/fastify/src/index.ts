@@ -74,7 +74,7 @@ function mountApi(api: Mountable, instance: FastifyInstance, prefix: string): vo
     });
   };
   instance.addHook('preParsing', hook);
-  // Fastify hears of unknown paths at the root only; below a prefix it needs a route to run a hook for.
+  // Fastify runs hooks for unknown paths at the root only; below a prefix it needs a route.
   if (instance.prefix !== '') routeAll(instance, prefix);
 }
 
@@ -123,7 +123,7 @@ function leaveBodiesAlone(own: FastifyInstance): void {
 }
 
 function send(response: ApiResponse, request: FastifyRequest, reply: FastifyReply): void {
-  // The client has left, or the host has answered in our place.
+  // The client has disconnected, or the host has answered.
   if (reply.sent || reply.raw.destroyed) {
     discard(response.body);
     return;

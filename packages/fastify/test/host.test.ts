@@ -3,7 +3,7 @@ import { toFastify } from '@questline/fastify';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
-/** Claims every path that ends in `/ours`. */
+/** Handles every path that ends in `/ours`. */
 const api: Mountable = {
   async handle({ path, mountPath }: ApiRequest) {
     if (!path.endsWith('/ours')) return undefined;
@@ -22,14 +22,14 @@ async function ask(app: FastifyInstance, url: string, method: 'GET' | 'POST' = '
 }
 
 describe('mounted into a Fastify application', () => {
-  it('adds no route, so that none of the host can clash with it', async () => {
+  it('registers no route that could clash with routes of the host', async () => {
     const app = Fastify();
     const before = app.printRoutes();
     await app.register(toFastify(api));
     expect(app.printRoutes()).toBe(before);
   });
 
-  it('lets a route of the host win', async () => {
+  it('gives precedence to a route of the host', async () => {
     const app = Fastify();
     await app.register(toFastify(all));
     app.get('/own', async () => 'the host');
@@ -41,7 +41,7 @@ describe('mounted into a Fastify application', () => {
     expect(await ask(app, '/other')).toEqual([200, 'the api']);
   });
 
-  it('is asked before a catch-all of the host, which gets everything else', async () => {
+  it('runs before a catch-all route of the host, which receives all other requests', async () => {
     const app = Fastify();
     app.get('/*', async () => 'the single page');
     await app.register(toFastify(api));
@@ -49,7 +49,7 @@ describe('mounted into a Fastify application', () => {
     expect(await ask(app, '/api/theirs')).toEqual([200, 'the single page']);
   });
 
-  it('can be registered below a prefix of a prefix, and hands unknown paths to the host', async () => {
+  it('can be registered below nested prefixes and passes unknown paths to the host', async () => {
     const app = Fastify();
     app.setNotFoundHandler(async (_request, reply) => reply.code(404).send('the host'));
     await app.register(
@@ -68,7 +68,7 @@ describe('mounted into a Fastify application', () => {
     expect(await ask(app, '/v1/ai/x', 'POST', { a: 1 })).toEqual([404, 'the host']);
   });
 
-  it('can be registered in a child without a prefix of its own', async () => {
+  it('can be registered in a child without its own prefix', async () => {
     const app = Fastify();
     await app.register(
       (child, _options, done) => {
@@ -81,7 +81,7 @@ describe('mounted into a Fastify application', () => {
     expect((await ask(app, '/v1/theirs'))[0]).toBe(404);
   });
 
-  it('comes after every onRequest hook of the host, whenever that was added', async () => {
+  it('runs after every onRequest hook of the host, whenever it was added', async () => {
     const app = Fastify();
     await app.register(toFastify(all));
     app.addHook('onRequest', async (request, reply) => {
@@ -90,7 +90,7 @@ describe('mounted into a Fastify application', () => {
     expect(await ask(app, '/x')).toEqual([401, 'not here']);
   });
 
-  it('leaves the parsers and the body limit of the host alone', async () => {
+  it('keeps the parsers and body limit of the host', async () => {
     const app = Fastify({ bodyLimit: 100 });
     await app.register(toFastify(api));
     await app.register(toFastify(all), { url: '/ask/:id' });
@@ -107,7 +107,7 @@ describe('mounted into a Fastify application', () => {
     expect(xml.statusCode).toBe(415);
   });
 
-  it('runs the hooks of the host in front of a single route', async () => {
+  it('runs the hooks of the host before a single route', async () => {
     const app = Fastify();
     await app.register((guarded, _options, done) => {
       guarded.addHook('preHandler', async (request, reply) => {
@@ -121,7 +121,7 @@ describe('mounted into a Fastify application', () => {
     expect((await ask(app, '/ask/1'))[0]).toBe(404);
   });
 
-  it('hands a request that a single route does not want to the host', async () => {
+  it('passes a request that a single route declines to the host', async () => {
     const app = Fastify();
     app.setNotFoundHandler(async (_request, reply) => reply.code(404).send('the host'));
     await app.register(toFastify({ handle: async () => undefined }), { url: '/ask' });

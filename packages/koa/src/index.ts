@@ -11,7 +11,7 @@ import {
   UNEXPECTED,
 } from '@questline/core/bridge';
 
-/** What we need of Koa's context; versions 2 and 3 agree on it. */
+/** The required part of a Koa context, the same in versions 2 and 3. */
 export interface KoaContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -40,7 +40,7 @@ export function toKoa(api: Mountable): KoaMiddleware {
   return async (context, next) => {
     const { req, res, request, url, _matchedRoute } = context;
     const asked = new NodeRequest(req, res, {
-      mountPath: mountPathOf(context.originalUrl, url),
+      mountPath: getMountPath(context.originalUrl, url),
       target: url,
       host: request,
       params: _matchedRoute === undefined ? undefined : context.params,
@@ -61,7 +61,7 @@ export function toKoa(api: Mountable): KoaMiddleware {
 function show(context: KoaContext, response: ApiResponse): void {
   const { status, headers, body } = response;
   context.status = status;
-  // The client has left, or the host has answered in our place: an empty body makes Koa write nothing.
+  // The client has disconnected, or the host has answered: an empty body makes Koa write nothing.
   if (context.res.destroyed || context.headerSent) {
     discard(body);
     context.body = '';
@@ -74,7 +74,7 @@ function show(context: KoaContext, response: ApiResponse): void {
   }
   const typed = context.response.has('Content-Type');
   context.body = bodyFor(context, body);
-  // Koa makes up a type where we named none.
+  // Koa sets a default content type; remove it.
   if (!typed) context.remove('Content-Type');
 }
 
@@ -85,7 +85,7 @@ function bodyFor({ req, res }: KoaContext, body: ApiResponse['body']): unknown {
 }
 
 /** Koa keeps the URL as it came; what a mount cut off its front is where we are. */
-function mountPathOf(originalUrl: string, url: string): string {
+function getMountPath(originalUrl: string, url: string): string {
   if (originalUrl === url) return '';
   if (originalUrl.endsWith(url)) return originalUrl.slice(0, -url.length);
   // `/ai?x` below `/ai` has become `/?x`.

@@ -13,7 +13,7 @@ async function createKoaHost(setup: HostSetup): Promise<Host> {
   const errors: unknown[] = [];
   const seen: number[] = [];
   const app = new Koa({ proxy: setup.trustProxy === true });
-  // Koa reports every client that leaves a stream here; that is no failure of anybody's.
+  // Koa reports every client disconnect of a stream here; it is not a failure.
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') errors.push(error);
   });
@@ -35,8 +35,8 @@ async function createKoaHost(setup: HostSetup): Promise<Host> {
   }
   if (setup.compression === true) app.use(compress({ threshold: 0 }));
   if (setup.cors === true) app.use(cors({ origin: 'https://app.example' }));
-  if (setup.bodyParser !== undefined) app.use(parserOf(setup.bodyParser));
-  mountApi(app, setup);
+  if (setup.bodyParser !== undefined) app.use(getParser(setup.bodyParser));
+  if (setup.mountedAfter !== true) mountApi(app, setup);
 
   const router = new Router();
   router.get('/host', (context) => {
@@ -48,7 +48,13 @@ async function createKoaHost(setup: HostSetup): Promise<Host> {
   router.get('/host/fails', () => {
     throw new Error('a failure of the host');
   });
+  for (const { method, path } of setup.ownRoutes ?? []) {
+    router[method === 'GET' ? 'get' : 'post'](path, (context) => {
+      context.body = `the host: ${method} ${path}`;
+    });
+  }
   app.use(router.routes());
+  if (setup.mountedAfter === true) mountApi(app, setup);
   app.use((context) => {
     context.status = 404;
     context.body = 'the host knows no such path';
@@ -64,10 +70,10 @@ function mountApi(app: Koa, { api, asRoute, mountPath }: HostSetup): void {
   }
 }
 
-function parserOf(kind: 'json' | 'raw' | 'text'): Koa.Middleware {
+function getParser(kind: 'json' | 'raw' | 'text'): Koa.Middleware {
   if (kind === 'json') return bodyParser();
   if (kind === 'text') return bodyParser({ enableTypes: ['text'] });
-  // Nobody's favourite has a parser for bytes; this is what people write themselves.
+  // Koa has no common parser for bytes; applications write this one.
   return async (context, next) => {
     const chunks: Buffer[] = [];
     for await (const chunk of context.req) chunks.push(chunk);

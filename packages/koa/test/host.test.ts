@@ -14,7 +14,7 @@ const mirror: Mountable = {
 };
 
 describe('mounted into a Koa application', () => {
-  it('knows where it is below nested mounts', async () => {
+  it('resolves its base path below nested mounts', async () => {
     const inner = new Koa().use(mount('/ai', toKoa(mirror)));
     const app = new Koa().use(mount('/v1', inner));
     const answer = await request(app.callback()).get('/v1/ai/x/%C3%A9?a=%20');
@@ -23,7 +23,7 @@ describe('mounted into a Koa application', () => {
     expect(top.body).toEqual({ path: '/', query: 'a=1', mountPath: '/v1/ai' });
   });
 
-  it('gives way to routes of the host that come first', async () => {
+  it('gives precedence to earlier routes of the host', async () => {
     const router = new Router().get('/own', (context) => {
       context.body = 'the host';
     });
@@ -32,7 +32,7 @@ describe('mounted into a Koa application', () => {
     expect((await request(app.callback()).get('/other')).body).toMatchObject({ path: '/other' });
   });
 
-  it('lets middleware of the host in front replace an answer', async () => {
+  it('lets earlier middleware of the host replace a response', async () => {
     const app = new Koa()
       .use(async (context, next) => {
         await next();
@@ -42,7 +42,7 @@ describe('mounted into a Koa application', () => {
     expect((await request(app.callback()).get('/x')).body).toBe('replaced');
   });
 
-  it('ends a stream that middleware of the host has replaced, once', async () => {
+  it('cancels a stream once when middleware of the host replaces it', async () => {
     let returned = 0;
     const body: AsyncIterableIterator<string> = {
       next: () => new Promise(() => undefined),

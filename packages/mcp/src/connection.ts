@@ -5,27 +5,27 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type Tool, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { McpServerOptions } from './options.ts';
 
-/** A server that lists without end is not listened to for ever. */
-const MOST_PAGES = 50;
+/** The maximum of pages in a list of tools. */
+const MAX_PAGES = 50;
 
 export interface Times {
-  /** Milliseconds a connection and its list of tools may take. */
+  /** Timeout for connecting and listing tools, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** Milliseconds one call may take. */
+  /** Timeout of one call, in milliseconds. */
   readonly callTimeoutMs: number;
 }
 
 /** A server that has answered. */
 export interface Connection {
   readonly client: Client;
-  /** Its tools as of now; asked again once the server says that they have changed. */
+  /** The current tools; listed again when the server reports a change. */
   tools(): Promise<readonly Tool[]>;
   readonly isOpen: boolean;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Connects and asks for the tools. Rejects when the server does not answer in time. */
+/** Connects and lists the tools. Rejects when the server does not answer in time. */
 export async function connect(
   server: McpServerOptions,
   { connectTimeoutMs }: Times,
@@ -68,7 +68,7 @@ export async function connect(
     await close();
     throw error;
   }
-  // From here on nobody else would tell.
+  // From now on, errors of the connection are reported here.
   client.onerror = onError;
   return {
     client,
@@ -83,7 +83,7 @@ export async function connect(
 async function listTools(client: Client, timeout: number): Promise<readonly Tool[]> {
   const all: Tool[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
     all.push(...tools);
     if (nextCursor === undefined) break;

@@ -1,18 +1,18 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ToolOffer } from '@questline/core';
+import type { ToolOffer } from '@questline/core/ports';
 import type { McpServerOptions } from './options.ts';
 
-/** What every model provider takes as a tool's name. */
-const LONGEST_NAME = 64;
+/** Maximum length of a tool name that every model provider accepts. */
+const MAX_NAME = 64;
 
-/** A tool of a server, under a name that is nobody else's. */
+/** A tool of a server, under a unique name. */
 export interface McpTool {
   readonly offer: ToolOffer;
-  /** As the server calls it. */
+  /** The server's name of the tool. */
   readonly name: string;
 }
 
-export function offersOf(server: McpServerOptions, tools: readonly Tool[]): readonly McpTool[] {
+export function getOffers(server: McpServerOptions, tools: readonly Tool[]): readonly McpTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
     const id = freeName(`${server.id}__${tool.name.replace(/[^a-zA-Z0-9_-]/g, '_')}`, taken);
@@ -31,11 +31,11 @@ export function offersOf(server: McpServerOptions, tools: readonly Tool[]): read
   });
 }
 
-function freeName(wish: string, taken: ReadonlySet<string>): string {
-  let name = wish.slice(0, LONGEST_NAME);
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted.slice(0, MAX_NAME);
   for (let count = 2; taken.has(name); count += 1) {
     const suffix = `_${count}`;
-    name = wish.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    name = wanted.slice(0, MAX_NAME - suffix.length) + suffix;
   }
   return name;
 }
@@ -45,15 +45,15 @@ function isGated({ gated = 'unless-read-only' }: McpServerOptions, { annotations
   return gated === 'all' || annotations?.readOnlyHint !== true;
 }
 
-/** Whether a message speaks of what a tool is for: a word of its name, or two of its description. */
+/** Whether a message mentions a tool: one word of its name, or two of its description. */
 export function fits({ name, offer }: McpTool, message: string): boolean {
-  const said = wordsOf(message);
-  const common = (text: string): number => [...wordsOf(text)].filter((word) => said.has(word)).length;
+  const said = splitWords(message);
+  const common = (text: string): number => [...splitWords(text)].filter((word) => said.has(word)).length;
   return common(name) >= 1 || common(offer.schema.description) >= 2;
 }
 
-/** Words that mean something, roughly: four letters or more. */
-function wordsOf(text: string): Set<string> {
+/** Significant words: four letters or more. */
+function splitWords(text: string): Set<string> {
   const apart = text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase();
   return new Set(apart.match(/[\p{L}\p{N}]{4,}/gu) ?? []);
 }

@@ -1,9 +1,9 @@
 interface CommonOptions {
-  /** Stands in front of the names of its tools: `[a-z0-9]`, 1 to 20 characters. */
+  /** Prefix of its tool names: `[a-z0-9]`, 1 to 20 characters. */
   readonly id: string;
   /**
    * Which of its tools a run of an agent may use only when they were approved in advance. Default `unless-read-only`: all
-   * that the server does not mark as read-only. Believe those marks only of servers you trust.
+   * that the server does not mark as read-only. Trust these marks only for servers that you trust.
    */
   readonly gated?: 'all' | 'unless-read-only' | 'none';
 }
@@ -15,7 +15,7 @@ export interface HttpServerOptions extends CommonOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A server run as a child process, spoken to over its standard streams. What it writes to stderr is dropped. */
+/** A server in a child process, connected over its standard streams. Its stderr is ignored. */
 export interface CommandServerOptions extends CommonOptions {
   readonly command: string;
   readonly args?: readonly string[];

@@ -1,7 +1,7 @@
 import type { ToolResult } from '@questline/core';
 
-/** Characters of a result that a model is given. */
-const LONGEST_RESULT = 100_000;
+/** Maximum length of a result, in characters. */
+const MAX_RESULT = 100_000;
 
 /** A result as servers give it: only what is read here. */
 interface CallResult {
@@ -19,21 +19,21 @@ interface Block {
   readonly resource?: { readonly text?: unknown; readonly uri?: unknown };
 }
 
-/** What a server answered, as text for a model. */
-export function resultOf({ content, structuredContent, isError }: CallResult): ToolResult {
+/** Converts a tool result to text for a model. */
+export function toResult({ content, structuredContent, isError }: CallResult): ToolResult {
   const blocks = Array.isArray(content) ? (content as readonly Block[]) : [];
-  const said = blocks.map(textOf).filter((text) => text !== '');
+  const said = blocks.map(getText).filter((text) => text !== '');
   const text =
     said.length === 0 && structuredContent !== undefined
       ? JSON.stringify(structuredContent)
       : said.join('\n');
   return {
-    content: text.length <= LONGEST_RESULT ? text : `${text.slice(0, LONGEST_RESULT)}\n[cut]`,
+    content: text.length <= MAX_RESULT ? text : `${text.slice(0, MAX_RESULT)}\n[cut]`,
     isError: isError === true,
   };
 }
 
-function textOf({ type, text, mimeType, uri, resource }: Block): string {
+function getText({ type, text, mimeType, uri, resource }: Block): string {
   switch (type) {
     case 'text':
       return typeof text === 'string' ? text : '';

@@ -1,21 +1,21 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ToolResult } from '@questline/core';
 import { type Connection, connect, type Times } from './connection.ts';
-import { type McpTool, offersOf } from './offers.ts';
+import { getOffers, type McpTool } from './offers.ts';
 import type { McpServerOptions } from './options.ts';
-import { resultOf } from './results.ts';
+import { toResult } from './results.ts';
 
-export interface ServerTerms extends Times {
-  /** Milliseconds a server is left alone that could not be reached. */
+export interface ToolServerSettings extends Times {
+  /** Delay before an unreachable server is tried again, in milliseconds. */
   readonly retryAfterMs: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly onError: (error: unknown, serverId: string) => void;
 }
 
-/** One tool server: connected to when it is first needed, and again when the connection was lost. */
+/** One tool server. Connects when it is first needed, and reconnects when the connection was lost. */
 export interface ToolServer {
-  /** Its tools; none while it cannot be reached. Never rejects. */
+  /** Its tools; empty while it is unreachable. Never rejects. */
   tools(): Promise<readonly McpTool[]>;
   /** Never rejects. */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>;
@@ -23,29 +23,29 @@ export interface ToolServer {
   close(): Promise<void>;
 }
 
-export function createToolServer(options: McpServerOptions, terms: ServerTerms): ToolServer {
+export function createToolServer(options: McpServerOptions, settings: ToolServerSettings): ToolServer {
   let connecting: Promise<Connection> | undefined;
   let leftAloneUntil = 0;
   let isClosed = false;
-  const report = (error: unknown): void => terms.onError(error, options.id);
+  const report = (error: unknown): void => settings.onError(error, options.id);
 
-  /** One connection for all who want it at once. */
+  /** Concurrent calls share one connection. */
   const connected = async (): Promise<Connection> => {
     const before = connecting;
     const current = await before?.catch(() => undefined);
     if (current?.isOpen === true) return current;
     if (isClosed) throw new Error('the tools are closed');
-    if (terms.now() < leftAloneUntil) throw new Error('the server could not be reached a moment ago');
-    // Whoever came back first has begun anew already.
+    if (settings.now() < leftAloneUntil) throw new Error('the server could not be reached a moment ago');
+    // Concurrent calls share one attempt.
     if (connecting === before) connecting = undefined;
-    const attempt = connecting ?? connect(options, terms, report);
+    const attempt = connecting ?? connect(options, settings, report);
     connecting = attempt;
     try {
       return await attempt;
     } catch (error) {
       if (connecting === attempt) {
         connecting = undefined;
-        leftAloneUntil = terms.now() + terms.retryAfterMs;
+        leftAloneUntil = settings.now() + settings.retryAfterMs;
         report(error);
       }
       throw error;
@@ -63,9 +63,9 @@ export function createToolServer(options: McpServerOptions, terms: ServerTerms):
       const result = await connection.client.callTool(
         { name, arguments: input as Record<string, unknown> },
         undefined,
-        { signal, timeout: terms.callTimeoutMs },
+        { signal, timeout: settings.callTimeoutMs },
       );
-      return resultOf(result);
+      return toResult(result);
     } catch (error) {
       if (!isAnswer(error) && !signal.aborted) await drop(connection);
       throw error;
@@ -75,7 +75,7 @@ export function createToolServer(options: McpServerOptions, terms: ServerTerms):
   return {
     async tools() {
       try {
-        return offersOf(options, await (await connected()).tools());
+        return getOffers(options, await (await connected()).tools());
       } catch {
         return [];
       }
@@ -89,7 +89,7 @@ export function createToolServer(options: McpServerOptions, terms: ServerTerms):
         try {
           return await attemptCall(name, input, signal);
         } catch (error) {
-          // The server has forgotten us, so it has done nothing: this is the one failure that may be repeated.
+          // The server has lost the session and has executed nothing: only this failure can be retried.
           if (!isForgotten(error)) throw error;
           return await attemptCall(name, input, signal);
         }
@@ -108,7 +108,7 @@ export function createToolServer(options: McpServerOptions, terms: ServerTerms):
   };
 }
 
-/** The server has refused the call in words of its own; the connection is sound. */
+/** The server has rejected the call; the connection is intact. */
 function isAnswer(error: unknown): boolean {
   return error instanceof McpError && error.code !== ErrorCode.ConnectionClosed;
 }

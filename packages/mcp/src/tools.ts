@@ -1,31 +1,31 @@
-import type { ToolOffer, ToolRegistry } from '@questline/core';
+import type { ToolOffer, ToolRegistry } from '@questline/core/ports';
 import { fits, type McpTool } from './offers.ts';
 import { checkServers, type McpServerOptions } from './options.ts';
 import { createToolServer, type ToolServer } from './server.ts';
 
 export interface McpToolsOptions {
   readonly servers: readonly McpServerOptions[];
-  /** Milliseconds a request waits at most for a server that is not connected yet. Default 5000. */
+  /** How long a request waits for a server that is not connected yet, in milliseconds. Default 5000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds one call of a tool may take. Default 60,000. */
+  /** Timeout of one tool call, in milliseconds. Default 60,000. */
   readonly callTimeoutMs?: number;
-  /** Milliseconds a server is left alone that could not be reached. Default 30,000. */
+  /** Delay before an unreachable server is tried again, in milliseconds. Default 30,000. */
   readonly retryAfterMs?: number;
-  /** Told of servers that fail, for the host's own log. Default: nobody. */
+  /** Called when a server fails, for the host's log. Default: none. */
   readonly onError?: (error: unknown, serverId: string) => void;
   /** Epoch milliseconds. Default: the system's clock. */
   readonly now?: () => number;
 }
 
-/** The tools of all servers together. Hand it to `createServices` among the setting `tools`. */
+/** The tools of all servers. Pass it to `createServices` in the setting `tools`. */
 export interface McpTools extends ToolRegistry {
-  /** Ends every connection and child process. No tools are left then. */
+  /** Closes every connection and child process; afterwards there are no tools. */
   close(): Promise<void>;
 }
 
 /**
- * Makes tools of Model Context Protocol servers. Nothing is connected before a turn needs tools. A server that cannot be
- * reached offers none; one that fails in the middle of a call makes that call an error the model can learn from.
+ * Creates tools from Model Context Protocol servers. Connects when a turn first needs tools. A server that cannot be
+ * reached offers no tools; a failure during a call becomes an error result for the model.
  * @throws RangeError, TypeError for wrong options.
  */
 export function createMcpTools(options: McpToolsOptions): McpTools {
@@ -45,7 +45,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
   const all = async (): Promise<readonly McpTool[]> =>
     (await Promise.all(servers.map(({ server }) => server.tools()))).flat();
 
-  /** The server that a name begins with: the others need not be asked. */
+  /** The server whose prefix a name has; other servers are not connected. */
   const find = async (id: string): Promise<{ tool: McpTool; server: ToolServer } | undefined> => {
     const owner = servers.find((candidate) => id.startsWith(`${candidate.id}__`));
     const tool = (await owner?.server.tools())?.find(({ offer }) => offer.id === id);
@@ -77,7 +77,7 @@ function quietly(report: McpToolsOptions['onError']): (error: unknown, serverId:
     try {
       report?.(error, serverId);
     } catch {
-      // There is nobody left to tell.
+      // A failing error handler is ignored.
     }
   };
 }

@@ -4,15 +4,15 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 
-/** A real tool server over HTTP, made with the official package. */
+/** A tool server over HTTP, made with the official package. */
 export interface TestServer {
   readonly url: string;
   readonly headers: readonly (string | undefined)[];
-  /** Calls of the tool `slow` that were told to stop. */
+  /** Aborted calls of the tool `slow`. */
   readonly stopped: number;
   /** Sessions opened so far. */
   readonly opened: number;
-  /** Forgets everybody, as a restart does. */
+  /** Deletes all sessions, as a restart does. */
   forget(): void;
   addTool(name: string): void;
   close(): Promise<void>;
@@ -82,7 +82,7 @@ export async function startServer(port = 0): Promise<TestServer> {
   });
   await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
   const address = http.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
 
   return {
     url: `http://127.0.0.1:${address.port}/mcp`,

@@ -32,8 +32,8 @@ function tools(options: McpToolsOptions): McpTools {
 const run = (made: McpTools, tool: string, input: unknown = {}, signal?: AbortSignal) =>
   made.run({ tool, input }, context(signal));
 
-describe('tools of a server', () => {
-  it('are offered by themselves, under names of their own, gated unless read-only', async () => {
+describe('tools of an MCP server', () => {
+  it('are offered by default under their own names and gated unless read-only', async () => {
     const { url } = await server();
     const made = tools({ servers: [{ id: 'one', url }] });
     const offers = await made.list(SCOPE);
@@ -55,7 +55,7 @@ describe('tools of a server', () => {
     expect(smart.map(({ id }) => id)).toEqual(['one__createTicket']);
   });
 
-  it('are gated as the options say', async () => {
+  it('are gated as configured', async () => {
     const { url } = await server();
     const gatedBy = async (gated: 'all' | 'none') =>
       (await tools({ servers: [{ id: 'one', url, gated }] }).list(SCOPE)).filter(
@@ -65,7 +65,7 @@ describe('tools of a server', () => {
     expect(await gatedBy('none')).toHaveLength(0);
   });
 
-  it('run, with the headers given, over one connection', async () => {
+  it('run over one connection with the configured headers', async () => {
     const test = await server();
     const made = tools({ servers: [{ id: 'one', url: test.url, headers: { Authorization: 'Bearer x' } }] });
     const sums = await Promise.all([1, 2, 3].map((a) => run(made, 'one__add', { a, b: 1 })));
@@ -78,7 +78,7 @@ describe('tools of a server', () => {
     });
   });
 
-  it('that fail, or do not take the arguments, give errors to learn from', async () => {
+  it('return useful errors when they fail or reject their arguments', async () => {
     const made = tools({ servers: [{ id: 'one', url: (await server()).url }] });
     expect(await run(made, 'one__fail_hard')).toEqual({ content: 'it broke', isError: true });
     expect(await run(made, 'one__add', { a: 'x' })).toMatchObject({ isError: true });
@@ -91,7 +91,7 @@ describe('tools of a server', () => {
     expect(await run(made, 'one__add', { a: 1, b: 1 })).toEqual({ content: '2', isError: false });
   });
 
-  it('that take too long are given up, and those that nobody waits for any more are stopped', async () => {
+  it('time out, and stop when the client disconnects', async () => {
     const test = await server();
     const made = tools({ servers: [{ id: 'one', url: test.url }], callTimeoutMs: 50 });
     expect(await run(made, 'one__slow')).toEqual({
@@ -104,12 +104,12 @@ describe('tools of a server', () => {
     leaving.abort();
     expect((await calling).isError).toBe(true);
     await vi.waitFor(() => expect(test.stopped).toBeGreaterThanOrEqual(1));
-    // The server itself goes on; with the time of `made` a busy machine might be late for this too.
+    // The server itself continues; with the timeout of `made` a busy machine might be late here too.
     const patient = tools({ servers: [{ id: 'three', url: test.url }] });
     expect(await run(patient, 'three__add', { a: 1, b: 2 })).toEqual({ content: '3', isError: false });
   });
 
-  it('are asked for again when the server says that they have changed', async () => {
+  it('are listed again when the server reports a change', async () => {
     const test = await server();
     const made = tools({ servers: [{ id: 'one', url: test.url }] });
     expect(await made.list(SCOPE)).toHaveLength(4);
@@ -118,14 +118,14 @@ describe('tools of a server', () => {
   });
 });
 
-describe('a server', () => {
-  it('is not connected to before its tools are wanted', async () => {
+describe('MCP server connection', () => {
+  it('opens when its tools are first needed', async () => {
     const test = await server();
     tools({ servers: [{ id: 'one', url: test.url }] });
     expect(test.opened).toBe(0);
   });
 
-  it('that was lost is connected to once, however many want it', async () => {
+  it('reconnects once after a loss, however many callers wait', async () => {
     const test = await startServer();
     const made = tools({ servers: [{ id: 'one', url: test.url }], retryAfterMs: 0 });
     await made.list(SCOPE);
@@ -137,7 +137,7 @@ describe('a server', () => {
     expect(again.opened).toBe(1);
   });
 
-  it('that has forgotten us is greeted anew, and the call is made once', async () => {
+  it('starts a new session when the server lost the old one, and calls once', async () => {
     const test = await server();
     const made = tools({ servers: [{ id: 'one', url: test.url }] });
     await made.list(SCOPE);
@@ -146,7 +146,7 @@ describe('a server', () => {
     expect(test.opened).toBe(2);
   });
 
-  it('that cannot be reached offers nothing, is left alone for a while, and does not hurt others', async () => {
+  it('offers no tools while the server is unreachable, backs off and does not affect others', async () => {
     const good = await server();
     const gone = await startServer();
     await gone.close();
@@ -177,7 +177,7 @@ describe('a server', () => {
     expect(await made.list(SCOPE)).toHaveLength(8);
   });
 
-  it('that goes away in the middle makes an error of the call, and is found again', async () => {
+  it('fails the call when the server disappears during it, and reconnects', async () => {
     const test = await startServer();
     const made = tools({ servers: [{ id: 'one', url: test.url }], retryAfterMs: 0 });
     const calling = run(made, 'one__slow');
@@ -189,7 +189,7 @@ describe('a server', () => {
     expect(await run(made, 'one__add', { a: 1, b: 1 })).toEqual({ content: '2', isError: false });
   });
 
-  it('may be a child process, which ends with the tools', async () => {
+  it('can be a child process, which ends with the tools', async () => {
     const args = [fileURLToPath(new URL('./child.mjs', import.meta.url))];
     const made = tools({ servers: [{ id: 'child', command: process.execPath, args }] });
     const first = await run(made, 'child__pid');
@@ -202,7 +202,7 @@ describe('a server', () => {
     await vi.waitFor(() => expect(() => process.kill(Number(second.content), 0)).toThrow('ESRCH'));
   });
 
-  it('is not spoken to after the end', async () => {
+  it('stays closed after close', async () => {
     const test = await server();
     const made = tools({ servers: [{ id: 'one', url: test.url }] });
     await made.list(SCOPE);
@@ -213,7 +213,7 @@ describe('a server', () => {
   });
 });
 
-describe('wrong options', () => {
+describe('invalid MCP options', () => {
   it.each([
     [[{ id: 'Bad', url: 'http://x' }], "got 'Bad'"],
     [[{ id: '', url: 'http://x' }], "got ''"],
@@ -227,7 +227,7 @@ describe('wrong options', () => {
       ],
       "two tool servers have the id 'a'",
     ],
-  ])('%j are refused', (servers, message) => {
+  ])('rejects %j', (servers, message) => {
     expect(() => createMcpTools({ servers })).toThrow(message);
   });
 });

@@ -1,5 +1,5 @@
 import { type TracerProvider, trace } from '@opentelemetry/api';
-import type { Observer } from '@questline/core';
+import type { Observer } from '@questline/core/ports';
 import { carryTrace, traceJob } from './jobs.ts';
 import { traceModelCall } from './model-calls.ts';
 import { traceRequest } from './requests.ts';
@@ -20,6 +20,6 @@ export function createTracing({ tracerProvider = trace.getTracerProvider() }: Tr
     request: (facts, work) => traceRequest(tracer, facts, work),
     job: (job, work) => traceJob(tracer, job, work),
     modelCall: (call) => traceModelCall(tracer, call),
-    carry: carryTrace,
+    getTraceContext: carryTrace,
   };
 }

@@ -1,16 +1,16 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api';
-import type { ObservedJob, RunAgain } from '@questline/core';
+import type { ObservedJob, Reschedule } from '@questline/core/ports';
 import { fail } from './failure.ts';
 
-/** Of all that a propagator writes: what else a caller sent along stays out of the queue. */
-const CARRIED = ['traceparent', 'tracestate'] as const;
+/** The only propagated headers: other baggage of the caller stays out of the queue. */
+const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;
 
 /** A span for one run of a job, in the trace it was enqueued in. */
 export async function traceJob(
   tracer: Tracer,
   { kind, attempt, carried }: ObservedJob,
-  work: () => Promise<RunAgain | undefined>,
-): Promise<RunAgain | undefined> {
+  work: () => Promise<Reschedule | undefined>,
+): Promise<Reschedule | undefined> {
   const parent = propagation.extract(ROOT_CONTEXT, carried);
   const span = tracer.startSpan(
     `process ${kind}`,
@@ -38,10 +38,10 @@ export async function traceJob(
   }
 }
 
-/** The trace that is under way now, in the words of the W3C. */
+/** The current trace context, in the W3C format. */
 export function carryTrace(): Record<string, string> {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);
-  const kept = CARRIED.map((name) => [name, carrier[name]]).filter((entry) => entry[1] !== undefined);
+  const kept = TRACE_CONTEXT.map((name) => [name, carrier[name]]).filter((entry) => entry[1] !== undefined);
   return Object.fromEntries(kept);
 }

@@ -1,5 +1,5 @@
 import { type Attributes, type Span, SpanKind, type Tracer } from '@opentelemetry/api';
-import type { FinishReason, ModelCall, ModelCallEnd, ModelCallWatch, Usage } from '@questline/core';
+import type { FinishReason, ModelCall, ModelCallEnd, ModelCallSpan, Usage } from '@questline/core/ports';
 import { fail } from './failure.ts';
 
 /** What the conventions call our kinds of calls, and what comes out of them. */
@@ -25,8 +25,8 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   other: 'other',
 };
 
-/** A span for one question to a provider, until its last word. */
-export function traceModelCall(tracer: Tracer, call: ModelCall): ModelCallWatch | undefined {
+/** A span for one provider call, until the end of its answer. */
+export function traceModelCall(tracer: Tracer, call: ModelCall): ModelCallSpan | undefined {
   const { operation, output } = KINDS[call.kind];
   const { provider, model, maxTokens, temperature } = call;
   const span = tracer.startSpan(model === undefined ? operation : `${operation} ${model}`, {
@@ -58,7 +58,7 @@ function endCall(span: Span, { outcome, error, usage, finishReason, model }: Mod
     span.setAttribute('gen_ai.response.finish_reasons', [FINISH_REASONS[finishReason]]);
   }
   if (outcome === 'failed') fail(span, error);
-  if (outcome === 'left') span.setAttribute('questline.left', true);
+  if (outcome === 'client_closed') span.setAttribute('questline.client_closed', true);
   span.end();
 }
 

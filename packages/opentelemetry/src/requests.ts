@@ -8,7 +8,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type ApiResponse, finalizing, type ObservedRequest } from '@questline/core';
+import type { ApiResponse } from '@questline/core';
+import { finalizing } from '@questline/core/internal';
+import type { ObservedRequest } from '@questline/core/ports';
 import { fail } from './failure.ts';
 
 /** A span from the request's arrival to the last byte of its answer. */
@@ -17,7 +19,7 @@ export async function traceRequest(
   { operation, request }: ObservedRequest,
   work: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const { parent, kind } = placeOf(request.headers);
+  const { parent, kind } = getPlace(request.headers);
   const span = tracer.startSpan(
     `${request.method} ${operation.path}`,
     {
@@ -42,8 +44,8 @@ export async function traceRequest(
   }
 }
 
-/** Below the host's own span if there is one, else below what the caller says its trace is. */
-function placeOf(headers: ObservedRequest['request']['headers']): { parent: Context; kind: SpanKind } {
+/** The parent: the host's span if there is one, else the caller's trace context. */
+function getPlace(headers: ObservedRequest['request']['headers']): { parent: Context; kind: SpanKind } {
   const active = context.active();
   if (trace.getSpan(active) !== undefined) return { parent: active, kind: SpanKind.INTERNAL };
   return { parent: propagation.extract(active, headers), kind: SpanKind.SERVER };
@@ -68,7 +70,7 @@ function answered(span: Span, response: ApiResponse): ApiResponse {
   }
   const watched = finalizing(body[Symbol.asyncIterator](), (end) => {
     if (end.reason === 'failed') fail(span, end.error);
-    if (end.reason === 'abandoned') span.setAttribute('questline.left', true);
+    if (end.reason === 'abandoned') span.setAttribute('questline.client_closed', true);
     span.end();
   });
   return { status, headers, body: watched };

@@ -7,20 +7,20 @@ import {
   SimpleSpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { type ModelProvider, type Observer, ProviderError } from '@questline/core';
+import { type ModelProvider, type Observer, ProviderError } from '@questline/core/ports';
 import { createTracing } from '@questline/opentelemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../../test/support/model.ts';
-import { createWorld, type World } from '../../../test/support/world.ts';
+import { createTestApp, type TestApp } from '../../../test/support/test-app.ts';
 
-/** What must never stand in a span. */
+/** Must never appear in a span. */
 const PROMPT = 'the-secret-plan';
 const ANSWER = 'the-secret-answer';
 
 const exporter = new InMemorySpanExporter();
 const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
 
-// What a host does that wants traces; the package itself registers nothing.
+// The setup of a host with traces; the package itself registers nothing.
 beforeEach(() => {
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -38,14 +38,14 @@ function spans(): readonly ReadableSpan[] {
   return exporter.getFinishedSpans();
 }
 
-function spanOf(name: string): ReadableSpan {
+function getSpan(name: string): ReadableSpan {
   const found = spans().filter((span) => span.name === name);
-  expect(found, `spans named ${name} among ${spans().map((span) => span.name)}`).toHaveLength(1);
+  expect(found, `expected a span ${name} among ${spans().map((span) => span.name)}`).toHaveLength(1);
   return found[0] as ReadableSpan;
 }
 
-const ask = (world: World, options: { headers?: Record<string, string> } = {}) =>
-  world.ask('POST', '/api/ai/v1/completions', {
+const ask = (app: TestApp, options: { headers?: Record<string, string> } = {}) =>
+  app.ask('POST', '/api/ai/v1/completions', {
     ...options,
     body: { model: 'scripted', messages: [{ role: 'user', content: PROMPT }], temperature: 0.5 },
   });
@@ -62,17 +62,17 @@ const answering = () =>
   });
 
 async function traced(models: ModelProvider, more: readonly Observer[] = []) {
-  return createWorld({ models: [models], settings: { observers: [...more, createTracing()] } });
+  return createTestApp({ models: [models], settings: { observers: [...more, createTracing()] } });
 }
 
-describe('a request', () => {
-  it('is one span until the last byte, and the question to the model is one within it', async () => {
-    const world = await traced(answering());
-    const response = await ask(world);
+describe('trace of a request', () => {
+  it('is one span until the last byte, with the model call as its child', async () => {
+    const app = await traced(answering());
+    const response = await ask(app);
     expect(spans()).toEqual([]);
     await response.text();
 
-    const request = spanOf('POST /api/ai/v1/completions');
+    const request = getSpan('POST /api/ai/v1/completions');
     expect(request.kind).toBe(SpanKind.SERVER);
     expect(request.parentSpanContext).toBeUndefined();
     expect(request.attributes).toEqual({
@@ -83,7 +83,7 @@ describe('a request', () => {
       'questline.operation': 'createCompletion',
       'questline.request_id': response.headers.get('X-Request-ID'),
     });
-    const call = spanOf('chat scripted');
+    const call = getSpan('chat scripted');
     expect(call.kind).toBe(SpanKind.CLIENT);
     expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
     expect(call.attributes).toEqual({
@@ -104,100 +104,118 @@ describe('a request', () => {
     expect(call.events.map(({ name }) => name)).toEqual(['questline.first_part']);
   });
 
-  it('for embeddings names the model that made them', async () => {
+  it('names the embedding model', async () => {
     const vectors = {
       id: 'vectors',
       models: () => [{ ...SCRIPTED_MODEL, id: 'small', provider: 'vectors', type: 'embedding' as const }],
       generate: () => Promise.reject(new Error('it only embeds')),
       embed: async () => ({ embeddings: [[1]], tokens: 3, model: 'small-2026' }),
     };
-    const world = await traced(vectors);
-    const { key } = await world.issue({ scopes: ['ai:generate'] });
+    const app = await traced(vectors);
+    const { key } = await app.issue({ scopes: ['ai:generate'] });
     const body = { model: 'small', input: PROMPT };
-    expect((await world.ask('POST', '/api/v1/embeddings', { credential: key, body })).status).toBe(200);
-    expect(spanOf('embeddings small').attributes).toMatchObject({
+    expect((await app.ask('POST', '/api/v1/embeddings', { credential: key, body })).status).toBe(200);
+    expect(getSpan('embeddings small').attributes).toMatchObject({
       'gen_ai.response.model': 'small-2026',
       'gen_ai.usage.input_tokens': 3,
     });
   });
 
-  it('stands in the trace its caller names', async () => {
-    const world = await traced(answering());
+  it('continues the trace of its caller', async () => {
+    const app = await traced(answering());
     const [traceId, parentId] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
-    await (await ask(world, { headers: { traceparent: `00-${traceId}-${parentId}-01` } })).text();
-    expect(spanOf('POST /api/ai/v1/completions').parentSpanContext).toMatchObject({
+    await (await ask(app, { headers: { traceparent: `00-${traceId}-${parentId}-01` } })).text();
+    expect(getSpan('POST /api/ai/v1/completions').parentSpanContext).toMatchObject({
       traceId,
       spanId: parentId,
     });
   });
 
-  it("stands within the host's own span", async () => {
-    const world = await traced(answering());
+  it('is a child of the span of the host', async () => {
+    const app = await traced(answering());
     await provider.getTracer('host').startActiveSpan('GET /host', async (span) => {
-      await (await world.ask('GET', '/api/v1/me')).text();
+      await (await app.ask('GET', '/api/v1/me')).text();
       span.end();
     });
-    const own = spanOf('GET /api/v1/me');
+    const own = getSpan('GET /api/v1/me');
     expect(own.kind).toBe(SpanKind.INTERNAL);
-    expect(own.parentSpanContext?.spanId).toBe(spanOf('GET /host').spanContext().spanId);
+    expect(own.parentSpanContext?.spanId).toBe(getSpan('GET /host').spanContext().spanId);
   });
 
-  it('names its route, never its path', async () => {
-    const world = await traced(answering());
+  it('contains the route, never the path', async () => {
+    const app = await traced(answering());
     const id = 'c'.repeat(24);
-    const key = await world.issue({ scopes: ['notebooks:read'] });
-    const response = await world.ask('GET', `/api/sessions/${id}?token=hush`, { credential: key.key });
+    const key = await app.issue({ scopes: ['notebooks:read'] });
+    const response = await app.ask('GET', `/api/sessions/${id}?token=hush`, { credential: key.key });
     expect(response.status).toBe(404);
-    const { attributes, status } = spanOf('GET /api/sessions/{id}');
+    const { attributes, status } = getSpan('GET /api/sessions/{id}');
     expect(attributes).toMatchObject({ 'http.response.status_code': 404 });
-    // The caller's mistake is no failure of the service.
+    // A mistake of the client is no failure of the service.
     expect(status.code).toBe(SpanStatusCode.UNSET);
     expect(JSON.stringify(attributes)).not.toMatch(new RegExp(`${id}|hush`));
   });
 
-  it('fails with its model, by the kind of failure alone', async () => {
-    const world = await traced(
+  it('fails with its model and contains only the kind of failure', async () => {
+    const app = await traced(
       createScriptedProvider((call) => call.fail(new ProviderError('rejected_key', `no: ${PROMPT}`))),
     );
-    await (await ask(world)).text();
-    const call = spanOf('chat scripted');
+    await (await ask(app)).text();
+    const call = getSpan('chat scripted');
     expect(call.status).toEqual({ code: SpanStatusCode.ERROR });
     expect(call.attributes).toMatchObject({ 'error.type': 'rejected_key' });
-    const request = spanOf('POST /api/ai/v1/completions');
+    const request = getSpan('POST /api/ai/v1/completions');
     const status = Number(request.attributes['http.response.status_code']);
     expect(request.status.code).toBe(status >= 500 ? SpanStatusCode.ERROR : SpanStatusCode.UNSET);
   });
 
-  it('ends when its client leaves, the question too', async () => {
-    const world = await traced(createScriptedProvider((call) => call.say({ type: 'text', text: ANSWER })));
-    const response = await ask(world);
+  it('contains the status, code and parameter of a provider error', async () => {
+    const refusal = new ProviderError('invalid_request', `no: ${PROMPT}`, {
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+    });
+    const app = await traced(createScriptedProvider((call) => call.fail(refusal)));
+    await (await ask(app)).text();
+    expect(getSpan('chat scripted').attributes).toMatchObject({
+      'error.type': 'invalid_request',
+      'questline.provider.status': 404,
+      'questline.provider.code': 'model_not_found',
+      'questline.provider.param': 'model',
+    });
+  });
+
+  it('ends with the model call when the client disconnects', async () => {
+    const app = await traced(createScriptedProvider((call) => call.say({ type: 'text', text: ANSWER })));
+    const response = await ask(app);
     const reader = response.body?.getReader();
     await reader?.read();
     await reader?.cancel();
-    await world.settle();
-    expect(spanOf('chat scripted').attributes).toMatchObject({ 'questline.left': true });
-    expect(spanOf('POST /api/ai/v1/completions').attributes).toMatchObject({ 'questline.left': true });
+    await app.settle();
+    expect(getSpan('chat scripted').attributes).toMatchObject({ 'questline.client_closed': true });
+    expect(getSpan('POST /api/ai/v1/completions').attributes).toMatchObject({
+      'questline.client_closed': true,
+    });
   });
 });
 
-describe('a job', () => {
-  it('stands in the trace of the request that it was enqueued by', async () => {
-    const world = await traced(answering());
-    await world.api.start();
-    const key = await world.issue({ scopes: ['ai:chat'] });
-    const response = await world.ask('POST', '/api/chat', {
+describe('trace of a job', () => {
+  it('continues the trace of the request that enqueued it', async () => {
+    const app = await traced(answering());
+    await app.api.start();
+    const key = await app.issue({ scopes: ['ai:chat'] });
+    const response = await app.ask('POST', '/api/chat', {
       credential: key.key,
       body: { message: PROMPT, model: SCRIPTED_MODEL.id },
     });
     expect(response.status).toBe(200);
     await response.text();
     for (let turns = 0; turns < 20; turns += 1) {
-      await world.settle();
-      await world.clock.advance(100);
+      await app.settle();
+      await app.clock.advance(100);
     }
-    await world.api.close();
+    await app.api.close();
 
-    const request = spanOf('POST /api/chat');
+    const request = getSpan('POST /api/chat');
     const [job] = spans().filter(({ kind }) => kind === SpanKind.CONSUMER);
     expect(job?.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
     expect(job?.attributes).toMatchObject({
@@ -205,13 +223,13 @@ describe('a job', () => {
       'questline.job.attempt': 1,
       'questline.job.outcome': 'done',
     });
-    expect(spanOf('chat scripted').parentSpanContext?.spanId).toBe(job?.spanContext().spanId);
+    expect(getSpan('chat scripted').parentSpanContext?.spanId).toBe(job?.spanContext().spanId);
   });
 });
 
-it('holds no prompt, no answer, no key and no mail address', async () => {
-  const world = await traced(answering());
-  await (await ask(world)).text();
+it('contains no prompt, answer, key or mail address', async () => {
+  const app = await traced(answering());
+  await (await ask(app)).text();
   const everything = spans().map(({ name, attributes, events, status }) => ({
     name,
     attributes,
@@ -219,17 +237,17 @@ it('holds no prompt, no answer, no key and no mail address', async () => {
     status,
   }));
   expect(everything.length).toBeGreaterThan(1);
-  for (const secret of [PROMPT, ANSWER, world.key, 'ada@']) {
+  for (const secret of [PROMPT, ANSWER, app.key, 'ada@']) {
     expect(JSON.stringify(everything)).not.toContain(secret);
   }
 });
 
-it('answers the same where nothing is registered, and registers nothing', async () => {
+it('changes no response and registers nothing without an SDK', async () => {
   trace.disable();
   context.disable();
   propagation.disable();
-  const world = await traced(answering());
-  const text = await (await ask(world)).text();
+  const app = await traced(answering());
+  const text = await (await ask(app)).text();
   expect(text).toContain(ANSWER);
   expect(text.trim().endsWith('[DONE]')).toBe(true);
   expect(spans()).toEqual([]);

@@ -1,15 +1,15 @@
-import { type GenerateOptions, type ModelInfo, ProviderError } from '@questline/core';
+import { type GenerateOptions, type ModelInfo, ProviderError } from '@questline/core/ports';
 import type { ConnectionOptions } from './http/upstream.ts';
 
-/** What every provider of this package takes. */
+/** Options of every provider of this package. */
 export interface ProviderOptions extends ConnectionOptions {
-  /** The platform's key. Without one the provider offers no models; calls with a user's own key still work. */
+  /** The platform's key. Without a key the provider offers no models, but calls with a user's own key work. */
   readonly apiKey?: string | undefined;
-  /** Where the API is, version included, e.g. `https://gateway.example.com/v1`. A query is sent along. */
+  /** The base URL of the API with its version, e.g. `https://gateway.example.com/v1`. A query is kept. */
   readonly baseUrl?: string;
-  /** Distinguishes several of a kind. Default: the vendor's name. */
+  /** Distinguishes several providers of one vendor. Default: the vendor's name. */
   readonly id?: string;
-  /** Models beside the listed ones; one with a listed id replaces it. A function decides over the whole list. */
+  /** Additional models; one with a listed id replaces it. A function returns the whole list. */
   readonly models?: readonly ModelInfo[] | ((listed: readonly ModelInfo[]) => readonly ModelInfo[]);
   /** Sent with every request, e.g. an organization. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,16 +31,16 @@ export function knownModels(
   return chosen.map((model) => ({ ...model, provider: id }));
 }
 
-/** The key a call goes with. Rejects the call when there is none. */
-export function keyOf(id: string, platform: string | undefined, options: GenerateOptions): string {
+/** The key of a call. Throws without a key. */
+export function getKey(id: string, platform: string | undefined, options: GenerateOptions): string {
   const key = options.apiKey ?? platform;
   if (key === undefined || key === '') throw new ProviderError('not_configured', `${id}: there is no key`);
   return key;
 }
 
 /**
- * The headers of a call by its key, names and values alternating. Those of the platform's key, which most calls go with,
- * are made once.
+ * The headers of a call by its key, names and values alternating. Those of the platform's key, the most common case,
+ * are created once.
  */
 export function headersByKey(
   { apiKey, headers = {} }: Pick<ProviderOptions, 'apiKey' | 'headers'>,

@@ -1,4 +1,4 @@
-import type { GenerateRequest, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelInfo, ModelPart } from '@questline/core/ports';
 import { createAnthropicProvider } from '@questline/providers/anthropic';
 import {
   anthropicStream,
@@ -33,7 +33,12 @@ const richParts: ModelPart[] = [
   { type: 'thinking', block: { type: 'redacted_thinking', data: 'EmwKAhgB' } },
   { type: 'text', text: 'Grüße, ' },
   { type: 'text', text: '世界! 👩‍🚀' },
+  { type: 'tool_use_delta', index: 0, id: 'toolu_1', name: 'weather', arguments: '' },
+  { type: 'tool_use_delta', index: 0, arguments: '{"ci' },
+  { type: 'tool_use_delta', index: 0, arguments: 'ty":"Zü' },
+  { type: 'tool_use_delta', index: 0, arguments: 'rich"}' },
   { type: 'tool_use', id: 'toolu_1', name: 'weather', arguments: '{"city":"Zürich"}' },
+  { type: 'tool_use_delta', index: 1, id: 'toolu_2', name: 'time', arguments: '' },
   { type: 'tool_use', id: 'toolu_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, cacheWrite: 300, output: 30, reasoning: 7 } },
   { type: 'finish', reason: 'tool_use', model: 'claude-test' },
@@ -46,22 +51,19 @@ const walk = async () => ({
   parts: richParts,
 });
 
-describe('what a stream says', () => {
-  it('becomes parts', async () => {
+describe('stream of Anthropic', () => {
+  it('is converted to parts', async () => {
     const { provider } = await anthropic(rich);
     expect(await answer(provider)).toEqual(richParts);
   });
 
-  it('reads the same wherever the bytes are cut', async () => {
+  it('is read equally at any split of the bytes', async () => {
     await cutEverywhere(await walk());
   });
 
-  it.each(['end', 'disconnect'] as const)(
-    'is never half a success when it is cut short by %s',
-    async (by) => {
-      await truncateEverywhere(await walk(), by);
-    },
-  );
+  it.each(['end', 'disconnect'] as const)('fails when it is truncated by %s', async (by) => {
+    await truncateEverywhere(await walk(), by);
+  });
 
   it.each([
     ['stop', 'stop'],
@@ -73,16 +75,22 @@ describe('what a stream says', () => {
     expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'claude-test' });
   });
 
-  it('drops the call an answer was cut off in, and fails for a call that is broken otherwise', async () => {
+  it('drops the tool call that the cap cut off, and fails for any other broken call', async () => {
     const steps = [{ tool: 'two', id: 'b', arguments: ['{"x":'] }];
     const { provider, upstream } = await anthropic({ steps, finish: 'max_tokens' });
-    expect((await answer(provider)).map((part) => part.type)).toEqual(['usage', 'usage', 'finish']);
+    expect((await answer(provider)).map((part) => part.type)).toEqual([
+      'usage',
+      'tool_use_delta',
+      'tool_use_delta',
+      'usage',
+      'finish',
+    ]);
     upstream.use({ steps });
-    expect((await failure(answer(provider))).kind).toBe('failed');
+    expect((await failure(answer(provider))).kind).toBe('malformed_answer');
   });
 });
 
-describe('what a request becomes', () => {
+describe('request to Anthropic', () => {
   const request: GenerateRequest = {
     model: 'claude-haiku-4-5',
     maxTokens: 5000,
@@ -126,8 +134,16 @@ describe('what a request becomes', () => {
     ],
   };
 
-  it('carries messages, tools, media and thoughts', async () => {
-    const { provider, upstream } = await anthropic();
+  it('contains messages, tools, media and thoughts', async () => {
+    // This model does not cache prompts this short, so the prompt would not be marked.
+    const models = (listed: readonly ModelInfo[]) =>
+      listed.map((model) => ({ ...model, minCacheTokens: 1024 }));
+    const { provider, upstream } = await connect(
+      createAnthropicUpstream,
+      createAnthropicProvider,
+      {},
+      { models },
+    );
     await answer(provider, request);
     const [received] = upstream.requests;
     expect(received?.path).toBe('/v1/messages');
@@ -162,6 +178,7 @@ describe('what a request becomes', () => {
               type: 'document',
               source: { type: 'text', media_type: 'text/plain', data: 'a;b' },
               title: 'a.csv',
+              cache_control: { type: 'ephemeral' },
             },
           ],
         },
@@ -177,14 +194,14 @@ describe('what a request becomes', () => {
           role: 'user',
           content: [
             { type: 'tool_result', tool_use_id: 'call_1', content: 'broken', is_error: true },
-            { type: 'text', text: 'And?' },
+            { type: 'text', text: 'And?', cache_control: { type: 'ephemeral' } },
           ],
         },
       ],
     });
   });
 
-  it('hands thoughts back exactly as they came', async () => {
+  it('returns thoughts unchanged', async () => {
     const { provider, upstream } = await anthropic(rich);
     const blocks = (await answer(provider)).filter((part) => part.type === 'thinking');
     await answer(provider, {
@@ -197,16 +214,16 @@ describe('what a request becomes', () => {
   });
 
   it.each([
-    // A budget, which leaves room for the answer and takes no temperature.
-    ['claude-haiku-4-5', 5000, { thinking: { type: 'enabled', budget_tokens: 4999 } }],
+    // A budget that leaves tokens for the answer, and excludes a temperature.
+    ['claude-haiku-4-5', 5000, { thinking: { type: 'enabled', budget_tokens: 4000 } }],
     [
       'claude-opus-4-5-20251101',
       9000,
       { thinking: { type: 'enabled', budget_tokens: 8000 }, output_config: { effort: 'medium' } },
     ],
-    // No room to think in.
+    // The cap is too small for thinking.
     ['claude-haiku-4-5', 1024, { temperature: 0.3 }],
-    // No budget, an effort in its place.
+    // An effort in place of a budget.
     [
       'claude-sonnet-5-5',
       9000,
@@ -221,7 +238,7 @@ describe('what a request becomes', () => {
         temperature: 0.3,
       },
     ],
-  ])('asks %s for thoughts within %i tokens its own way', async (model, maxTokens, expected) => {
+  ])('requests thinking from %s within %i tokens in its own format', async (model, maxTokens, expected) => {
     const { provider, upstream } = await anthropic();
     await answer(provider, {
       ...hello,
@@ -234,7 +251,7 @@ describe('what a request becomes', () => {
     expect(body).toEqual({ model, max_tokens: maxTokens, stream: true, ...expected });
   });
 
-  it('lets models that bind thoughts to a conversation drop them when it has changed', async () => {
+  it('lets models with bound thoughts drop them when the conversation changed', async () => {
     const { provider, upstream } = await anthropic();
     await answer(provider, { ...request, model: 'claude-opus-5-5' });
     expect(upstream.requests[0]?.headers['anthropic-beta']).toBe('thinking-binding-controls-2026-08-01');
@@ -243,7 +260,7 @@ describe('what a request becomes', () => {
     });
   });
 
-  it('asks for JSON by schema where the model takes it, else in words', async () => {
+  it('requests JSON by schema if the model supports it, else by instruction', async () => {
     const { provider, upstream } = await anthropic();
     const schema = {
       type: 'object',
@@ -288,14 +305,14 @@ describe('what a request becomes', () => {
     { role: 'user', content: [{ type: 'tool_use', id: 'a', name: 'b', input: {} }] },
     { role: 'assistant', content: [{ type: 'image', mediaType: 'image/png', data: '' }] },
     { role: 'system', content: [{ type: 'image', mediaType: 'image/png', data: '' }] },
-  ] as const)('refuses what it cannot carry: %o', async (message) => {
+  ] as const)('rejects unsupported content: %o', async (message) => {
     const { provider, upstream } = await anthropic();
     expect((await failure(answer(provider, { ...hello, messages: [message] }))).kind).toBe('invalid_request');
     expect(upstream.requests).toHaveLength(0);
   });
 });
 
-describe('its errors', () => {
+describe('errors of Anthropic', () => {
   const body = (type: string, message = 'Oh') => ({ type: 'error', error: { type, message } });
 
   it.each([
@@ -318,7 +335,7 @@ describe('its errors', () => {
     [429, body('rate_limit_error'), 'overloaded'],
     [500, body('api_error'), 'failed'],
     [529, body('overloaded_error'), 'overloaded'],
-  ])('%i %o', async (status, answered, kind) => {
+  ])('maps %i to %o', async (status, answered, kind) => {
     const { provider } = await anthropic({
       refusal: { status, body: answered, headers: { 'retry-after': '3' } },
     });
@@ -331,7 +348,7 @@ describe('its errors', () => {
     ['overloaded_error', 'overloaded'],
     ['api_error', 'failed'],
     ['something_new', 'failed'],
-  ])('%s in the middle of a stream', async (code, kind) => {
+  ])('maps %s in the middle of a stream', async (code, kind) => {
     const { provider } = await anthropic({ steps: [{ text: 'a' }, { error: 'Overloaded', code }] });
     expect((await failure(answer(provider))).kind).toBe(kind);
   });

@@ -5,7 +5,7 @@ import {
   type ModelPart,
   type ModelProvider,
   type ProviderError,
-} from '@questline/core';
+} from '@questline/core/ports';
 
 export const hello: GenerateRequest = {
   model: 'test-model',
@@ -13,18 +13,18 @@ export const hello: GenerateRequest = {
   maxTokens: 100,
 };
 
-export function partsOf(chunk: ModelChunk): readonly ModelPart[] {
+export function readParts(chunk: ModelChunk): readonly ModelPart[] {
   return Array.isArray(chunk) ? (chunk as readonly ModelPart[]) : [chunk as ModelPart];
 }
 
 /** Reads a stream to its end. */
 export async function drain(stream: AsyncIterable<ModelChunk>): Promise<ModelPart[]> {
   const parts: ModelPart[] = [];
-  for await (const chunk of stream) parts.push(...partsOf(chunk));
+  for await (const chunk of stream) parts.push(...readParts(chunk));
   return parts;
 }
 
-/** One whole answer. */
+/** Returns a complete answer. */
 export async function answer(
   provider: ModelProvider,
   request: GenerateRequest = hello,
@@ -33,7 +33,7 @@ export async function answer(
   return drain(await provider.generate(request, options));
 }
 
-/** The class of error a call ends with; fails when it ends well or with anything else. */
+/** Returns the `ProviderError` of a call; fails if the call succeeds or has another error. */
 export async function failure(call: Promise<unknown>): Promise<ProviderError> {
   let value: unknown;
   try {
@@ -42,10 +42,10 @@ export async function failure(call: Promise<unknown>): Promise<ProviderError> {
     if (isProviderError(error)) return error;
     throw new Error(`not a provider error: ${String(error)}`, { cause: error });
   }
-  throw new Error(`ended well: ${JSON.stringify(value)}`);
+  throw new Error(`expected a failure: ${JSON.stringify(value)}`);
 }
 
-/** Runs `work` for every number below `count`, so many at once. */
+/** Runs `work` for every number below `count`, with limited parallelism. */
 export async function each(
   count: number,
   work: (number: number) => Promise<void>,

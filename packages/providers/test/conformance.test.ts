@@ -1,12 +1,14 @@
-import type { ModelProvider, ProviderErrorKind } from '@questline/core';
+import type { ModelProvider, ProviderErrorKind } from '@questline/core/ports';
 import type { ProviderOptions } from '@questline/providers';
 import { createAnthropicProvider } from '@questline/providers/anthropic';
+import { createOpenAICompatibleProvider } from '@questline/providers/compatible';
 import { createGeminiProvider } from '@questline/providers/gemini';
 import { createOpenAIProvider } from '@questline/providers/openai';
 import { createXAIProvider } from '@questline/providers/xai';
-import { type ModelScenario, modelsSuite, realTime } from '@questline/testing';
+import { type ModelScenario, modelsSuite, type ReceivedRequest, realTime } from '@questline/testing';
 import {
   createAnthropicUpstream,
+  createCompatibleUpstream,
   createGeminiUpstream,
   createOpenAIUpstream,
   createXAIUpstream,
@@ -23,8 +25,73 @@ interface Kind {
   readonly model: string;
   readonly createUpstream: (options: UpstreamOptions) => Promise<Upstream>;
   readonly createProvider: (options: ProviderOptions) => ModelProvider;
-  /** How the protocol says that the prompt is too long. */
+  /** The error of the protocol for a prompt that is too long. */
   readonly tooLong: unknown;
+  /** Converts a request of the protocol to the types of the port. */
+  readonly received: (body: Body) => ReceivedRequest;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
+type Body = any;
+
+/** The Responses API; only xAI has the fields `seed` and `top_k`. */
+function readResponse(body: Body): ReceivedRequest {
+  const choice = body.tool_choice;
+  return {
+    toolNames: (body.tools ?? []).map(({ name }: { name: string }) => name),
+    toolChoice: typeof choice === 'object' ? { name: choice.name } : choice,
+    parallelToolCalls: body.parallel_tool_calls,
+    cacheKey: body.prompt_cache_key,
+  };
+}
+
+function readCompletion(body: Body): ReceivedRequest {
+  const choice = body.tool_choice;
+  return {
+    toolNames: (body.tools ?? []).map((tool: Body) => tool.function.name),
+    toolChoice: typeof choice === 'object' ? { name: choice.function.name } : choice,
+    parallelToolCalls: body.parallel_tool_calls,
+    topP: body.top_p,
+    seed: body.seed,
+    stop: body.stop,
+    cacheKey: body.prompt_cache_key,
+  };
+}
+
+const ANTHROPIC_CHOICES: Readonly<Record<string, ReceivedRequest['toolChoice']>> = {
+  auto: 'auto',
+  any: 'required',
+  none: 'none',
+};
+
+function readMessage(body: Body): ReceivedRequest {
+  const choice = body.tool_choice;
+  return {
+    toolNames: (body.tools ?? []).map(({ name }: { name: string }) => name),
+    toolChoice: choice?.type === 'tool' ? { name: choice.name } : ANTHROPIC_CHOICES[choice?.type],
+    stop: body.stop_sequences,
+  };
+}
+
+const GEMINI_CHOICES: Readonly<Record<string, ReceivedRequest['toolChoice']>> = {
+  AUTO: 'auto',
+  ANY: 'required',
+  NONE: 'none',
+};
+
+function readContent(body: Body): ReceivedRequest {
+  const { mode, allowedFunctionNames: names } = body.toolConfig?.functionCallingConfig ?? {};
+  const { topP, topK, seed, stopSequences: stop } = body.generationConfig ?? {};
+  return {
+    toolNames: (body.tools ?? []).flatMap((tool: Body) =>
+      (tool.functionDeclarations ?? []).map(({ name }: { name: string }) => name),
+    ),
+    toolChoice: names === undefined ? GEMINI_CHOICES[mode] : { name: names[0] },
+    topP,
+    topK,
+    seed,
+    stop,
+  };
 }
 
 const KINDS: readonly Kind[] = [
@@ -33,6 +100,7 @@ const KINDS: readonly Kind[] = [
     model: 'gpt-5',
     createUpstream: createOpenAIUpstream,
     createProvider: createOpenAIProvider,
+    received: readResponse,
     tooLong: {
       error: { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' },
     },
@@ -42,6 +110,7 @@ const KINDS: readonly Kind[] = [
     model: 'claude-sonnet-4-5',
     createUpstream: createAnthropicUpstream,
     createProvider: createAnthropicProvider,
+    received: readMessage,
     tooLong: {
       type: 'error',
       error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
@@ -52,6 +121,7 @@ const KINDS: readonly Kind[] = [
     model: 'gemini-2.5-flash',
     createUpstream: createGeminiUpstream,
     createProvider: createGeminiProvider,
+    received: readContent,
     tooLong: {
       error: {
         code: 400,
@@ -65,10 +135,40 @@ const KINDS: readonly Kind[] = [
     model: 'grok-4',
     createUpstream: createXAIUpstream,
     createProvider: createXAIProvider,
+    received: (body) => ({
+      ...readResponse(body),
+      topP: body.top_p,
+      topK: body.top_k,
+      seed: body.seed,
+    }),
     tooLong: {
       code: 'x',
       error: "This model's maximum prompt length is 8 but the request contains 9 tokens.",
     },
+  },
+];
+
+const CHAT = {
+  model: 'test-model',
+  tooLong: { error: { message: "This model's maximum context length is 8 tokens.", code: 400 } },
+};
+
+/** The same protocol of OpenAI and other servers. */
+const CHAT_KINDS: readonly Kind[] = [
+  {
+    name: 'openai, by chat completions',
+    createUpstream: createOpenAIUpstream,
+    createProvider: (options) => createOpenAIProvider({ ...options, protocol: 'chat' }),
+    received: readCompletion,
+    ...CHAT,
+  },
+  {
+    name: 'a compatible server',
+    createUpstream: createCompatibleUpstream,
+    createProvider: ({ apiKey, baseUrl = '' }) =>
+      createOpenAICompatibleProvider({ id: 'local', apiKey, baseUrl, models: ['m'], promptCacheKey: true }),
+    received: (body) => ({ ...readCompletion(body), topK: body.top_k }),
+    ...CHAT,
   },
 ];
 
@@ -80,7 +180,7 @@ const STATUS: Partial<Record<ProviderErrorKind, number>> = {
   failed: 500,
 };
 
-function scriptOf(scenario: ModelScenario, tooLong: unknown): Script {
+function getScript(scenario: ModelScenario, tooLong: unknown): Script {
   if (scenario.kind === 'silent') return { wait: never };
   if (scenario.kind === 'refuse') {
     const { error, retryAfterMs } = scenario;
@@ -90,6 +190,7 @@ function scriptOf(scenario: ModelScenario, tooLong: unknown): Script {
   }
   const steps = scenario.parts.flatMap((part): ScriptStep[] => {
     if (part.type === 'text') return [{ text: part.text }];
+    if (part.type === 'thinking_delta') return [{ thinking: part.text }];
     return part.type === 'tool_use' ? [{ tool: part.name, id: part.id, arguments: [part.arguments] }] : [];
   });
   if (scenario.kind === 'stall') return { steps: [...steps, { wait: never }] };
@@ -99,14 +200,14 @@ function scriptOf(scenario: ModelScenario, tooLong: unknown): Script {
   return { steps, ...(usage && { usage }), ...(finish && { finish }) };
 }
 
-for (const { name, model, createUpstream, createProvider, tooLong } of KINDS) {
+for (const { name, model, createUpstream, createProvider, tooLong, received } of [...KINDS, ...CHAT_KINDS]) {
   modelsSuite({
     name,
     create: async () => {
       const closers: (() => Promise<unknown> | undefined)[] = [];
       return {
         async stage(scenario) {
-          const upstream = await createUpstream({ script: scriptOf(scenario, tooLong) });
+          const upstream = await createUpstream({ script: getScript(scenario, tooLong) });
           const provider = createProvider({ apiKey: 'a-key', baseUrl: upstream.baseUrl });
           closers.push(
             () => upstream.close(),
@@ -115,6 +216,7 @@ for (const { name, model, createUpstream, createProvider, tooLong } of KINDS) {
           return {
             provider,
             model,
+            received: () => received(upstream.requests.at(-1)?.body),
             calls: () => upstream.requests.length,
             called: () => upstream.request(0),
             left: async () => (await upstream.request(0)).disconnected,
@@ -130,7 +232,7 @@ for (const { name, model, createUpstream, createProvider, tooLong } of KINDS) {
 }
 
 describe.each(KINDS)('$name without a key', ({ createProvider }) => {
-  it('offers no models, but to whoever brings a key of their own, the same list each time', () => {
+  it('offers models only to users with their own key, as the same list each time', () => {
     const provider = createProvider({ baseUrl: 'http://127.0.0.1:9/v1' });
     expect(provider.models()).toEqual([]);
     expect(provider.modelsForOwnKey?.()).toEqual(createProvider({ apiKey: 'a-key' }).models());

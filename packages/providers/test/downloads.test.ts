@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { MediaStream, ModelProvider } from '@questline/core';
+import type { MediaStream, ModelProvider } from '@questline/core/ports';
 import { createXAIProvider } from '@questline/providers/xai';
 import { createXAIUpstream, type ScriptSource } from '@questline/testing/upstreams';
 import { describe, expect, test } from 'vitest';
-import { type DownloadTerms, download } from '../src/http/download.ts';
+import { type DownloadOptions, download } from '../src/http/download.ts';
 import { Faults } from '../src/http/faults.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import { failure } from './collect.ts';
 import { connect, later } from './set-up.ts';
 
 const KEY = 'sk-platform-secret';
-const FILM = Buffer.from('the bytes of a film');
+const VIDEO = Buffer.from('the bytes of a video');
 
 interface Site {
   readonly url: string;
@@ -39,15 +39,15 @@ async function site(scheme: 'http' | 'https', answer: RequestListener): Promise<
   return { url: `${scheme}://${scheme === 'http' ? '127.0.0.1' : 'localhost'}:${port}`, requests };
 }
 
-const film: RequestListener = (_request, response) => {
-  response.writeHead(200, { 'content-type': 'video/webm; codecs=vp9' }).end(FILM);
+const video: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'video/webm; codecs=vp9' }).end(VIDEO);
 };
 
-/** As a provider fetches, its own origin being `origin`, where every address is on the open internet. */
+/** Fetches as a provider with the given `origin`, where every address is public. */
 function take(
   address: string,
   origin: string,
-  terms: Partial<DownloadTerms> = {},
+  terms: Partial<DownloadOptions> = {},
   trusted: readonly string[] = [CERTIFICATE],
 ): Promise<MediaStream> {
   return download(new URL(address), {
@@ -63,7 +63,7 @@ function take(
   });
 }
 
-async function bytesOf({ body }: MediaStream): Promise<Buffer> {
+async function toBytes({ body }: MediaStream): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -75,40 +75,40 @@ const redirect =
     response.writeHead(302, { location: to() }).end();
   };
 
-describe('a result on another host', () => {
-  test('is fetched there, and that host is told nothing', async () => {
-    const { url, requests } = await site('https', film);
-    const result = await take(`${url}/film?signature=1`, 'https://api.example.com');
-    expect([result.mediaType, await bytesOf(result)]).toEqual(['video/webm', FILM]);
-    expect(requests[0]?.url).toBe('/film?signature=1');
+describe('download from another host', () => {
+  test('sends no credentials to that host', async () => {
+    const { url, requests } = await site('https', video);
+    const result = await take(`${url}/video?signature=1`, 'https://api.example.com');
+    expect([result.mediaType, await toBytes(result)]).toEqual(['video/webm', VIDEO]);
+    expect(requests[0]?.url).toBe('/video?signature=1');
     expect(requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('is followed to from the own one without the key', async () => {
-    const other = await site('https', film);
+  test('follows a redirect from its own host without the key', async () => {
+    const other = await site('https', video);
     const own = await site(
       'http',
-      redirect(() => `${other.url}/film`),
+      redirect(() => `${other.url}/video`),
     );
-    expect(await bytesOf(await take(`${own.url}/content`, own.url))).toEqual(FILM);
+    expect(await toBytes(await take(`${own.url}/content`, own.url))).toEqual(VIDEO);
     expect(own.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(other.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('that nobody trusts is not fetched', async () => {
-    const { url, requests } = await site('https', film);
+  test('rejects an untrusted host', async () => {
+    const { url, requests } = await site('https', video);
     const strangers = take(url, 'https://api.example.com', {}, []);
     expect((await failure(strangers)).kind).toBe('failed');
     expect(requests).toHaveLength(0);
   });
 
-  test.each([401, 403, 404, 500])('that answers %i says nothing about the key', async (status) => {
+  test.each([401, 403, 404, 500])('reports status %i without the key', async (status) => {
     const { url } = await site('https', (_request, response) => response.writeHead(status).end('no'));
     expect((await failure(take(url, 'https://api.example.com'))).kind).toBe('failed');
   });
 
-  test('must be at https', async () => {
-    const { url, requests } = await site('http', film);
+  test('requires https', async () => {
+    const { url, requests } = await site('http', video);
     expect((await failure(take(url, 'https://api.example.com'))).kind).toBe('failed');
     const own = await site(
       'http',
@@ -118,7 +118,7 @@ describe('a result on another host', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('is not gone after for ever', async () => {
+  test('limits redirects', async () => {
     const own = await site(
       'http',
       redirect(() => '/again'),
@@ -128,7 +128,7 @@ describe('a result on another host', () => {
   });
 });
 
-describe('a provider that names an address', () => {
+describe('untrusted addresses of a provider', () => {
   const xai = (script: ScriptSource) => connect(createXAIUpstream, createXAIProvider, script, {});
 
   async function fetchFrom(provider: ModelProvider) {
@@ -137,32 +137,32 @@ describe('a provider that names an address', () => {
       {},
     )) as string;
     const status = await provider.video?.poll(id, {});
-    if (status?.state !== 'done') throw new Error('it did not end well');
+    if (status?.state !== 'done') throw new Error('expected a failure');
     return provider.video?.fetch(status.output, {}) as Promise<MediaStream>;
   }
 
   test.each(['127.0.0.1', 'localhost', '[::1]', '10.0.0.1', '169.254.169.254', '[::ffff:127.0.0.1]'])(
-    'on %s is not believed',
+    'rejects an address on %s',
     async (host) => {
-      const { url, requests } = await site('https', film);
-      const address = `https://${host}:${new URL(url).port}/film`;
-      const { provider } = await xai({ film: { looks: 0, address } });
+      const { url, requests } = await site('https', video);
+      const address = `https://${host}:${new URL(url).port}/video`;
+      const { provider } = await xai({ video: { looks: 0, address } });
       const error = await failure(fetchFrom(provider));
       expect([error.kind, error.message]).toEqual(['failed', expect.stringContaining('open internet')]);
       expect(requests).toHaveLength(0);
     },
   );
 
-  test.each(['ftp://example.com/film', 'http://example.com/film', 'file:///etc/passwd', 'film.mp4'])(
-    'like %s is not believed either',
+  test.each(['ftp://example.com/video', 'http://example.com/video', 'file:///etc/passwd', 'video.mp4'])(
+    'rejects an address like %s',
     async (address) => {
-      const { provider } = await xai({ film: { looks: 0, address } });
+      const { provider } = await xai({ video: { looks: 0, address } });
       expect((await failure(fetchFrom(provider))).kind).toBe('failed');
     },
   );
 });
 
-describe('a download', () => {
+describe('download of a provider result', () => {
   const endless = async (framing: Record<string, string>) => {
     let written = 0;
     let left: () => void = () => {};
@@ -194,20 +194,20 @@ describe('a download', () => {
     ['of a known length', { 'content-length': String(64 * 2 ** 20) }],
     ['that closes its connection', { connection: 'close' }],
     ['in chunks', {}],
-  ])('%s is held back by a slow reader, and comes whole', async (_name, framing) => {
+  ])('applies backpressure to %s and delivers it completely', async (_name, framing) => {
     const { own, state, written } = await endless(framing as Record<string, string>);
     const { body } = await take(own.url, own.url);
     const iterator = body[Symbol.asyncIterator]();
     let size = (await iterator.next()).value?.length ?? 0;
     while (!state.blocked) await turn();
-    // What lies between are the kernel's buffers.
+    // The kernel buffers the difference.
     expect(written()).toBeLessThan(32 * 2 ** 20);
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next())
       size += step.value.length;
     expect(size).toBe(64 * 2 ** 20);
   });
 
-  test('that nobody reads ends when it is returned', async () => {
+  test('ends when it is returned without being read', async () => {
     const { own, gone } = await endless({});
     const { body } = await take(own.url, own.url);
     const iterator = body[Symbol.asyncIterator]();
@@ -216,7 +216,7 @@ describe('a download', () => {
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
 
-  test('stops when the caller is gone, between steps and within one', async () => {
+  test('stops on abort, between steps and within one', async () => {
     const abort = new AbortController();
     const { own, gone } = await endless({});
     const { body } = await take(own.url, own.url, { signal: abort.signal });
@@ -237,24 +237,24 @@ describe('a download', () => {
     await expect(take(silent.url, silent.url, { signal: second.signal })).rejects.toThrow('gone');
   });
 
-  test('that stays silent times out, before its head and after', async () => {
+  test('times out while the server is silent, before and after the headers', async () => {
     const mute = await site('http', () => undefined);
     expect((await failure(take(mute.url, mute.url, { firstByteTimeoutMs: 50 }))).kind).toBe('timeout');
     const half = await site('http', (_request, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 100 }).write('half');
     });
-    const reading = take(half.url, half.url, { idleTimeoutMs: 50 }).then(bytesOf);
+    const reading = take(half.url, half.url, { idleTimeoutMs: 50 }).then(toBytes);
     expect((await failure(reading)).kind).toBe('timeout');
   });
 
-  test.each(['application/json', 'text/html', 'text/plain'])('of %s is no film', async (type) => {
+  test.each(['application/json', 'text/html', 'text/plain'])('rejects %s as a video', async (type) => {
     const own = await site('http', (_request, response) => {
       response.writeHead(200, { 'content-type': type }).end('{}');
     });
-    expect((await failure(take(own.url, own.url))).kind).toBe('failed');
+    expect((await failure(take(own.url, own.url))).kind).toBe('malformed_answer');
   });
 
-  test('that is refused tells why, whatever becomes of its text', async () => {
+  test('reports the status of an error even if its body fails', async () => {
     const refuse = (isWhole: boolean) =>
       site('http', (_request, response) => {
         response.writeHead(429, { 'retry-after': '7' });
@@ -272,9 +272,9 @@ describe('a download', () => {
     });
   });
 
-  test('of a connection that cannot be made fails', async () => {
-    const own = await site('http', film);
-    expect((await failure(take('http://127.0.0.1:1/film', 'http://127.0.0.1:1'))).kind).toBe('failed');
+  test('fails when no connection can be made', async () => {
+    const own = await site('http', video);
+    expect((await failure(take('http://127.0.0.1:1/video', 'http://127.0.0.1:1'))).kind).toBe('failed');
     expect(own.requests).toHaveLength(0);
   });
 });

@@ -1,4 +1,4 @@
-import type { ProviderErrorKind } from '@questline/core';
+import type { ProviderErrorKind } from '@questline/core/ports';
 import { createElevenLabsProvider, type ElevenLabsProviderOptions } from '@questline/providers/elevenlabs';
 import { createElevenLabsUpstream, type ScriptSource } from '@questline/testing/upstreams';
 import { describe, expect, test } from 'vitest';
@@ -9,8 +9,8 @@ const elevenLabs = (script: ScriptSource = {}, options: ElevenLabsProviderOption
 
 const SAY = { model: 'eleven_flash_v2_5', text: 'Hello', format: 'mp3' } as const;
 
-describe('ElevenLabs', () => {
-  test('reads out in its own words', async () => {
+describe('provider ElevenLabs', () => {
+  test('sends speech requests in its own format', async () => {
     const { provider, upstream } = await elevenLabs();
     const result = await provider.speech?.(
       { ...SAY, voice: 'a voice', stability: 0.5, similarityBoost: 0.7, languageCode: 'de' },
@@ -31,7 +31,7 @@ describe('ElevenLabs', () => {
     });
   });
 
-  test('has a voice for those who name none', async () => {
+  test('uses a default voice when none is requested', async () => {
     const { provider, upstream } = await elevenLabs({}, { voice: 'mine' });
     await provider.speech?.(SAY, {});
     expect(upstream.requests[0]).toMatchObject({
@@ -40,7 +40,7 @@ describe('ElevenLabs', () => {
     });
   });
 
-  test('makes sounds and music', async () => {
+  test('makes sound effects and music', async () => {
     const { provider, upstream } = await elevenLabs();
     await provider.soundEffect?.(
       { model: 's', text: 'A door', durationSeconds: 2, promptInfluence: 0.4, format: 'opus' },
@@ -62,7 +62,7 @@ describe('ElevenLabs', () => {
     ]);
   });
 
-  test('gives WAV by a head in front of its samples', async () => {
+  test('builds WAV by adding a header to the samples', async () => {
     const { provider, upstream } = await elevenLabs();
     const result = await provider.speech?.({ ...SAY, format: 'wav' }, {});
     const wave = Buffer.from(result?.data ?? []);
@@ -72,7 +72,7 @@ describe('ElevenLabs', () => {
     expect(result).toMatchObject({ mediaType: 'audio/wav', usage: { seconds: 0.1 } });
   });
 
-  test('refuses formats it does not make, and asks nobody', async () => {
+  test('rejects an unsupported format without a call', async () => {
     const { provider, upstream } = await elevenLabs();
     await expect(provider.speech?.({ ...SAY, format: 'flac' }, {})).rejects.toMatchObject({
       kind: 'invalid_request',
@@ -87,12 +87,12 @@ describe('ElevenLabs', () => {
     [400, { detail: { status: 'bad_prompt', message: 'no' } }, 'content_blocked'],
     [422, { detail: [{ loc: ['body'], msg: 'field required' }] }, 'invalid_request'],
     [500, 'Internal Server Error', 'failed'],
-  ])('that answers %i %j fails as such', async (status, body, kind) => {
+  ])('maps %i %j to its kind', async (status, body, kind) => {
     const { provider } = await elevenLabs({ refusal: { status, body } });
     await expect(provider.speech?.(SAY, {})).rejects.toMatchObject({ name: 'ProviderError', kind });
   });
 
-  test('stops when the caller is gone', async () => {
+  test('stops when the caller aborts', async () => {
     const { provider, upstream } = await elevenLabs({ wait: never });
     const abort = new AbortController();
     const asking = provider.speech?.(SAY, { signal: abort.signal }).catch((error: unknown) => error);
@@ -102,7 +102,7 @@ describe('ElevenLabs', () => {
     await request.disconnected;
   });
 
-  test('offers models with a key only, and prices for all of them', async () => {
+  test('offers models only with a key, and prices all of them', async () => {
     expect(createElevenLabsProvider().models()).toEqual([]);
     const { provider } = await elevenLabs();
     expect(provider.models().map(({ type }) => type)).toEqual([

@@ -24,8 +24,8 @@ const gemini = (script: ScriptSource) => connect(createGeminiUpstream, createGem
 const answering = (body: unknown) => gemini({ refusal: { status: 200, body } });
 const WISH = { model: 'gemini-2.5-flash-image', prompt: 'A cat', count: 1 };
 
-describe('pictures of Gemini', () => {
-  test('come one by one, as many as are wanted, with all their tokens', async () => {
+describe('images of Gemini', () => {
+  test('are requested one by one until the count is reached, with all their tokens', async () => {
     const { provider, upstream } = await answering(drawn);
     const result = await provider.image?.(
       { ...WISH, count: 3, aspectRatio: '16:9', references: [PICTURE] },
@@ -55,12 +55,12 @@ describe('pictures of Gemini', () => {
     [{ candidates: [{ finishReason: 'IMAGE_SAFETY' }] }, 'content_blocked'],
     [{ candidates: [{ content: { parts: [{ text: 'no' }] }, finishReason: 'STOP' }] }, 'failed'],
     [{}, 'failed'],
-  ])('that do not come fail: %j', async (body, kind) => {
+  ])('fail without an image: %j', async (body, kind) => {
     const { provider } = await answering(body);
     await expect(provider.image?.(WISH, {})).rejects.toMatchObject({ kind });
   });
 
-  test('that came are kept when others failed', async () => {
+  test('keep the images that arrived when others failed', async () => {
     let count = 0;
     const { provider } = await gemini(() => {
       count += 1;

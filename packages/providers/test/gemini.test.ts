@@ -1,4 +1,4 @@
-import type { GenerateRequest, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelPart } from '@questline/core/ports';
 import { createGeminiProvider } from '@questline/providers/gemini';
 import {
   createGeminiUpstream,
@@ -24,7 +24,7 @@ const rich: Script = {
   usage: { input: 20, cachedInput: 1000, output: 30, reasoning: 7 },
 };
 
-/** Counts come with every event; what matters is the last one. */
+/** Every event contains counts; only the last ones matter. */
 function lastCount(parts: readonly ModelPart[]): ModelPart[] {
   const last = parts.findLastIndex((part) => part.type === 'usage');
   return parts.filter((part, place) => part.type !== 'usage' || place === last);
@@ -35,7 +35,15 @@ const richParts: ModelPart[] = [
   { type: 'text', text: 'Grüße, ' },
   { type: 'text', text: '世界! 👩‍🚀' },
   { type: 'thinking', block: { type: 'thought_signature', signature: 'EqQB/+==', toolUseId: 'fc_1' } },
+  {
+    type: 'tool_use_delta',
+    index: 0,
+    id: 'fc_1',
+    name: 'weather',
+    arguments: '{"city":"Zürich"}',
+  },
   { type: 'tool_use', id: 'fc_1', name: 'weather', arguments: '{"city":"Zürich"}' },
+  { type: 'tool_use_delta', index: 1, id: 'fc_2', name: 'time', arguments: '{}' },
   { type: 'tool_use', id: 'fc_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, output: 30, reasoning: 7 } },
   { type: 'thinking', block: { type: 'thought', text: 'Hm, naïve…' } },
@@ -48,22 +56,19 @@ const walk = async () => {
   return { ...connected, script: rich, length: geminiStream(rich).length, parts };
 };
 
-describe('what a stream says', () => {
-  it('becomes parts', async () => {
+describe('stream of Gemini', () => {
+  it('is converted to parts', async () => {
     const { provider } = await gemini(rich);
     expect(lastCount(await answer(provider))).toEqual(richParts);
   });
 
-  it('reads the same wherever the bytes are cut', async () => {
+  it('is read equally at any split of the bytes', async () => {
     await cutEverywhere(await walk());
   });
 
-  it.each(['end', 'disconnect'] as const)(
-    'is never half a success when it is cut short by %s',
-    async (by) => {
-      await truncateEverywhere(await walk(), by);
-    },
-  );
+  it.each(['end', 'disconnect'] as const)('fails when it is truncated by %s', async (by) => {
+    await truncateEverywhere(await walk(), by);
+  });
 
   it.each([
     ['stop', 'stop'],
@@ -75,7 +80,7 @@ describe('what a stream says', () => {
     expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'gemini-test' });
   });
 
-  it('gives calls without an id one each', async () => {
+  it('gives each call without an id its own', async () => {
     const call = { tool: 'look', id: '', arguments: [] };
     const { provider } = await gemini({ steps: [call, call] });
     const ids = (await answer(provider)).filter((part) => part.type === 'tool_use').map((part) => part.id);
@@ -83,7 +88,7 @@ describe('what a stream says', () => {
     expect(ids).not.toContain('');
   });
 
-  it('fails for a refused prompt', async () => {
+  it('fails for a rejected prompt', async () => {
     const { provider } = await gemini({
       finish: 'none',
       steps: [{ data: '{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{}}' }],
@@ -92,7 +97,17 @@ describe('what a stream says', () => {
   });
 });
 
-describe('what a request becomes', () => {
+it('fails for a malformed tool call', async () => {
+  const ended = (finishReason: string) => ({
+    data: JSON.stringify({ candidates: [{ finishReason }], usageMetadata: { promptTokenCount: 3 } }),
+  });
+  const { provider } = await gemini({ steps: [ended('MALFORMED_FUNCTION_CALL')], finish: 'none' });
+  const { kind, message } = await failure(answer(provider));
+  expect(kind).toBe('malformed_answer');
+  expect(message).toContain('MALFORMED_FUNCTION_CALL');
+});
+
+describe('request to Gemini', () => {
   const request: GenerateRequest = {
     model: 'gemini-3.8-flash',
     maxTokens: 500,
@@ -136,7 +151,7 @@ describe('what a request becomes', () => {
     ],
   };
 
-  it('carries messages, tools, media and signatures', async () => {
+  it('contains messages, tools, media and signatures', async () => {
     const { provider, upstream } = await gemini();
     await answer(provider, request);
     const [received] = upstream.requests;
@@ -181,7 +196,7 @@ describe('what a request becomes', () => {
     });
   });
 
-  it("says so when a call has no signature, because another vendor's model made it", async () => {
+  it('marks a call without a signature as made by another vendor', async () => {
     const { provider, upstream } = await gemini();
     const messages: GenerateRequest['messages'] = [
       ...hello.messages,
@@ -201,13 +216,13 @@ describe('what a request becomes', () => {
   it.each([
     ['gemini-3.8-flash', { thinkingLevel: 'medium', includeThoughts: true }],
     ['gemini-2.5-flash', { thinkingBudget: 8000, includeThoughts: true }],
-  ])('asks %s for thoughts its own way', async (model, thinkingConfig) => {
+  ])('requests thinking from %s in its own format', async (model, thinkingConfig) => {
     const { provider, upstream } = await gemini();
-    await answer(provider, { ...hello, model, thinking: { budgetTokens: 8000 } });
+    await answer(provider, { ...hello, model, maxTokens: 9000, thinking: { budgetTokens: 8000 } });
     expect(upstream.requests[0]?.body).toMatchObject({ generationConfig: { thinkingConfig } });
   });
 
-  it('asks for JSON', async () => {
+  it('requests JSON', async () => {
     const { provider, upstream } = await gemini();
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     await answer(provider, { ...hello, responseFormat: { type: 'json' } });
@@ -218,7 +233,7 @@ describe('what a request becomes', () => {
     ]);
   });
 
-  it('refuses a document it cannot carry', async () => {
+  it('rejects an unsupported document', async () => {
     const { provider } = await gemini();
     const content = [{ type: 'document', mediaType: 'application/zip', data: '', name: 'a' }] as const;
     const error = await failure(answer(provider, { ...hello, messages: [{ role: 'user', content }] }));
@@ -226,7 +241,7 @@ describe('what a request becomes', () => {
   });
 });
 
-describe('its errors', () => {
+describe('errors of Gemini', () => {
   const body = (code: number, status: string, message = 'Oh', details: unknown[] = []) => ({
     error: { code, status, message, details },
   });
@@ -255,7 +270,7 @@ describe('its errors', () => {
     [503, [body(503, 'UNAVAILABLE', 'The model is overloaded.')], 'overloaded', undefined],
     [504, body(504, 'DEADLINE_EXCEEDED'), 'timeout', undefined],
     [500, body(500, 'INTERNAL'), 'failed', undefined],
-  ])('%i %o', async (status, answered, kind, retryAfterMs) => {
+  ])('maps %i to %o', async (status, answered, kind, retryAfterMs) => {
     const { provider } = await gemini({ refusal: { status, body: answered } });
     expect(await failure(answer(provider))).toMatchObject({ kind, retryAfterMs });
   });
@@ -263,14 +278,14 @@ describe('its errors', () => {
   it.each([
     ['UNAVAILABLE', 'overloaded'],
     ['INTERNAL', 'failed'],
-  ])('%s in the middle of a stream', async (code, kind) => {
+  ])('maps %s in the middle of a stream', async (code, kind) => {
     const { provider } = await gemini({ steps: [{ text: 'a' }, { error: 'Oh', code }] });
     expect((await failure(answer(provider))).kind).toBe(kind);
   });
 });
 
-describe('embeddings', () => {
-  it('come back in the order of the inputs', async () => {
+describe('embeddings of Gemini', () => {
+  it('returns embeddings in the order of the inputs', async () => {
     const { provider, upstream } = await gemini();
     const result = await provider.embed?.({ model: 'e', inputs: ['a', 'bb👩'], dimensions: 2 }, {});
     expect(result).toEqual({

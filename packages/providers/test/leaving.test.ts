@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { answer, drain, hello, partsOf } from './collect.ts';
+import { answer, drain, hello, readParts } from './collect.ts';
 import { never, openAI } from './set-up.ts';
 
-describe('leaving stops the provider', () => {
-  it('before the head of the answer', async () => {
+describe('cancellation stops the provider', () => {
+  it('aborts before the headers of the answer', async () => {
     const { provider, upstream } = await openAI({ wait: never });
     const leaving = new AbortController();
     const call = provider.generate(hello, { signal: leaving.signal });
@@ -13,7 +13,7 @@ describe('leaving stops the provider', () => {
     await request.disconnected;
   });
 
-  it('before the first token', async () => {
+  it('cancels before the first token', async () => {
     const { provider, upstream } = await openAI({ steps: [{ raw: ': open\n\n' }, { wait: never }] });
     const leaving = new AbortController();
     const stream = await provider.generate(hello, { signal: leaving.signal });
@@ -23,13 +23,13 @@ describe('leaving stops the provider', () => {
     await (await upstream.request(0)).disconnected;
   });
 
-  it('in the middle, having handed over what had come', async () => {
+  it('aborts in the middle after delivering the received parts', async () => {
     const { provider, upstream } = await openAI({ steps: [{ text: 'a' }, { wait: never }] });
     const leaving = new AbortController();
     const texts: string[] = [];
     const reading = (async () => {
       for await (const chunk of await provider.generate(hello, { signal: leaving.signal })) {
-        for (const part of partsOf(chunk)) if (part.type === 'text') texts.push(part.text);
+        for (const part of readParts(chunk)) if (part.type === 'text') texts.push(part.text);
         leaving.abort(new Error('left'));
       }
     })();
@@ -38,13 +38,13 @@ describe('leaving stops the provider', () => {
     await (await upstream.request(0)).disconnected;
   });
 
-  it('by breaking out of the loop', async () => {
+  it('cancels when the consumer breaks out of the loop', async () => {
     const { provider, upstream } = await openAI({ steps: [{ text: 'a' }, { wait: never }] });
     for await (const _chunk of await provider.generate(hello, {})) break;
     await (await upstream.request(0)).disconnected;
   });
 
-  it('by returning the iterator before its first step, and while a step waits', async () => {
+  it('cancels on return before the first step and while a step waits', async () => {
     const { provider, upstream } = await openAI({ steps: [{ text: 'a' }, { wait: never }] });
     const unread = (await provider.generate(hello, {}))[Symbol.asyncIterator]();
     await unread.return?.();
@@ -59,14 +59,14 @@ describe('leaving stops the provider', () => {
     await (await upstream.request(1)).disconnected;
   });
 
-  it('or never starts it', async () => {
+  it('makes no call when it is aborted before the start', async () => {
     const { provider, upstream } = await openAI();
     const call = provider.generate(hello, { signal: AbortSignal.abort(new Error('left')) });
     await expect(call).rejects.toThrow('left');
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('also while it waits for a free connection', async () => {
+  it('cancels while waiting for a free connection', async () => {
     const { provider, upstream } = await openAI({ steps: [{ wait: never }] }, { connections: 1 });
     const first = await provider.generate(hello, {});
     const leaving = new AbortController();
@@ -79,7 +79,7 @@ describe('leaving stops the provider', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('and leaves no listener on the signal', async () => {
+  it('leaves no listener on the signal', async () => {
     const { provider } = await openAI();
     const { signal } = new AbortController();
     let listeners = 0;

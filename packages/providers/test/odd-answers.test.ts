@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { answer, failure, hello } from './collect.ts';
 import { openAI, openAIAt, rawServer } from './set-up.ts';
 
-describe('an upstream that answers something else', () => {
+describe('unexpected upstream answers', () => {
   const head = (status: string, type: string) =>
     `HTTP/1.1 ${status}\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`;
   const stream = head('200 OK', 'text/event-stream');
 
   it.each([
-    ['a page', `${head('200 OK', 'text/html')}<html>Sign in</html>`, 'failed'],
+    ['a page', `${head('200 OK', 'text/html')}<html>Sign in</html>`, 'malformed_answer'],
     ['an error as a success', `${head('200 OK', 'application/json')}{"error":{"message":"no"}}`, 'failed'],
     [
       'an overload as a success',
@@ -24,14 +24,14 @@ describe('an upstream that answers something else', () => {
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
       'failed',
     ],
-    ['no content', 'HTTP/1.1 204 No Content\r\n\r\n', 'failed'],
+    ['no content', 'HTTP/1.1 204 No Content\r\n\r\n', 'malformed_answer'],
     ['an empty stream', stream, 'failed'],
-    ['events that are no JSON', `${stream}data: {"choices": nope}\n\n`, 'failed'],
-    ['events that are no objects', `${stream}data: null\n\ndata: 3\n\n`, 'failed'],
+    ['events that are no JSON', `${stream}data: {"choices": nope}\n\n`, 'malformed_answer'],
+    ['events that are no objects', `${stream}data: null\n\ndata: 3\n\n`, 'malformed_answer'],
     [
       'events of other shapes',
       `${stream}data: {"choices":7}\n\ndata: {"choices":[{"delta":{"tool_calls":3}}]}\n\n`,
-      'failed',
+      'malformed_answer',
     ],
     [
       'bytes that are no text',
@@ -39,23 +39,23 @@ describe('an upstream that answers something else', () => {
       'failed',
     ],
     ['a terminator alone', `${stream}data: [DONE]\n\n`, 'failed'],
-    ['an endless line', `${stream}data: ${'x'.repeat(17 * 1024 * 1024)}`, 'failed'],
+    ['an endless line', `${stream}data: ${'x'.repeat(17 * 1024 * 1024)}`, 'malformed_answer'],
     ['an error event', `${stream}data: {"error":{"message":"Oh","type":"server_error"}}\n\n`, 'failed'],
     [
       'an overload event',
       `${stream}data: {"error":{"message":"Oh","code":"rate_limit_exceeded"}}\n\n`,
       'overloaded',
     ],
-  ])('%s: has a class', async (_name, bytes, kind) => {
+  ])('classifies %s', async (_name, bytes, kind) => {
     const address = await rawServer((socket) => socket.once('data', () => socket.end(bytes)));
     expect((await failure(answer(openAIAt(`http://${address}/v1`)))).kind).toBe(kind);
   });
 
-  it('a redirect is not followed', async () => {
+  it('does not follow a redirect', async () => {
     const { provider, upstream } = await openAI({
       refusal: { status: 302, headers: { location: 'http://127.0.0.1:1/elsewhere' }, body: '' },
     });
-    expect((await failure(answer(provider))).kind).toBe('failed');
+    expect((await failure(answer(provider))).kind).toBe('malformed_answer');
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -64,7 +64,7 @@ describe('an upstream that answers something else', () => {
     [401, 'rejected_key'],
     [402, 'rejected_key'],
     [403, 'rejected_key'],
-    [404, 'failed'],
+    [404, 'invalid_request'],
     [408, 'timeout'],
     [413, 'invalid_request'],
     [422, 'invalid_request'],
@@ -74,7 +74,7 @@ describe('an upstream that answers something else', () => {
     [503, 'overloaded'],
     [504, 'timeout'],
     [529, 'overloaded'],
-  ])('status %i has a class', async (status, kind) => {
+  ])('classifies status %i', async (status, kind) => {
     const { provider } = await openAI({ refusal: { status, body: 'no' } });
     expect((await failure(answer(provider))).kind).toBe(kind);
   });
@@ -86,12 +86,12 @@ describe('an upstream that answers something else', () => {
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 30_000],
     [{ 'retry-after': 'soon' }, undefined],
     [{}, undefined],
-  ])('the wait it asks for is told: %o', async (headers, expected) => {
+  ])('reports the requested retry delay: %o', async (headers, expected) => {
     const { provider } = await openAI({ refusal: { status: 429, headers, body: 'no' } });
     expect((await failure(answer(provider))).retryAfterMs).toBe(expected);
   });
 
-  it('a flood behind a refusal is not read', async () => {
+  it('does not read an endless error body', async () => {
     const address = await rawServer((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n');
@@ -105,7 +105,7 @@ describe('an upstream that answers something else', () => {
     expect(error.message.length).toBeLessThan(1000);
   });
 
-  it('never gets a key into an error, wherever it repeats it', async () => {
+  it('never includes a key in an error, wherever the upstream repeats it', async () => {
     const key = 'sk-user-secret';
     const echo = `the key ${key} is wrong`;
     const scripts: ScriptSource[] = [
@@ -125,7 +125,7 @@ describe('an upstream that answers something else', () => {
     }
   });
 
-  it('a key that cannot stand in a header is refused here', async () => {
+  it('rejects a key that is not a valid header value', async () => {
     const { provider, upstream } = await openAI();
     const error = await failure(answer(provider, hello, { apiKey: 'sk-1\r\nx-evil: 1' }));
     expect(error.kind).toBe('rejected_key');

@@ -1,4 +1,4 @@
-import type { ProviderErrorKind } from '@questline/core';
+import type { ProviderErrorKind } from '@questline/core/ports';
 import { describe, expect, test } from 'vitest';
 import { never, openAI } from './set-up.ts';
 
@@ -6,8 +6,8 @@ const PICTURE = { mediaType: 'image/png', data: Buffer.from('the bytes of a pict
 
 const DRAW = { model: 'gpt-image-1', prompt: 'A red panda', count: 2 };
 
-describe('pictures of OpenAI', () => {
-  test('are asked for in its words, and come with what they took', async () => {
+describe('images of OpenAI', () => {
+  test('requests images in the format of OpenAI and returns their usage', async () => {
     const { provider, upstream } = await openAI();
     const result = await provider.image?.(
       {
@@ -38,7 +38,7 @@ describe('pictures of OpenAI', () => {
     });
   });
 
-  test('of the older models keep their words for it', async () => {
+  test('uses the older request format for older models', async () => {
     const { provider, upstream } = await openAI();
     await provider.image?.({ model: 'dall-e-3', prompt: 'x', count: 1, quality: 'hd', style: 'vivid' }, {});
     expect(upstream.requests[0]?.body).toEqual({
@@ -51,7 +51,7 @@ describe('pictures of OpenAI', () => {
     });
   });
 
-  test('are changed by a form with the picture, those to be guided by, and the mask', async () => {
+  test('edits by a form with the image, references and mask', async () => {
     const { provider, upstream } = await openAI();
     await provider.image?.({ ...DRAW, source: PICTURE, references: [PICTURE], mask: PICTURE }, {});
     const { path, bytes, headers } = await upstream.request(0);
@@ -64,14 +64,14 @@ describe('pictures of OpenAI', () => {
     expect(await (form.get('mask') as File).text()).toBe('the bytes of a picture');
   });
 
-  test('that are none are a failure', async () => {
+  test('fails when the response contains no image', async () => {
     const { provider } = await openAI({ refusal: { status: 200, body: { data: [] } } });
     await expect(provider.image?.(DRAW, {})).rejects.toMatchObject({ kind: 'failed' });
   });
 });
 
-describe('sound of OpenAI', () => {
-  test('is read out in the format asked for', async () => {
+describe('audio of OpenAI', () => {
+  test('returns speech in the requested format', async () => {
     const { provider, upstream } = await openAI();
     const speech = await provider.speech?.({ model: 'tts-1', text: 'Hello', format: 'mp3' }, {});
     expect(speech?.mediaType).toBe('audio/mpeg');
@@ -82,7 +82,7 @@ describe('sound of OpenAI', () => {
     });
   });
 
-  test('is written down', async () => {
+  test('transcribes audio', async () => {
     const { provider, upstream } = await openAI();
     const audio = { mediaType: 'audio/ogg', data: Buffer.from('sound') };
     const result = await provider.transcribe?.({ model: 'whisper-1', audio }, {});
@@ -114,14 +114,14 @@ const CALLS = {
     ),
 };
 
-describe.each(Object.entries(CALLS))('a call of %s', (_name, ask) => {
+describe.each(Object.entries(CALLS))('makes a call of %s', (_name, ask) => {
   test.each<[number, string | null, ProviderErrorKind]>([
     [401, null, 'rejected_key'],
     [429, null, 'overloaded'],
     [400, null, 'invalid_request'],
     [400, 'moderation_blocked', 'content_blocked'],
     [500, null, 'failed'],
-  ])('that is refused with %i %s fails as such, without the key in its text', async (status, code, kind) => {
+  ])('reports %i %s without the key', async (status, code, kind) => {
     const body = { error: { message: 'no, sk-platform-secret', code } };
     const { provider } = await openAI({ refusal: { status, body } });
     const failure = (await ask(provider)?.catch((error: unknown) => error)) as Error;
@@ -129,7 +129,7 @@ describe.each(Object.entries(CALLS))('a call of %s', (_name, ask) => {
     expect(failure.message).not.toContain('sk-platform');
   });
 
-  test('stops when the caller is gone', async () => {
+  test('stops when the caller aborts', async () => {
     const { provider, upstream } = await openAI({ wait: never });
     const abort = new AbortController();
     const asking = ask(provider, abort.signal)?.catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-import type { GenerateRequest, ModelPart } from '@questline/core';
+import type { GenerateRequest, ModelPart } from '@questline/core/ports';
 import { createOpenAIProvider } from '@questline/providers/openai';
 import { openAIStream, type Script } from '@questline/testing/upstreams';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +21,14 @@ const richParts: ModelPart[] = [
   { type: 'thinking_delta', text: 'Hm, naïve…' },
   { type: 'text', text: 'Grüße, ' },
   { type: 'text', text: '世界! 👩‍🚀' },
+  { type: 'tool_use_delta', index: 0, id: 'call_1', name: 'weather', arguments: '' },
+  { type: 'tool_use_delta', index: 0, arguments: '{"ci' },
+  { type: 'tool_use_delta', index: 0, arguments: 'ty":"Zü' },
+  { type: 'tool_use_delta', index: 0, arguments: 'rich"}' },
+  { type: 'tool_use_delta', index: 1, id: 'call_2', name: 'time', arguments: '' },
   { type: 'thinking', block: { type: 'reasoning_content', text: 'Hm, naïve…' } },
   { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' },
+  { type: 'tool_use_delta', index: 1, arguments: '{}' },
   { type: 'tool_use', id: 'call_2', name: 'time', arguments: '{}' },
   { type: 'usage', usage: { input: 20, cachedInput: 1000, cacheWrite: 0, output: 30, reasoning: 7 } },
   { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
@@ -35,23 +41,20 @@ const walk = async () => ({
   parts: richParts,
 });
 
-describe('what a stream says', () => {
-  it('becomes parts: text, reasoning, whole tool calls, counts, the reason', async () => {
+describe('stream of chat completions', () => {
+  it('is converted to parts: text, reasoning, complete tool calls, usage, finish reason', async () => {
     const { provider } = await openAI(rich);
     expect(await answer(provider)).toEqual(richParts);
   });
 
-  it('reads the same wherever the bytes are cut', async () => {
+  it('is read equally at any split of the bytes', async () => {
     await cutEverywhere(await walk());
   });
 
-  it.each(['end', 'disconnect'] as const)(
-    'is never half a success when it is cut short by %s',
-    async (by) => {
-      // Whole without its terminator: counts and reason have come, nothing of the answer is missing.
-      expect(await truncateEverywhere(await walk(), by)).toBe(by === 'end' ? 8 : 0);
-    },
-  );
+  it.each(['end', 'disconnect'] as const)('fails when it is truncated by %s', async (by) => {
+    // Complete without its terminator: usage and reason have arrived, nothing of the answer is missing.
+    expect(await truncateEverywhere(await walk(), by)).toBe(by === 'end' ? 8 : 0);
+  });
 
   it.each([
     ['stop', 'stop'],
@@ -63,7 +66,7 @@ describe('what a stream says', () => {
     expect((await answer(provider)).at(-1)).toEqual({ type: 'finish', reason, model: 'gpt-test' });
   });
 
-  it('drops the call an answer was cut off in', async () => {
+  it('drops the tool call that the cap cut off', async () => {
     const { provider } = await openAI({
       steps: [
         { tool: 'one', id: 'a', arguments: ['{}'] },
@@ -78,7 +81,7 @@ describe('what a stream says', () => {
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'max_tokens', model: 'gpt-test' });
   });
 
-  it('puts together what a server sends without numbers, and arguments sent as an object', async () => {
+  it('joins tool calls without indexes and arguments sent as an object', async () => {
     const call = (id: string, name: string, args: unknown) =>
       JSON.stringify({
         choices: [{ delta: { tool_calls: [{ id, function: { name, arguments: args } }] } }],
@@ -87,14 +90,15 @@ describe('what a stream says', () => {
       steps: [{ data: call('a', 'one', { x: 1 }) }, { data: call('b', 'two', '{"y":2}') }],
       finish: 'stop',
     });
-    expect((await answer(provider)).filter((part) => part.type !== 'usage')).toEqual([
+    const parts = await answer(provider);
+    expect(parts.filter(({ type }) => type === 'tool_use' || type === 'finish')).toEqual([
       { type: 'tool_use', id: 'a', name: 'one', arguments: '{"x":1}' },
       { type: 'tool_use', id: 'b', name: 'two', arguments: '{"y":2}' },
       { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
     ]);
   });
 
-  it('hands over all that one read brought as one chunk', async () => {
+  it('delivers everything of one read as one chunk', async () => {
     const texts = Array.from({ length: 50 }, (_, number) => ({ text: `${number} ` }));
     const { provider } = await openAI({ steps: texts });
     let chunks = 0;
@@ -103,7 +107,7 @@ describe('what a stream says', () => {
   });
 });
 
-describe('what a request becomes', () => {
+describe('request for chat completions', () => {
   const request: GenerateRequest = {
     model: 'test-model',
     maxTokens: 500,
@@ -143,7 +147,7 @@ describe('what a request becomes', () => {
     ],
   };
 
-  it('carries messages, tools and media', async () => {
+  it('contains messages, tools and media', async () => {
     const { provider, upstream } = await openAI();
     await answer(provider, request);
     const [received] = upstream.requests;
@@ -189,7 +193,7 @@ describe('what a request becomes', () => {
     });
   });
 
-  it('refuses a document it cannot carry', async () => {
+  it('rejects an unsupported document', async () => {
     const { provider, upstream } = await openAI();
     const content = [{ type: 'document', mediaType: 'application/msword', data: '', name: 'a.doc' }] as const;
     const error = await failure(answer(provider, { ...hello, messages: [{ role: 'user', content }] }));
@@ -197,7 +201,7 @@ describe('what a request becomes', () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('speaks to reasoning models of efforts, not of temperatures', async () => {
+  it('sends effort instead of temperature to reasoning models', async () => {
     const { provider, upstream } = await openAI({}, { maxTokensField: 'max_completion_tokens' });
     await answer(provider, {
       ...hello,
@@ -213,7 +217,7 @@ describe('what a request becomes', () => {
     expect(upstream.requests[0]?.body).not.toHaveProperty('max_tokens');
   });
 
-  it('asks for JSON, strictly where the schema allows it', async () => {
+  it('requests JSON, strictly if the schema allows it', async () => {
     const { provider, upstream } = await openAI();
     const open = { type: 'object', properties: { a: { type: 'string' } } };
     const closed = { ...open, required: ['a'], additionalProperties: false };
@@ -235,13 +239,13 @@ describe('what a request becomes', () => {
     ]);
   });
 
-  it("uses a user's own key in place of the platform's", async () => {
+  it('uses the key of the user instead of the key of the platform', async () => {
     const { provider, upstream } = await openAI();
     await answer(provider, hello, { apiKey: 'sk-mine' });
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer sk-mine');
   });
 
-  it('is not sent without a key, and no models are offered then', async () => {
+  it('offers no models and sends nothing without a key', async () => {
     const { provider, upstream } = await openAI({}, { apiKey: undefined });
     expect(provider.models()).toEqual([]);
     expect((await failure(answer(provider))).kind).toBe('not_configured');
@@ -253,13 +257,13 @@ describe('what a request becomes', () => {
   it('reuses its connections', async () => {
     const { provider, upstream } = await openAI();
     for (let call = 0; call < 10; call += 1) await answer(provider);
-    // A connection is free an event loop turn after its answer, so a call right behind it may need a second one.
+    // A connection is free one event loop turn after its answer, so an immediate call may need a second one.
     expect(upstream.connections).toBeLessThanOrEqual(2);
   });
 });
 
-describe('embeddings', () => {
-  it('come back in the order of the inputs', async () => {
+describe('embeddings of OpenAI', () => {
+  it('returns embeddings in the order of the inputs', async () => {
     const { provider, upstream } = await openAI();
     const result = await provider.embed?.({ model: 'e', inputs: ['a', 'bb', 'ccc'], dimensions: 2 }, {});
     expect(result).toEqual({
@@ -279,23 +283,23 @@ describe('embeddings', () => {
     });
   });
 
-  it('fail with a class: refused, incomplete, cut short, no JSON', async () => {
+  it('classifies refused, incomplete, truncated and non-JSON responses', async () => {
     const { provider, upstream } = await openAI();
-    const kindOf = async () =>
+    const getKind = async () =>
       (await failure(Promise.resolve(provider.embed?.({ model: 'e', inputs: ['a', 'b'] }, {})))).kind;
     upstream.use({ refusal: { status: 429, body: {} } });
-    expect(await kindOf()).toBe('overloaded');
+    expect(await getKind()).toBe('overloaded');
     upstream.use({ refusal: { status: 200, body: { data: [{ index: 1, embedding: [1] }] } } });
-    expect(await kindOf()).toBe('failed');
+    expect(await getKind()).toBe('failed');
     upstream.use({
       refusal: { status: 200, body: '{"data":[', headers: { 'content-type': 'application/json' } },
     });
-    expect(await kindOf()).toBe('failed');
+    expect(await getKind()).toBe('malformed_answer');
     upstream.use({ refusal: { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } } });
-    expect(await kindOf()).toBe('failed');
+    expect(await getKind()).toBe('malformed_answer');
   });
 
-  it('are given up with the signal', async () => {
+  it('stops when the signal aborts', async () => {
     const { provider, upstream } = await openAI({ wait: never });
     const leaving = new AbortController();
     const call = provider.embed?.({ model: 'e', inputs: ['a'] }, { signal: leaving.signal });
@@ -306,8 +310,8 @@ describe('embeddings', () => {
   });
 });
 
-describe('its models', () => {
-  it('are listed with prices, replaced and added to by options, and named after the provider', () => {
+describe('catalogue of OpenAI models', () => {
+  it('lists models with prices, replaced and extended by options, under the name of the provider', () => {
     const own = {
       id: 'gpt-6-luna',
       name: 'Mine',
@@ -337,7 +341,7 @@ describe('its models', () => {
     expect(all({ models: () => [{ ...own, provider: 'x' }] })).toEqual([{ ...own, provider: 'mine' }]);
   });
 
-  it('are the same array each time, so that a catalogue sees that nothing changed', () => {
+  it('returns the same array each time, so that the catalogue detects no change', () => {
     const provider = createOpenAIProvider({ apiKey: 'k' });
     expect(provider.models()).toBe(provider.models());
   });

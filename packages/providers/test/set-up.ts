@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ModelProvider } from '@questline/core';
+import type { ModelProvider } from '@questline/core/ports';
 import type { ProviderOptions } from '@questline/providers';
 import { createOpenAIProvider, type OpenAIProviderOptions } from '@questline/providers/openai';
 import {
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Runs after the test, last first. */
+/** Runs after the test, in reverse order. */
 export function later(close: () => Promise<unknown>): void {
   closers.push(close);
 }
@@ -37,21 +37,27 @@ export async function connect<Options extends ProviderOptions>(
   return { upstream, provider };
 }
 
-/** The protocol does not matter to what these tests show: the one with the most users stands for all. */
+/** These tests apply to any protocol: chat completions have the shortest events. */
 export function openAI(
   script: ScriptSource = {},
   options: OpenAIProviderOptions = {},
 ): Promise<{ upstream: Upstream; provider: ModelProvider }> {
-  return connect(createOpenAIUpstream, createOpenAIProvider, script, options);
+  const chat: OpenAIProviderOptions = { protocol: 'chat', ...options };
+  return connect(createOpenAIUpstream, createOpenAIProvider, script, chat);
 }
 
 export function openAIAt(baseUrl: string, options: OpenAIProviderOptions = {}): ModelProvider {
-  const provider = createOpenAIProvider({ apiKey: 'sk-platform-secret', baseUrl, ...options });
+  const provider = createOpenAIProvider({
+    apiKey: 'sk-platform-secret',
+    baseUrl,
+    protocol: 'chat',
+    ...options,
+  });
   later(async () => provider.close?.());
   return provider;
 }
 
-/** A server that answers each connection by hand. @returns its host and port. */
+/** A server whose connections are answered by the test. @returns its host and port. */
 export async function rawServer(serve: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

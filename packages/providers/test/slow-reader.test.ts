@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { drain, failure, hello, partsOf } from './collect.ts';
+import { drain, failure, hello, readParts } from './collect.ts';
 import { openAI, openAIAt, rawServer } from './set-up.ts';
 
-describe('a slow reader', () => {
-  it('holds the provider back, and gets everything in the end', async () => {
+describe('slow reader of a provider', () => {
+  it('applies backpressure to the provider and receives everything', async () => {
     const text = 'x'.repeat(1000);
     const steps = Array.from({ length: 40_000 }, () => ({ text }));
     const { provider, upstream } = await openAI({ steps, separate: true });
@@ -12,25 +12,26 @@ describe('a slow reader', () => {
     let size = 0;
     const take = async () => {
       const { value, done } = await iterator.next();
-      for (const part of value === undefined ? [] : partsOf(value)) {
+      for (const part of value === undefined ? [] : readParts(value)) {
         if (part.type === 'text') size += part.text.length;
       }
       return done !== true;
     };
     await take();
     const [request] = upstream.requests;
-    // The server writes until the connection takes no more; what lies between is the kernel's buffers.
+    // The server writes until the connection is full; the kernel buffers the difference.
     while (request?.blocked !== true) await new Promise((resolve) => setImmediate(resolve));
     expect(request.written).toBeLessThan(16_000_000);
     while (await take());
     expect(size).toBe(40_000_000);
   });
 
-  it('survives a connection that breaks meanwhile, and reads what had come', async () => {
+  it('receives the data that arrived before a connection breaks', async () => {
     for (const framing of ['connection: close', 'transfer-encoding: chunked']) {
       let socket: Socket | undefined;
       const event = `data: {"choices":[{"delta":{"content":"${'x'.repeat(1000)}"}}]}\n\n`;
-      // A little more than may wait: the reading stops with nothing left unread, so that the break is noticed at once.
+      // Slightly above the buffer limit: reading stops with nothing left unread, so that the break is
+      // detected at once.
       const body = event.repeat(66);
       const address = await rawServer((connection) => {
         socket = connection;
@@ -42,7 +43,7 @@ describe('a slow reader', () => {
       });
       const stream = await openAIAt(`http://${address}/v1`).generate(hello, {});
       const closed = new Promise((resolve) => socket?.once('close', resolve));
-      // Everything arrives before anybody reads: the answer is held back where it can be.
+      // Everything arrives before the first read: backpressure applies where possible.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       socket?.resetAndDestroy();
       await closed;
@@ -51,7 +52,7 @@ describe('a slow reader', () => {
     }
   });
 
-  it('that cannot hold the provider back fails at a bound', async () => {
+  it('fails at a limit when backpressure does not reach the provider', async () => {
     const event = `data: {"choices":[{"delta":{"content":"${'x'.repeat(100_000)}"}}]}\n\n`;
     const address = await rawServer((socket) => {
       socket.once('data', () => {
@@ -69,7 +70,7 @@ describe('a slow reader', () => {
     expect((await failure(drain(stream))).kind).toBe('failed');
   });
 
-  it('that leaves while the provider is held back, leaves at once', async () => {
+  it('aborts at once while backpressure is applied', async () => {
     const steps = Array.from({ length: 40_000 }, () => ({ text: 'x'.repeat(1000) }));
     const { provider, upstream } = await openAI({ steps, separate: true });
     const leaving = new AbortController();

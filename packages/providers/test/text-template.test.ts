@@ -1,13 +1,13 @@
-import type { ModelProvider } from '@questline/core';
+import type { ModelProvider } from '@questline/core/ports';
 import { createAnthropicProvider } from '@questline/providers/anthropic';
 import { createOpenAIProvider } from '@questline/providers/openai';
 import { createAnthropicUpstream, createOpenAIUpstream, type Upstream } from '@questline/testing/upstreams';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answer, hello, partsOf } from './collect.ts';
-import { connect } from './set-up.ts';
+import { answer, hello, readParts } from './collect.ts';
+import { connect, openAI } from './set-up.ts';
 
-async function textsOf(provider: ModelProvider): Promise<string[]> {
+async function getTexts(provider: ModelProvider): Promise<string[]> {
   return (await answer(provider)).filter((part) => part.type === 'text').map((part) => part.text);
 }
 
@@ -29,15 +29,16 @@ const text = fc.oneof(
 );
 
 describe.each([
-  ['chat completions', () => connect(createOpenAIUpstream, createOpenAIProvider, {}, {})],
+  ['chat completions', () => openAI()],
+  ['responses', () => connect(createOpenAIUpstream, createOpenAIProvider, {}, {})],
   ['messages', () => connect(createAnthropicUpstream, createAnthropicProvider, {}, {})],
 ] as [string, () => Promise<{ upstream: Upstream; provider: ModelProvider }>][])('%s', (_name, setUp) => {
-  it('give every text as it was sent, however alike its events are', async () => {
+  it('returns every text as sent, however similar its events are', async () => {
     const { provider, upstream } = await setUp();
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 20 }), async (texts) => {
         upstream.use({ steps: texts.map((one) => ({ text: one })) });
-        expect(await textsOf(provider)).toEqual(texts);
+        expect(await getTexts(provider)).toEqual(texts);
       }),
       { numRuns: 300 },
     );
@@ -47,8 +48,8 @@ describe.each([
 const event = (content: string, more = '') =>
   `{"id":"${content}","choices":[{"delta":{"content":"${content}"}${more}}]}`;
 
-it('an event like the others but for a word behind the text is read whole', async () => {
-  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+it('parses an event completely if it differs only after the text', async () => {
+  const { provider, upstream } = await openAI();
   upstream.use({
     finish: 'none',
     steps: [
@@ -67,8 +68,8 @@ it('an event like the others but for a word behind the text is read whole', asyn
   ]);
 });
 
-it('padding that changes is no text, whatever it looks like', async () => {
-  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+it('does not treat changing padding as text', async () => {
+  const { provider, upstream } = await openAI();
   const padded = (content: string, padding: string, more = '') =>
     `{"choices":[{"delta":{"content":"${content}"}}]${more},"obfuscation":"${padding}"}`;
   upstream.use({
@@ -83,7 +84,7 @@ it('padding that changes is no text, whatever it looks like', async () => {
   });
   const parts: unknown[] = [];
   const reading = (async () => {
-    for await (const chunk of await provider.generate(hello, {})) parts.push(...partsOf(chunk));
+    for await (const chunk of await provider.generate(hello, {})) parts.push(...readParts(chunk));
   })();
   await expect(reading).rejects.toMatchObject({ kind: 'failed' });
   expect(parts).toEqual([
@@ -92,23 +93,23 @@ it('padding that changes is no text, whatever it looks like', async () => {
   ]);
 });
 
-it('the same words elsewhere in an event are not its text', async () => {
-  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+it('does not treat equal words elsewhere in an event as text', async () => {
+  const { provider, upstream } = await openAI();
   const echoing = (echo: string) => `{"echo":{"content":"${echo}"},"choices":[{"delta":{"content":"a"}}]}`;
   upstream.use({ steps: [{ data: echoing('a') }, { data: echoing('b') }, { data: echoing('c') }] });
-  expect(await textsOf(provider)).toEqual(['a', 'a', 'a']);
+  expect(await getTexts(provider)).toEqual(['a', 'a', 'a']);
 });
 
-it('padding that does not end is no JSON, and fails', async () => {
-  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+it('fails for unterminated padding as invalid JSON', async () => {
+  const { provider, upstream } = await openAI();
   const padded = (padding: string) => `{"choices":[{"delta":{"content":"a"}}],"obfuscation":"${padding}"}`;
   upstream.use({ steps: [{ data: padded('x') }, { data: padded('\\') }] });
-  await expect(answer(provider)).rejects.toMatchObject({ kind: 'failed' });
+  await expect(answer(provider)).rejects.toMatchObject({ kind: 'malformed_answer' });
 });
 
-it('a text broken by a raw line end is no JSON, and fails', async () => {
-  const { provider, upstream } = await connect(createOpenAIUpstream, createOpenAIProvider, {}, {});
+it('fails for a text with a raw line end as invalid JSON', async () => {
+  const { provider, upstream } = await openAI();
   const line = '{"choices":[{"delta":{"content":"x"}}]}';
   upstream.use({ steps: [{ data: line }, { data: line.replace('"x"', '"x\ndata: y"') }] });
-  await expect(answer(provider)).rejects.toMatchObject({ kind: 'failed' });
+  await expect(answer(provider)).rejects.toMatchObject({ kind: 'malformed_answer' });
 });

@@ -1,24 +1,42 @@
+import { createGeminiProvider } from '@questline/providers/gemini';
 import { createOpenAIProvider } from '@questline/providers/openai';
+import { createXAIProvider } from '@questline/providers/xai';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { answer, failure, hello } from './collect.ts';
-import { never, openAI, openAIAt, rawServer } from './set-up.ts';
+import { later, never, openAI, openAIAt, rawServer } from './set-up.ts';
 
-describe('a provider that does not answer in time', () => {
-  it('fails when no connection comes about', async () => {
-    // Takes connections and never speaks, so that TLS does not come about.
+describe('timeout of a silent provider', () => {
+  it.each([
+    ['OpenAI', createOpenAIProvider, 900_000],
+    ['xAI', createXAIProvider, 900_000],
+    ['Gemini', createGeminiProvider, 1_200_000],
+  ] as const)('%s uses the timeout that its vendor recommends', async (_name, create, expected) => {
+    const timer = vi.spyOn(globalThis, 'setTimeout');
+    const provider = create({ apiKey: 'a-key', baseUrl: 'http://127.0.0.1:9/v1' });
+    later(async () => provider.close?.());
+    await failure(answer(provider));
+    const waits = timer.mock.calls.map(([, ms]) => ms);
+    timer.mockRestore();
+    expect(waits).toContain(expected);
+  });
+});
+
+describe('provider timeouts', () => {
+  it('fails when no connection is established', async () => {
+    // Accepts connections but sends nothing, so the TLS handshake does not complete.
     const address = await rawServer(() => {});
     const error = await failure(answer(openAIAt(`https://${address}/v1`, { connectTimeoutMs: 50 })));
     expect(error.kind).toBe('timeout');
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails when no server listens', async () => {
     const upstream = await createOpenAIUpstream();
     await upstream.close();
     expect((await failure(answer(openAIAt(upstream.baseUrl)))).kind).toBe('failed');
   });
 
-  it('fails when the head does not come, when the body does not, and when it stops', async () => {
+  it('fails when the headers or the body do not arrive, or the body stalls', async () => {
     const { provider, upstream } = await openAI(
       { wait: never },
       { firstByteTimeoutMs: 50, idleTimeoutMs: 50 },
@@ -36,7 +54,7 @@ describe('a provider that does not answer in time', () => {
     expect((await failure(answer(headOnly))).kind).toBe('timeout');
   });
 
-  it('fails when it has no free connection for too long', async () => {
+  it('fails when no connection becomes free in time', async () => {
     const { provider } = await openAI(
       { steps: [{ text: 'a' }, { wait: never }] },
       { connections: 1, firstByteTimeoutMs: 1000 },
@@ -47,7 +65,7 @@ describe('a provider that does not answer in time', () => {
     await first.return?.();
   });
 
-  it('keeps the class of a refusal whose text hangs', async () => {
+  it('keeps the class of an error response whose body hangs', async () => {
     const address = await rawServer((socket) => {
       socket.write('HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 100\r\n\r\nslow');
     });
@@ -55,7 +73,7 @@ describe('a provider that does not answer in time', () => {
     expect(await failure(answer(provider))).toMatchObject({ kind: 'overloaded', retryAfterMs: 7000 });
   });
 
-  it('does not wait for the end of a connection once the answer is complete', async () => {
+  it('does not wait for the connection to close after a complete answer', async () => {
     const { provider, upstream } = await openAI((_request) => ({
       finish: 'none',
       steps: [
@@ -65,11 +83,11 @@ describe('a provider that does not answer in time', () => {
       ],
     }));
     expect(await answer(provider)).toHaveLength(2);
-    // Given up after a second.
+    // Aborted after a second.
     await (await upstream.request(0)).disconnected;
   });
 
-  it('is waited for without end where a time is 0, and never where it makes no sense', async () => {
+  it('waits without limit if a timeout is 0, and rejects invalid timeouts', async () => {
     const { provider, upstream } = await openAI({ wait: never }, { firstByteTimeoutMs: 0 });
     const call = answer(provider).catch((error: unknown) => error);
     const request = await upstream.request(0);

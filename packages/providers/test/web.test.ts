@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isWebToolError } from '@questline/core';
+import { isWebToolError } from '@questline/core/ports';
 import { createWebTools, type WebToolsOptions } from '@questline/providers/web';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -21,10 +21,10 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The one private address that the test's own server listens on. */
+/** The private address of the test server. */
 const here: WebToolsOptions = { isAllowedAddress: (address) => address === '127.0.0.1' };
 
-async function failureOf(work: Promise<unknown> | undefined): Promise<string> {
+async function toFailure(work: Promise<unknown> | undefined): Promise<string> {
   try {
     await work;
     return 'none';
@@ -33,8 +33,27 @@ async function failureOf(work: Promise<unknown> | undefined): Promise<string> {
   }
 }
 
-describe('web_fetch', () => {
-  it('refuses everything that is not on the open internet, in every spelling', async () => {
+/** The first and the last address of each special-purpose range, and of metadata services of cloud hosts. */
+const SPECIAL = `
+0.0.0.1 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.0 127.255.255.255 168.63.129.16
+169.254.0.0 169.254.255.255 172.16.0.0 172.31.255.255 192.0.0.0 192.0.0.255 192.0.2.0 192.0.2.255 192.31.196.0
+192.31.196.255 192.52.193.0 192.52.193.255 192.88.99.0 192.88.99.255 192.168.0.0 192.168.255.255 192.175.48.0
+192.175.48.255 198.18.0.0 198.19.255.255 198.51.100.0 198.51.100.255 203.0.113.0 203.0.113.255 224.0.0.0
+239.255.255.255 240.0.0.0 255.255.255.255 [::] [::1] [::ffff:a9fe:a9fe] [0:0:0:0:0:ffff:7f00:1] [64:ff9b::]
+[64:ff9b::ffff:ffff] [64:ff9b:1::] [64:ff9b:1:ffff::] [100::] [100::ffff:ffff:ffff:ffff] [100:0:0:1::] [2001::]
+[2001:1ff:ffff::] [2001:db8::] [2001:db8:ffff::] [2002::] [2002:ffff::] [2620:4f:8000::] [2620:4f:8000:ffff::] [3fff::]
+[3fff:fff::] [5f00::] [5f00:ffff::] [fc00::] [fdff::] [fe80::] [febf::] [fec0::] [feff::] [ff00::] [ffff::]
+`
+  .trim()
+  .split(/\s+/);
+
+describe('tool web_fetch', () => {
+  it.each(SPECIAL)('rejects the special-purpose address %s', async (host) => {
+    const { fetchPage } = createWebTools();
+    expect(await toFailure(fetchPage?.(`http://${host}/`, 0))).toBe('INVALID_INPUT');
+  });
+
+  it('rejects every address outside the public internet, in every spelling', async () => {
     const { fetchPage } = createWebTools();
     for (const url of [
       'http://127.0.0.1/',
@@ -60,11 +79,11 @@ describe('web_fetch', () => {
       'ftp://example.com/',
       'nonsense',
     ]) {
-      expect([url, await failureOf(fetchPage?.(url, 0))]).toEqual([url, 'INVALID_INPUT']);
+      expect([url, await toFailure(fetchPage?.(url, 0))]).toEqual([url, 'INVALID_INPUT']);
     }
   });
 
-  it('checks every hop of a redirect, and never reaches the forbidden one', async () => {
+  it('checks every redirect and never reaches a forbidden address', async () => {
     let reached = false;
     const target = createServer((_request, response) => {
       reached = true;
@@ -78,11 +97,11 @@ describe('web_fetch', () => {
       response.writeHead(302, { location }).end();
     });
     const { fetchPage } = createWebTools(here);
-    expect(await failureOf(fetchPage?.(`http://127.0.0.1:${port}/a`, 0))).toBe('INVALID_INPUT');
+    expect(await toFailure(fetchPage?.(`http://127.0.0.1:${port}/a`, 0))).toBe('INVALID_INPUT');
     expect(reached).toBe(false);
   });
 
-  it('reads a page as text, part by part, with its title and without its scripts', async () => {
+  it('reads a page as text in parts, with its title and without scripts', async () => {
     const long = 'word '.repeat(6000);
     const port = await serve((_request, response) => {
       response.setHeader('content-type', 'text/html; charset=utf-8');
@@ -101,21 +120,32 @@ describe('web_fetch', () => {
     expect((first?.text ?? '') + (second?.text ?? '')).toMatch(/word$/);
   });
 
-  it.each(['<', '<a', '<br', '<title', '<title>', '<script', '</script ', '<!--', '&#', '< ', '\n '])(
-    'is not held up by a page of nothing but %j',
-    async (piece) => {
-      const page = piece.repeat(Math.floor(2 ** 21 / piece.length));
-      const port = await serve((_request, response) => {
-        response.setHeader('Content-Type', 'text/html');
-        response.end(page);
-      });
-      const { fetchPage } = createWebTools(here);
-      // What looks for an end from every beginning would not be back within the hour.
-      expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ offset: 0 });
-    },
-  );
+  it.each([
+    '<',
+    '<a',
+    '<br',
+    '<title',
+    '<title>',
+    '<script',
+    '</script ',
+    '<!--',
+    '&#',
+    '< ',
+    '\n ',
+    '<b>',
+    '<a></b>',
+  ])('reads a page of nothing but %j in linear time', async (piece) => {
+    const page = piece.repeat(Math.floor(2 ** 21 / piece.length));
+    const port = await serve((_request, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end(page);
+    });
+    const { fetchPage } = createWebTools(here);
+    // A quadratic search would take an hour.
+    expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ offset: 0 });
+  });
 
-  it('keeps what looks like a tag and is none', async () => {
+  it('keeps text that only looks like a tag', async () => {
     const port = await serve((_request, response) => {
       response.setHeader('Content-Type', 'text/html');
       response.end('<p>1 < 2, and 3 > 2</p><p title="a">x</p><b');
@@ -124,7 +154,27 @@ describe('web_fetch', () => {
     expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ text: '1 < 2, and 3 > 2\nx' });
   });
 
-  it('classes what sites do, and gives up on those that go round in circles or hang', async () => {
+  it.each([
+    [
+      'an element whose name begins with svg',
+      '<p>one</p><svg-icon name="a"></svg-icon><p>two</p>',
+      'one\ntwo',
+    ],
+    ['a head without an end tag', '<head><title>T</title><p>one</p>', 'one'],
+    ['named character references', '<p>don&rsquo;t &mdash; &eacute;</p>', 'don’t — é'],
+    ['preformatted lines', '<p>a\nb</p><pre>c\nd</pre>', 'a b\nc\nd'],
+    ['an image with a title of its own', '<p>one <svg><title>Logo</title></svg>two</p>', 'one two'],
+    ['a script with a tag in a string', '<p>one</p><script>"<p>"</script><p>two</p>', 'one\ntwo'],
+  ])('reads a page with %s', async (_, page, text) => {
+    const port = await serve((_request, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end(page);
+    });
+    const { fetchPage } = createWebTools(here);
+    expect(await fetchPage?.(`http://127.0.0.1:${port}/`, 0)).toMatchObject({ text });
+  });
+
+  it('classifies site errors and stops on redirect loops and timeouts', async () => {
     const port = await serve((request, response) => {
       const path = request.url ?? '';
       if (path === '/loop') response.writeHead(302, { location: '/loop' }).end();
@@ -137,7 +187,7 @@ describe('web_fetch', () => {
     const kinds: Record<string, string> = {};
     for (const path of ['loop', 'busy', 'gone', 'picture', 'hang']) {
       const { fetchPage } = path === 'hang' ? hasty : patient;
-      kinds[path] = await failureOf(fetchPage?.(`http://127.0.0.1:${port}/${path}`, 0));
+      kinds[path] = await toFailure(fetchPage?.(`http://127.0.0.1:${port}/${path}`, 0));
     }
     expect(kinds).toEqual({
       loop: 'EXTERNAL_API_ERROR',
@@ -149,8 +199,8 @@ describe('web_fetch', () => {
   });
 });
 
-describe('search and weather', () => {
-  it('ask their services, and tell only what was found', async () => {
+describe('web search and weather', () => {
+  it('query their services and return only the results', async () => {
     const seen: unknown[] = [];
     const port = await serve((request, response) => {
       seen.push([request.url, request.headers['x-subscription-token']]);
@@ -186,22 +236,22 @@ describe('search and weather', () => {
     expect(createWebTools().search).toBeUndefined();
   });
 
-  it('class a refused key, a plea to wait and nonsense', async () => {
+  it('classify a rejected key, rate limiting and invalid responses', async () => {
     const statuses = [401, 429, 500, 200];
     const port = await serve((_request, response) => {
       response.writeHead(statuses.shift() ?? 200).end('nonsense');
     });
     const { search } = createWebTools({ braveApiKey: 'k', searchUrl: `http://127.0.0.1:${port}` });
     const kinds: string[] = [];
-    for (let index = 0; index < 4; index++) kinds.push(await failureOf(search?.('x', 1)));
+    for (let index = 0; index < 4; index++) kinds.push(await toFailure(search?.('x', 1)));
     expect(kinds).toEqual(['API_KEY_MISSING', 'RATE_LIMIT', 'EXTERNAL_API_ERROR', 'EXTERNAL_API_ERROR']);
   });
 });
 
-describe('files by address', () => {
+describe('file download by address', () => {
   const terms = { accept: ['image/'], maxBytes: 1000 };
 
-  it('come whole, with their type', async () => {
+  it('returns whole files with their type', async () => {
     const port = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'image/PNG; charset=binary' }).end('picture');
     });
@@ -209,7 +259,7 @@ describe('files by address', () => {
     expect([mediaType, Buffer.from(data).toString()]).toEqual(['image/png', 'picture']);
   });
 
-  it('are refused inside the house, after a redirect too, and when they are of another type or too large', async () => {
+  it('rejects private addresses, also after a redirect, other types and oversized files', async () => {
     const answers: Record<string, () => [number, Record<string, string>, string]> = {
       '/inside': () => [302, { location: 'http://127.0.0.2/' }, ''],
       '/page': () => [200, { 'content-type': 'text/html' }, '<p>'],
@@ -221,12 +271,12 @@ describe('files by address', () => {
       response.writeHead(status, headers).end(body);
     });
     const { fetchFile } = createWebTools(here);
-    const kindOf = (path: string) => failureOf(fetchFile(`http://127.0.0.1:${port}${path}`, terms));
-    expect(await kindOf('/inside')).toBe('INVALID_INPUT');
-    expect(await kindOf('/page')).toBe('INVALID_INPUT');
-    expect(await kindOf('/large')).toBe('INVALID_INPUT');
-    expect(await kindOf('/gone')).toBe('EXTERNAL_API_ERROR');
-    expect(await failureOf(createWebTools().fetchFile(`http://127.0.0.1:${port}/page`, terms))).toBe(
+    const getKind = (path: string) => toFailure(fetchFile(`http://127.0.0.1:${port}${path}`, terms));
+    expect(await getKind('/inside')).toBe('INVALID_INPUT');
+    expect(await getKind('/page')).toBe('INVALID_INPUT');
+    expect(await getKind('/large')).toBe('INVALID_INPUT');
+    expect(await getKind('/gone')).toBe('EXTERNAL_API_ERROR');
+    expect(await toFailure(createWebTools().fetchFile(`http://127.0.0.1:${port}/page`, terms))).toBe(
       'INVALID_INPUT',
     );
   });

@@ -1,4 +1,4 @@
-import type { ModelPart } from '@questline/core';
+import type { ModelPart } from '@questline/core/ports';
 import { createXAIProvider } from '@questline/providers/xai';
 import { createXAIUpstream, type Script, type ScriptSource, xaiStream } from '@questline/testing/upstreams';
 import { describe, expect, it } from 'vitest';
@@ -19,10 +19,25 @@ const rich: Script = {
 
 const richParts: ModelPart[] = [
   { type: 'thinking_delta', text: 'Hm, naïve…' },
+  {
+    type: 'thinking',
+    block: {
+      type: 'responses_reasoning',
+      provider: 'xai',
+      thinking: 'Hm, naïve…',
+      item: {
+        id: 'rs_0',
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'Hm, naïve…' }],
+        encrypted_content: 'xai1.0',
+      },
+    },
+  },
   { type: 'text', text: 'Grüße, 世界!' },
-  { type: 'thinking', block: { type: 'reasoning_content', text: 'Hm, naïve…' } },
+  { type: 'tool_use_delta', index: 0, id: 'call_1', name: 'weather', arguments: '' },
+  { type: 'tool_use_delta', index: 0, arguments: '{"city":"Zürich"}' },
   { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Zürich"}' },
-  { type: 'usage', usage: { input: 20, cachedInput: 1000, output: 30, reasoning: 700 } },
+  { type: 'usage', usage: { input: 20, cachedInput: 1000, cacheWrite: 0, output: 30, reasoning: 700 } },
   { type: 'finish', reason: 'tool_use', model: 'gpt-test' },
 ];
 
@@ -33,39 +48,40 @@ const walk = async () => ({
   parts: richParts,
 });
 
-describe('what a stream says', () => {
-  it('becomes parts, reasoning counted beside the completion', async () => {
+describe('stream of xAI', () => {
+  it('is converted to parts with encrypted reasoning in place', async () => {
     const { provider } = await xai(rich);
     expect(await answer(provider)).toEqual(richParts);
   });
 
-  it('reads the same wherever the bytes are cut', async () => {
+  it('is read equally at any split of the bytes', async () => {
     await cutEverywhere(await walk());
   });
 
-  it('is never half a success when it is cut short', async () => {
+  it('fails when it is truncated', async () => {
     await truncateEverywhere(await walk(), 'end');
   });
 });
 
-describe('what a request becomes', () => {
-  it('names its bound and its effort its own way', async () => {
+describe('request to xAI', () => {
+  it('sends cap and effort in its own fields', async () => {
     const { provider, upstream } = await xai();
     await answer(provider, { ...hello, model: 'grok-4.7', temperature: 0.2, reasoningEffort: 'low' });
-    expect(upstream.requests[0]?.path).toBe('/v1/chat/completions');
+    expect(upstream.requests[0]?.path).toBe('/v1/responses');
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer sk-platform-secret');
     expect(upstream.requests[0]?.body).toEqual({
       model: 'grok-4.7',
-      messages: [{ role: 'user', content: 'Hello' }],
-      max_completion_tokens: 100,
+      input: [{ role: 'user', content: 'Hello' }],
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      max_output_tokens: 100,
       temperature: 0.2,
-      reasoning_effort: 'low',
+      reasoning: { effort: 'low' },
       stream: true,
-      stream_options: { include_usage: true },
     });
   });
 
-  it('refuses documents that are no text', async () => {
+  it('rejects documents that are not text', async () => {
     const { provider } = await xai();
     const content = [
       { type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'a.pdf' },
@@ -75,7 +91,7 @@ describe('what a request becomes', () => {
   });
 });
 
-describe('its errors', () => {
+describe('errors of xAI', () => {
   it.each([
     [400, 'Incorrect API key provided: xa***yz.', 'rejected_key'],
     [
@@ -87,13 +103,13 @@ describe('its errors', () => {
     [403, 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_CSAM', 'content_blocked'],
     [403, 'Your team has no credits', 'rejected_key'],
     [429, 'Too many requests', 'overloaded'],
-  ])('%i %s', async (status, error, kind) => {
+  ])('maps %i to %s', async (status, error, kind) => {
     const body = { code: 'Client specified an invalid argument', error };
     const { provider } = await xai({ refusal: { status, body } });
     expect((await failure(answer(provider))).kind).toBe(kind);
   });
 
-  it('in the middle of a stream', async () => {
+  it('maps an error in the middle of a stream', async () => {
     const { provider } = await xai({ steps: [{ text: 'a' }, { error: 'Oh', code: 'internal' }] });
     expect((await failure(answer(provider))).kind).toBe('failed');
   });

@@ -1,28 +1,28 @@
+import type { Caller } from '@questline/core';
 import {
-  type Caller,
-  type Collection,
   canReadSession,
   type PublishedAgentEvent,
   SESSIONS,
   type SessionRecord,
-} from '@questline/core';
+} from '@questline/core/internal';
+import type { Collection } from '@questline/core/ports';
 import type { WebSocket } from 'ws';
-import { badFrame, type Frame, type FrameFault, isFault, notFound, readFrame } from './frames.ts';
+import { badFrame, type Frame, type FrameIssue, isFault, notFound, readFrame } from './frames.ts';
 import { CLOSED, type Closing, FAREWELL_MS, LIMITS } from './limits.ts';
 import { createLine } from './line.ts';
 import type { RealtimeServices } from './realtime.ts';
 
 /** One open socket. */
 export interface Connection {
-  /** Closes it when its credential has ended or its client has said nothing for too long. */
+  /** Closes it when its credential has expired or its client was silent for too long. */
   check(): Promise<void>;
   close(closing: Closing): void;
 }
 
 /**
- * Looks after a socket until it closes. What comes in and what goes out stand in one line: answers have the order of
- * the questions, and one client costs one piece of work at a time, however much it sends.
- * @param identify who stands behind the socket now. @throws ApiError 401 when nobody does any more.
+ * Serves a socket until it closes. Incoming and outgoing frames share one queue: answers keep the order of
+ * the requests, and one client causes one task at a time, however much it sends.
+ * @param identify returns the current caller of the socket. @throws ApiError 401 when its credential is no longer valid.
  */
 export function connect(
   socket: WebSocket,
@@ -31,7 +31,7 @@ export function connect(
 ): Connection {
   const { agentEvents, clock, store } = services;
   const sessions: Collection<SessionRecord> = store.collection(SESSIONS);
-  /** By session, how to stop listening. */
+  /** Functions that unsubscribe, by session. */
   const subscriptions = new Map<string, () => Promise<void>>();
   let lastHeard = clock.now();
   let waitingEvents = 0;
@@ -54,10 +54,10 @@ export function connect(
   const close = ({ code, reason }: Closing): void => {
     if (isClosed) return;
     finish();
-    // Its good-bye is to be read.
+    // Read on, to receive the close frame.
     if (socket.isPaused) socket.resume();
     socket.close(code, reason);
-    // Who has stopped reading will not read that either.
+    // A client that has stopped reading does not receive the close frame either.
     const cancel = clock.timer(FAREWELL_MS, () => socket.terminate());
     socket.once('close', cancel);
   };
@@ -70,13 +70,13 @@ export function connect(
   const checkUnsent = (): void => {
     if (socket.bufferedAmount > LIMITS.unsentBytes) close(CLOSED.slow);
   };
-  const complain = (fault: FrameFault): void => {
-    const { sessionId, code, message } = fault;
+  const complain = (issue: FrameIssue): void => {
+    const { sessionId, code, message } = issue;
     const timestamp = new Date(clock.now()).toISOString();
     write(JSON.stringify({ type: 'error', sessionId, timestamp, code, message }));
   };
 
-  /** @returns undefined when the credential has ended; the socket is closed then. */
+  /** @returns undefined when the credential has expired; the socket is then closed. */
   const currentCaller = async (): Promise<Caller | undefined> => {
     const caller = await identify();
     if (caller === undefined) close(CLOSED.ended);
@@ -89,10 +89,13 @@ export function connect(
     waitingEvents -= 1;
     const { sessionId } = event;
     if (!subscriptions.has(sessionId)) return;
-    // Asked for every event: whoever lost a right hears nothing more of it.
+    // Checked for every event: after losing access, a caller receives no further events.
     const caller = await currentCaller();
     if (caller === undefined) return;
-    if (await mayRead(caller, sessionId)) return write(JSON.stringify(event));
+    if (await mayRead(caller, sessionId)) {
+      const shown = await agentEvents.show(caller.userId, event);
+      return shown && write(JSON.stringify(shown));
+    }
     end(sessionId);
     complain(notFound(sessionId));
   };
@@ -115,7 +118,7 @@ export function connect(
     else subscriptions.set(sessionId, stop);
   };
 
-  const serve = async (frame: Frame | FrameFault): Promise<void> => {
+  const serve = async (frame: Frame | FrameIssue): Promise<void> => {
     waitingFrames -= 1;
     if (socket.isPaused && waitingFrames < LIMITS.waitingFrames) socket.resume();
     if (isFault(frame)) return complain(frame);
@@ -138,7 +141,7 @@ export function connect(
     checkUnsent();
   });
   socket.on('close', finish);
-  // A frame that is too large, or none at all: the library closes with the fitting code.
+  // For an oversized or malformed frame, the library closes with the matching code.
   socket.on('error', finish);
 
   return {

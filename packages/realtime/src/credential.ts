@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** In a subprotocol, because browsers send no other header of one's own. */
+/** Sent as a subprotocol, because browsers allow no other custom header. */
 const PREFIX = 'access_token.';
 
-/** What somebody presents at the handshake. */
+/** The credential in a handshake. */
 export interface Presented {
-  /** Undefined: none, or two that differ. */
+  /** Undefined: no credential, or two that differ. */
   readonly credential: string | undefined;
-  /** Echoed when it carried the credential: a browser hangs up otherwise. */
+  readonly isEmpty: boolean;
+  /** Echoed if it carried the credential: browsers require that. */
   readonly protocol: string | undefined;
 }
 
@@ -20,5 +21,5 @@ export function presentedBy(request: IncomingMessage): Presented {
     .filter((one) => one !== '');
   const [credential] = credentials;
   const isOne = credentials.every((one) => one === credential);
-  return { credential: isOne ? credential : undefined, protocol };
+  return { credential: isOne ? credential : undefined, isEmpty: credentials.length === 0, protocol };
 }

@@ -1,10 +1,10 @@
-/** What a client asks for. */
+/** A request of a client. */
 export type Frame =
   | { readonly action: 'subscribe' | 'unsubscribe'; readonly sessionId: string }
   | { readonly action: 'heartbeat' };
 
-/** What a client asked for that cannot be done. The socket stays open. */
-export interface FrameFault {
+/** An error response to a frame. The socket stays open. */
+export interface FrameIssue {
   readonly code: 'bad_frame' | 'unknown_action' | 'not_found' | 'limit';
   readonly message: string;
   readonly sessionId: string | null;
@@ -16,11 +16,11 @@ const ACTIONS: ReadonlyMap<unknown, Frame['action']> = new Map([
   ['heartbeat', 'heartbeat'],
 ]);
 
-/** Only an id that could be one is repeated. */
+/** Only a well-formed id is repeated. */
 const ID = /^[0-9a-f]{24}$/;
 
-export function readFrame(text: string): Frame | FrameFault {
-  const frame = objectOf(parse(text));
+export function readFrame(text: string): Frame | FrameIssue {
+  const frame = toObject(parse(text));
   if (frame === undefined) return badFrame('a frame is a JSON object with action and data');
   if (typeof frame.action !== 'string') return badFrame('action must be a string');
   const action = ACTIONS.get(frame.action);
@@ -33,23 +33,23 @@ export function readFrame(text: string): Frame | FrameFault {
     };
   }
   if (action === 'heartbeat') return { action };
-  const data = objectOf(frame.data);
+  const data = toObject(frame.data);
   if (data?.query !== 'session') return badFrame('data.query must be "session"');
-  const sessionId = objectOf(data.filters)?.sessionId;
+  const sessionId = toObject(data.filters)?.sessionId;
   if (typeof sessionId !== 'string') return badFrame('data.filters.sessionId must be a string');
-  // What cannot be an id is the id of nothing.
+  // A malformed id belongs to no session.
   return ID.test(sessionId) ? { action, sessionId } : notFound(null);
 }
 
-export function notFound(sessionId: string | null): FrameFault {
+export function notFound(sessionId: string | null): FrameIssue {
   return { code: 'not_found', message: 'Session not found', sessionId };
 }
 
-export function badFrame(message: string): FrameFault {
+export function badFrame(message: string): FrameIssue {
   return { code: 'bad_frame', message, sessionId: null };
 }
 
-export function isFault(frame: Frame | FrameFault): frame is FrameFault {
+export function isFault(frame: Frame | FrameIssue): frame is FrameIssue {
   return 'code' in frame;
 }
 
@@ -61,7 +61,7 @@ function parse(text: string): unknown {
   }
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+function toObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;

@@ -1,23 +1,23 @@
-/** What one socket, or one user, may take. @see open points, 5 */
+/** Limits per socket and per user. */
 export const LIMITS = {
   frameBytes: 32 * 1024,
   subscriptions: 50,
   socketsPerUser: 10,
   silenceMs: 10 * 60_000,
-  /** Written but not taken by the reader yet. */
+  /** Bytes written but not read by the client yet. */
   unsentBytes: 1024 * 1024,
-  /** Frames of a client that wait for the one before; more are not read until some are done. */
+  /** Frames of a client in the queue; reading pauses beyond this. */
   waitingFrames: 16,
-  /** Events that wait to be looked at for one socket. */
+  /** Queued events of one socket. */
   waitingEvents: 256,
-  /** Handshakes that wait for their credential to be looked up. */
+  /** Handshakes whose credential is being looked up. */
   waitingHandshakes: 1000,
 } as const;
 
-/** How often every open socket's credential is asked for anew, and its silence measured. */
+/** How often the credential and the last activity of every socket are checked. */
 export const CHECK_EVERY_MS = 2000;
 
-/** So long the other end gets to say good-bye. */
+/** Timeout for the close frame of the other side, in milliseconds. */
 export const FAREWELL_MS = 1000;
 
 /** Why a socket was closed. */

@@ -1,8 +1,8 @@
-/** Work that is done one after the other, in the order it came. */
+/** A queue that runs tasks one after the other. */
 export interface Line {
-  /** A failure is told, and what stands behind goes on. */
+  /** A failure is reported; later tasks still run. */
   add(work: () => Promise<void>): void;
-  /** What has not begun never does. */
+  /** Drops tasks that have not started. */
   close(): void;
 }
 

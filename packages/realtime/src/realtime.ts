@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Caller, isApiError, type Services } from '@questline/core';
+import type { IdentityRequest } from '@questline/core/ports';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Connection, connect } from './connection.ts';
 import { presentedBy } from './credential.ts';
@@ -19,13 +20,13 @@ export interface RealtimeOptions {
 
 export interface Realtime {
   /**
-   * For a server's `upgrade` event. Takes what is meant for our path, and leaves everything else untouched.
-   * @returns whether it was ours.
+   * Handles a server's `upgrade` event for our path; leaves other upgrades untouched.
+   * @returns whether the upgrade was handled.
    */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /**
-   * Listens to a server's upgrades, beside whoever else does. Where nobody else does, an upgrade for another path is
-   * answered 404, because it would wait for ever. @returns stops listening; open sockets stay.
+   * Listens to a server's upgrades, beside other listeners. Without other listeners, an upgrade for another path is
+   * answered with 404, because it would never be answered. @returns a function that stops listening; open sockets stay.
    */
   attach(server: Server): () => void;
   /** Refuses new connections with 503, and closes the open ones with 1001. Resolves when all are closed. */
@@ -33,7 +34,7 @@ export interface Realtime {
 }
 
 /**
- * The live updates of a workspace. Nothing happens before the first socket: no timer, no subscription.
+ * Realtime updates of a workspace. Before the first socket there is no timer and no subscription.
  * @throws RangeError when the path is none.
  */
 export function createRealtime(services: RealtimeServices, options: RealtimeOptions = {}): Realtime {
@@ -55,13 +56,18 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
     services.onError({ operation: 'realtime', requestId: '', error });
   };
 
-  /** @returns undefined when the credential is nobody's, or may not be here. @throws when that cannot be told. */
-  const identify = async (credential: string): Promise<Caller | undefined> => {
+  /** @returns undefined when the credential is invalid or not permitted. @throws when it cannot be verified. */
+  const identify = async (credential: string | IdentityRequest): Promise<Caller | undefined> => {
     try {
-      const caller = await services.authenticator.identify(credential);
+      const { authenticator } = services;
+      const caller =
+        typeof credential === 'string'
+          ? await authenticator.identify(credential)
+          : await authenticator.identifyHost?.(credential);
+      if (caller === undefined) return undefined;
       return mayConnect(caller) ? caller : undefined;
     } catch (error) {
-      if (isApiError(error) && error.status === 401) return undefined;
+      if (isApiError(error) && (error.status === 401 || error.status === 403)) return undefined;
       throw error;
     }
   };
@@ -74,7 +80,7 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
     });
   };
 
-  const admit = (socket: WebSocket, userId: string, credential: string): void => {
+  const admit = (socket: WebSocket, userId: string, credential: string | IdentityRequest): void => {
     const count = perUser.get(userId) ?? 0;
     const connection = connect(socket, services, () => identify(credential));
     const closed = new Promise<void>((resolve) => {
@@ -94,10 +100,11 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
   };
 
   const shakeHands = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    // Until the library listens, somebody must: an error nobody hears ends the process.
+    // Until the library adds its listener: an error without a listener ends the process.
     const ignore = (): void => void socket.destroy();
     socket.on('error', ignore);
-    const { credential } = presentedBy(request);
+    const presented = presentedBy(request);
+    const credential = presented.isEmpty ? toIdentityRequest(request) : presented.credential;
     const caller = credential === undefined ? undefined : await identify(credential);
     if (caller === undefined || credential === undefined) return refuse(socket, 401, 'Authentication failed');
     if (isClosing) return refuse(socket, 503, 'The service is about to restart');
@@ -108,7 +115,7 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
   };
 
   const upgrade: Realtime['upgrade'] = (request, socket, head) => {
-    if (pathOf(request) !== path) return false;
+    if (getPath(request) !== path) return false;
     if (isClosing || handshakes >= LIMITS.waitingHandshakes) {
       refuse(socket, 503, 'The service takes no more connections now');
       return true;
@@ -144,13 +151,23 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
   };
 }
 
-/** Everybody signed in; of keys, those that may talk to models. */
-function mayConnect(caller: Caller): boolean {
-  return (
-    caller.kind === 'token' || caller.scopes.some((scope) => scope === 'ai:chat' || scope === 'ai:generate')
-  );
+/** All signed-in users; with scopes, those that may talk to models. */
+function mayConnect({ scopes }: Caller): boolean {
+  return scopes === undefined || scopes.some((scope) => scope === 'ai:chat' || scope === 'ai:generate');
 }
 
-function pathOf({ url = '/' }: IncomingMessage): string {
+/** The part of a handshake that a host identifies its user by. */
+function toIdentityRequest(request: IncomingMessage): IdentityRequest {
+  const { method = 'GET', headers, socket } = request;
+  return {
+    method,
+    path: getPath(request),
+    headers,
+    remoteAddress: socket.remoteAddress,
+    protocol: 'encrypted' in socket ? 'https' : 'http',
+  };
+}
+
+function getPath({ url = '/' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Answers a handshake that leads nowhere, and hangs up. */
+/** Answers a rejected handshake, and closes the socket. */
 export function refuse(socket: Duplex, status: 401 | 404 | 503, message: string): void {
-  // An error nobody hears ends the process.
+  // An error without a listener ends the process.
   socket.on('error', () => socket.destroy());
   if (!socket.writable) {
     socket.destroy();

@@ -10,7 +10,7 @@ import { Server as SocketIoServer } from 'socket.io';
 import { io } from 'socket.io-client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openClient, refusal } from './client.ts';
-import { createWorld, type World } from './world.ts';
+import { createTestApp, type TestApp } from './test-app.ts';
 
 const CHROMIUM = process.env.QUESTLINE_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
@@ -31,8 +31,8 @@ function hasChromium(): boolean {
   return false;
 }
 
-/** A host with socket.io of its own, and live updates beside it on the same server. */
-async function createHost(world: World) {
+/** A host with its own socket.io, and live updates on the same server. */
+async function createHost(app: TestApp) {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>host</title>');
   });
@@ -40,12 +40,12 @@ async function createHost(world: World) {
   sockets.on('connection', (socket) => {
     socket.on('question', (text, answer) => answer(`the host heard ${text}`));
   });
-  const realtime = createRealtime(world.services);
+  const realtime = createRealtime(app.services);
   realtime.attach(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
-    // Nobody waits: a browser keeps its connections.
+    // Not awaited, because a browser keeps its connections.
     void sockets.close();
     server.closeAllConnections();
   });
@@ -59,18 +59,18 @@ async function askHost(url: string): Promise<unknown> {
   return socket.timeout(20_000).emitWithAck('question', 'ada');
 }
 
-describe('beside a host that runs socket.io on the same server', () => {
-  it('both work, and neither takes what is the other’s', async () => {
-    const world = await createWorld();
-    const { url } = await createHost(world);
-    const ada = await world.addUser('ada');
-    const sessionId = await world.addSession(ada);
+describe('realtime beside socket.io on the same server', () => {
+  it('keeps both working and separates their connections', async () => {
+    const app = await createTestApp();
+    const { url } = await createHost(app);
+    const ada = await app.addUser('ada');
+    const sessionId = await app.addSession(ada);
     const live = `${url.replace('http', 'ws')}/api/realtime`;
-    const client = await openClient(live, [`access_token.${await world.token(ada)}`]);
+    const client = await openClient(live, [`access_token.${await app.token(ada)}`]);
     expect(await askHost(url)).toBe('the host heard ada');
     client.subscribe(sessionId);
     await client.settled();
-    world.tell(sessionId);
+    app.publish(sessionId);
     expect(await client.next()).toMatchObject({ type: 'agent_thinking', sessionId });
     expect((await refusal(live)).status).toBe(401);
     expect(await askHost(url)).toBe('the host heard ada');
@@ -92,35 +92,35 @@ describe.runIf(hasChromium())('the browser’s own WebSocket', () => {
     rmSync(profile, { recursive: true, force: true });
   }, 60_000);
 
-  it('signs in with a subprotocol, hears events and is told why it is closed', {
+  it('signs in with a subprotocol, receives events and the reason of a close', {
     timeout: 120_000,
   }, async () => {
-    const world = await createWorld();
-    const { url, realtime } = await createHost(world);
-    const ada = await world.addUser('ada');
-    const sessionId = await world.addSession(ada);
+    const app = await createTestApp();
+    const { url, realtime } = await createHost(app);
+    const ada = await app.addUser('ada');
+    const sessionId = await app.addSession(ada);
     const page = await browser.newPage();
     page.setDefaultTimeout(60_000);
     await page.goto(url);
 
-    const protocol = `access_token.${await world.token(ada)}`;
+    const protocol = `access_token.${await app.token(ada)}`;
     expect(await open(page, url, protocol)).toBe(protocol);
     await say(page, { action: 'subscribe_query', data: { query: 'session', filters: { sessionId } } });
     await say(page, { action: 'heartbeat' });
-    expect(await hear(page)).toBe('pong');
-    world.tell(sessionId, ['critic']);
-    expect(JSON.parse(await hear(page))).toMatchObject({ type: 'agent_thinking', agents: ['critic'] });
+    expect(await readNext(page)).toBe('pong');
+    app.publish(sessionId, ['critic']);
+    expect(JSON.parse(await readNext(page))).toMatchObject({ type: 'agent_thinking', agents: ['critic'] });
     await say(page, { action: 'nonsense' });
-    expect(JSON.parse(await hear(page))).toMatchObject({ type: 'error', code: 'unknown_action' });
+    expect(JSON.parse(await readNext(page))).toMatchObject({ type: 'error', code: 'unknown_action' });
     expect(await askHost(url)).toBe('the host heard ada');
     await realtime.close();
-    expect(await hear(page)).toBe('closed 1001');
+    expect(await readNext(page)).toBe('closed 1001');
 
     expect(await open(page, url, 'access_token.nonsense')).toBe('closed 1006');
   });
 });
 
-/** Opens a socket in the page. @returns its subprotocol, or how it was refused. */
+/** Opens a socket in the page. @returns its subprotocol, or the error. */
 function open(page: Page, url: string, protocol: string): Promise<string> {
   return page.evaluate(
     ([address = '', offered = '']) =>
@@ -145,8 +145,8 @@ function say(page: Page, frame: object): Promise<void> {
   }, JSON.stringify(frame));
 }
 
-/** The next thing the page hears. */
-async function hear(page: Page): Promise<string> {
+/** The next message that the page receives. */
+async function readNext(page: Page): Promise<string> {
   const next = await page.waitForFunction(() => (globalThis as unknown as { heard: string[] }).heard.shift());
   return String(await next.jsonValue());
 }

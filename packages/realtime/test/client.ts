@@ -2,23 +2,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
-/** A socket, and everything it has heard. */
+/** A socket with its received messages. */
 export interface Client {
   readonly socket: WebSocket;
-  /** What came and nobody took yet: objects, or text that is no JSON. */
+  /** Messages not read yet: objects, or text that is not JSON. */
   readonly heard: unknown[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   send(frame: object | string | Uint8Array): void;
   subscribe(sessionId: string): void;
   unsubscribe(sessionId: string): void;
-  /** The next thing that comes. Rejects when the socket closes first. */
+  /** The next message. Rejects if the socket closes first. */
   next(): Promise<unknown>;
-  /** Resolves when everything sent so far has been looked at. Anything else heard on the way stays in `heard`. */
+  /** Resolves when the server has handled everything that was sent. Other messages stay in `heard`. */
   settled(): Promise<void>;
 }
 
-export async function openClient(url: string, protocols: readonly string[] = []): Promise<Client> {
-  const socket = new WebSocket(url, [...protocols], { maxPayload: 0 });
+export async function openClient(
+  url: string,
+  protocols: readonly string[] = [],
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Client> {
+  const socket = new WebSocket(url, [...protocols], { maxPayload: 0, headers });
   onTestFinished(() => socket.terminate());
   const heard: unknown[] = [];
   let wake = (): void => undefined;
@@ -74,16 +78,17 @@ export async function openClient(url: string, protocols: readonly string[] = [])
   };
 }
 
-/** The status and body a handshake is refused with. */
+/** The status and body of a rejected handshake. */
 export function refusal(
   url: string,
   protocols: readonly string[] = [],
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: number | undefined; readonly body: string; readonly challenge: unknown }> {
-  const socket = new WebSocket(url, [...protocols]);
+  const socket = new WebSocket(url, [...protocols], { headers });
   return new Promise((resolve, reject) => {
     socket.once('open', () => {
       socket.terminate();
-      reject(new Error('it was let in'));
+      reject(new Error('expected a rejected handshake'));
     });
     socket.once('error', reject);
     socket.once('unexpected-response', (_request, response) => {
@@ -98,7 +103,7 @@ export function refusal(
   });
 }
 
-/** Waits for a condition, never for time. */
+/** Waits for a condition, not for time. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turn();
 }

@@ -1,30 +1,30 @@
-import { SESSIONS } from '@questline/core';
+import { SESSIONS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { until } from './client.ts';
-import { createWorld, thinking } from './world.ts';
+import { createTestApp, thinking } from './test-app.ts';
 
 const UNKNOWN = '0123456789abcdef01234567';
 
 async function someone() {
-  const world = await createWorld();
-  const user = await world.addUser('ada');
-  const sessionId = await world.addSession(user);
-  const client = await world.open(await world.token(user));
-  return { world, user, sessionId, client };
+  const app = await createTestApp();
+  const user = await app.addUser('ada');
+  const sessionId = await app.addSession(user);
+  const client = await app.open(await app.token(user));
+  return { app, user, sessionId, client };
 }
 
-describe('a subscription', () => {
-  it('delivers the four events of its session, in order, with their time', async () => {
-    const { world, sessionId, client } = await someone();
+describe('realtime subscription', () => {
+  it('delivers the four events of its session in order with their time', async () => {
+    const { app, sessionId, client } = await someone();
     client.subscribe(sessionId);
     await client.settled();
     const agent = { id: 'a', name: 'Critic', avatarUrl: null };
-    const { agentEvents } = world.services;
-    agentEvents.tell({ type: 'agent_attached', sessionId, agent });
-    agentEvents.tell({ type: 'agent_thinking', sessionId, agents: ['a'] });
-    agentEvents.tell({ type: 'agent_response', sessionId, messageId: 'm', contributingAgents: [agent] });
-    agentEvents.tell({ type: 'agent_detached', sessionId, agentId: 'a' });
-    const timestamp = new Date(world.clock.now()).toISOString();
+    const { agentEvents } = app.services;
+    agentEvents.publish({ type: 'agent_attached', sessionId, agent });
+    agentEvents.publish({ type: 'agent_thinking', sessionId, agents: ['a'] });
+    agentEvents.publish({ type: 'agent_response', sessionId, messageId: 'm', contributingAgents: [agent] });
+    agentEvents.publish({ type: 'agent_detached', sessionId, agentId: 'a' });
+    const timestamp = new Date(app.clock.now()).toISOString();
     const events = [await client.next(), await client.next(), await client.next(), await client.next()];
     expect(events).toEqual([
       { type: 'agent_attached', sessionId, timestamp, agent },
@@ -34,31 +34,31 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('asked for twice delivers once, and nothing after it was ended', async () => {
-    const { world, sessionId, client } = await someone();
+  it('delivers once after a repeated subscribe and nothing after its end', async () => {
+    const { app, sessionId, client } = await someone();
     client.subscribe(sessionId);
     client.subscribe(sessionId);
     await client.settled();
-    world.tell(sessionId);
+    app.publish(sessionId);
     await client.next();
     client.unsubscribe(sessionId);
     client.unsubscribe(sessionId);
     await client.settled();
-    world.tell(sessionId);
+    app.publish(sessionId);
     await client.settled();
     expect(client.heard).toEqual([]);
-    await world.services.authenticator.close();
-    expect(world.subscriptions).toBe(0);
+    await app.services.authenticator.close();
+    expect(app.subscriptions).toBe(0);
   });
 
-  it('delivers nothing of other sessions, nor to other sockets', async () => {
-    const { world, user, sessionId, client } = await someone();
-    const other = await world.addSession(user);
-    const deaf = await world.open(await world.token(user));
+  it('delivers nothing from other sessions or to other sockets', async () => {
+    const { app, user, sessionId, client } = await someone();
+    const other = await app.addSession(user);
+    const deaf = await app.open(await app.token(user));
     client.subscribe(sessionId);
     await client.settled();
-    world.tell(other);
-    world.tell(sessionId);
+    app.publish(other);
+    app.publish(sessionId);
     expect(await client.next()).toMatchObject({ sessionId });
     for (const one of [client, deaf]) {
       await one.settled();
@@ -66,9 +66,9 @@ describe('a subscription', () => {
     }
   });
 
-  it('of a foreign session is refused like one of an unknown session', async () => {
-    const { world, client } = await someone();
-    const foreign = await world.addSession(await world.addUser('bob'));
+  it('gives the same answer for an unknown session and that of another user', async () => {
+    const { app, client } = await someone();
+    const foreign = await app.addSession(await app.addUser('bob'));
     const faults = [];
     for (const id of [foreign, UNKNOWN]) {
       client.subscribe(id);
@@ -78,7 +78,7 @@ describe('a subscription', () => {
     }
     client.subscribe('no id at all');
     faults.push(await client.next());
-    const timestamp = new Date(world.clock.now()).toISOString();
+    const timestamp = new Date(app.clock.now()).toISOString();
     const fault = {
       type: 'error',
       sessionId: null,
@@ -87,23 +87,23 @@ describe('a subscription', () => {
       message: 'Session not found',
     };
     expect(faults).toEqual([fault, fault, fault]);
-    world.tell(foreign);
+    app.publish(foreign);
     await client.settled();
     expect(client.heard).toEqual([]);
   });
 
-  it('is there for everybody the session is shared with, and for keys', async () => {
-    const { world, user } = await someone();
-    const reader = await world.addUser('reader');
-    const writer = await world.addUser('writer');
-    const shared = await world.addSession(user, { readerIds: [reader.id], writerIds: [writer.id] });
-    const { key } = await world.key(reader, ['ai:chat']);
-    const clients = [await world.open(key), await world.open(await world.token(writer))];
+  it('accepts users the session is shared with, and keys', async () => {
+    const { app, user } = await someone();
+    const reader = await app.addUser('reader');
+    const writer = await app.addUser('writer');
+    const shared = await app.addSession(user, { readerIds: [reader.id], writerIds: [writer.id] });
+    const { key } = await app.key(reader, ['ai:chat']);
+    const clients = [await app.open(key), await app.open(await app.token(writer))];
     for (const client of clients) {
       client.subscribe(shared);
       await client.settled();
     }
-    world.tell(shared);
+    app.publish(shared);
     for (const client of clients) expect(await client.next()).toMatchObject({ type: 'agent_thinking' });
   });
 
@@ -111,36 +111,36 @@ describe('a subscription', () => {
     ['is shared no more', { readerIds: [] }],
     ['is deleted', undefined],
   ])('ends before the next event when the session %s', async (_, change) => {
-    const { world, user } = await someone();
-    const reader = await world.addUser('reader');
-    const shared = await world.addSession(user, { readerIds: [reader.id] });
-    const client = await world.open(await world.token(reader));
+    const { app, user } = await someone();
+    const reader = await app.addUser('reader');
+    const shared = await app.addSession(user, { readerIds: [reader.id] });
+    const client = await app.open(await app.token(reader));
     client.subscribe(shared);
     await client.settled();
-    const sessions = world.store.collection(SESSIONS);
+    const sessions = app.store.collection(SESSIONS);
     if (change === undefined) await sessions.take(shared);
     else await sessions.update(shared, change);
-    world.tell(shared);
+    app.publish(shared);
     expect(await client.next()).toMatchObject({ type: 'error', code: 'not_found', sessionId: shared });
-    await until(() => world.subscriptions === 1);
-    world.tell(shared);
+    await until(() => app.subscriptions === 1);
+    app.publish(shared);
     await client.settled();
     expect(client.heard).toEqual([]);
   });
 
   it('ends with its socket', async () => {
-    const { world, sessionId, client } = await someone();
+    const { app, sessionId, client } = await someone();
     client.subscribe(sessionId);
     await client.settled();
     client.socket.close();
-    await until(() => world.subscriptions === 1);
+    await until(() => app.subscriptions === 1);
   });
 
-  it('hears what was published in the same breath as it began, or nothing, but never half', async () => {
-    const { world, sessionId, client } = await someone();
+  it('receives a message that is published during the subscription completely or not at all', async () => {
+    const { app, sessionId, client } = await someone();
     client.subscribe(sessionId);
     for (let at = 0; at < 20; at += 1) {
-      world.services.agentEvents.tell(thinking(sessionId, [String(at)]));
+      app.services.agentEvents.publish(thinking(sessionId, [String(at)]));
       await new Promise(setImmediate);
     }
     await client.settled();
@@ -149,7 +149,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('a frame that cannot be done', () => {
+describe('invalid realtime frame', () => {
   const cases: readonly (readonly [string, string | Uint8Array, string])[] = [
     ['no JSON', '{"action"', 'bad_frame'],
     ['no object', '[]', 'bad_frame'],
@@ -168,18 +168,18 @@ describe('a frame that cannot be done', () => {
     ],
   ];
   for (const [name, frame, code] of cases) {
-    it(`${name}: ${code}, and the socket stays open`, async () => {
-      const { world, client } = await someone();
+    it(`answers ${name} with ${code} and keeps the socket open`, async () => {
+      const { app, client } = await someone();
       client.send(frame);
       expect(await client.next()).toEqual({
         type: 'error',
         sessionId: null,
-        timestamp: new Date(world.clock.now()).toISOString(),
+        timestamp: new Date(app.clock.now()).toISOString(),
         code,
         message: expect.any(String),
       });
       await client.settled();
-      expect(world.incidents).toEqual([]);
+      expect(app.incidents).toEqual([]);
     });
   }
 });

@@ -1,6 +1,6 @@
 /**
- * What this package asks of a client: `Redis` and `Cluster` of ioredis 5 and 6 both have it. The client stays the
- * user's: its options, scripts and subscriptions are left alone, and it is never closed from here.
+ * The required part of a client; `Redis` and `Cluster` of ioredis 5 and 6 implement it. The client stays the
+ * host's: this package does not change its options, scripts or subscriptions, and never closes it.
  */
 export interface RedisClient {
   readonly isCluster: boolean;
@@ -8,7 +8,7 @@ export interface RedisClient {
   duplicate(...overrides: never[]): unknown;
 }
 
-/** A client that can hold subscriptions. */
+/** A client that can subscribe. */
 export interface RedisSubscriber extends RedisClient {
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
@@ -18,7 +18,7 @@ export interface RedisSubscriber extends RedisClient {
   off(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
 }
 
-/** The server's own refusal of a command, as opposed to trouble on the way to it. Told by name: every copy of the parser has its own class. */
+/** An error response of the server, as opposed to a connection error. Detected by name: every copy of the parser has its own class. */
 export function isReplyError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }

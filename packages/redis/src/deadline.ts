@@ -1,4 +1,4 @@
-/** How long a call may still take. */
+/** The remaining time of a call. */
 export interface Deadline {
   left(): number;
 }
@@ -10,7 +10,7 @@ export function createDeadline(timeoutMs: number): Deadline {
 
 /**
  * Settles as `promise` does, unless the deadline or the signal comes first; what comes later is dropped.
- * @param late makes the rejection of a missed deadline.
+ * @param late creates the error of a missed deadline.
  */
 export function within<T>(
   promise: Promise<T>,
@@ -27,7 +27,7 @@ export function within<T>(
       end();
       reject(signal?.reason);
     };
-    // A busy process finds its timers before the answers that have long arrived: those are read first.
+    // A busy process runs its timers before it reads responses that have arrived: read those first.
     const timer = setTimeout(() => setImmediate(() => reject(late())), deadline.left());
     signal?.addEventListener('abort', abort, { once: true });
     promise.then(

@@ -1,38 +1,38 @@
-import type { CallOptions, RateLimiter, RateWindow, WindowState } from '@questline/core';
 import { createMemoryLimiter } from '@questline/core/memory';
+import type { CallOptions, RateLimiter, RateWindow, WindowState } from '@questline/core/ports';
 import { windowsScript } from './limiter/script.ts';
-import { createLink, type RedisLink, type RedisOptions } from './link.ts';
+import { createLink, type RedisConnection, type RedisOptions } from './link.ts';
 
 export interface RedisLimiterOptions {
   /**
-   * Decides while Redis is away. Default: the same windows, counted in this process alone. For a service that must rather
-   * refuse than let too much through: a limiter that rejects.
+   * Decides while Redis is unreachable. Default: the same windows, counted in this process only. For a service that must
+   * fail closed: a limiter that rejects.
    */
   readonly fallback?: RateLimiter;
 }
 
-/** Windows that all processes on one Redis share, in its time, each take in one step. A key is forgotten when its windows have ended. */
+/** Rate limit windows that all processes on one Redis share, by its clock. Each `take` is atomic. A key expires with its windows. */
 export function createRedisLimiter(options: RedisOptions & RedisLimiterOptions): RateLimiter {
   return limiterOn(createLink(options), options);
 }
 
 export function limiterOn(
-  link: RedisLink,
+  link: RedisConnection,
   { fallback = createMemoryLimiter() }: RedisLimiterOptions,
 ): RateLimiter {
-  /** Where each window stands and which refuses, or undefined while Redis is away. */
+  /** The state of each window and the one that rejects, or undefined while Redis is unavailable. */
   const ask = async (
     take: boolean,
     key: string,
     windows: readonly RateWindow[],
     options: CallOptions | undefined,
   ) => {
-    const name = link.keyOf('limiter', key);
+    const name = link.getKey('limiter', key);
     const parts: (string | number)[] = [take ? 1 : 0];
     for (const window of windows) parts.push(window.name, window.limit, window.lengthMs);
     try {
       const reply = await link.run(name, (client) => windowsScript.run(client, name, parts), options);
-      return standingOf(reply, windows);
+      return getStanding(reply, windows);
     } catch (error) {
       if (options?.signal?.aborted === true) throw error;
       return undefined;
@@ -60,8 +60,8 @@ interface Standing {
   readonly states: readonly WindowState[];
 }
 
-/** Numbers may come as text: a client can be told to read all of them so. */
-function standingOf(reply: unknown, windows: readonly RateWindow[]): Standing {
+/** Numbers may arrive as text: ioredis has an option for that. */
+function getStanding(reply: unknown, windows: readonly RateWindow[]): Standing {
   const numbers = (reply as readonly unknown[]).map(Number);
   const states = windows.map(({ name, limit }, at) => ({
     name,

@@ -1,45 +1,45 @@
-import { type CallOptions, StorageUnavailable } from '@questline/core';
+import { type CallOptions, StorageUnavailable } from '@questline/core/ports';
 import type { RedisClient } from './client.ts';
 import { createDeadline, type Deadline, within } from './deadline.ts';
 
-/** Redis went away or came back. Told once per change, however many calls notice. */
+/** Redis became unreachable or reachable. Reported once per change. */
 export interface RedisStateChange {
   readonly state: 'away' | 'back';
-  /** Why the call that noticed had failed. Only when away. */
+  /** The error of the call that detected it. Only for `away`. */
   readonly error?: unknown;
 }
 
 export interface RedisOptions {
-  /** The user's own. It is never closed, and no other is opened but the publisher's for its subscriptions. */
+  /** The host's client. This package never closes it, and opens only the publisher's connection for subscriptions. */
   readonly client: RedisClient;
-  /** Before the name of every key and channel. Deployments that share a Redis need different ones. Default `questline`. */
+  /** Prefix of every key and channel. Deployments that share a Redis need different prefixes. Default `questline`. */
   readonly prefix?: string;
-  /** How long a call may take until Redis counts as away. Default 300 ms. */
+  /** Timeout of a call, after which Redis counts as unavailable. Default 300 ms. */
   readonly timeoutMs?: number;
   /** For the host's log. */
   readonly onStateChange?: (change: RedisStateChange) => void;
 }
 
-/** The way to Redis, and whether it can be gone. */
-export interface RedisLink {
+/** The connection to Redis, and whether it is usable. */
+export interface RedisConnection {
   readonly client: RedisClient;
-  /** The name of a key: all names of one `kind` and `key` fall into one slot of a cluster. */
-  keyOf(kind: string, key: string): string;
+  /** Builds a key: all keys of one `kind` and `key` are in one slot of a cluster. */
+  getKey(kind: string, key: string): string;
   /**
-   * Answers what `command` does, within the deadline. While Redis is away nothing is sent but, now and then, a look
-   * whether it is back.
-   * @throws StorageUnavailable when Redis is away or did not do it. It may have been done all the same.
+   * Runs `command` within the deadline. While Redis is unavailable, sends nothing except an occasional check
+   * for its return.
+   * @throws StorageUnavailable when Redis is unavailable or did not answer. The command may have run.
    */
   run<T>(key: string, command: (client: RedisClient) => Promise<T>, options?: CallOptions): Promise<T>;
-  /** A deadline as every call has it. */
+  /** Creates the deadline of a call. */
   deadline(): Deadline;
-  /** @returns stops it. */
+  /** @returns a function that stops it. */
   onBack(listener: () => void): () => void;
 }
 
-/** How often Redis is looked for while calls come in. */
+/** Interval of checks during calls. */
 const LOOK_EVERY_MS = 250;
-/** So old a refusal says nothing any more: the calls wait for a new look. One without any answer is repeated after that time. */
+/** Maximum age of a failed check: after it, calls wait for a new one. A check without an answer is repeated after this time. */
 const LOOK_LASTS_MS = 2000;
 
 export function createLink({
@@ -47,9 +47,9 @@ export function createLink({
   prefix = 'questline',
   timeoutMs = 300,
   onStateChange,
-}: RedisOptions): RedisLink {
+}: RedisOptions): RedisConnection {
   let isAway = false;
-  /** Counts the changes, so that what began before one does not cause another. */
+  /** Counts state changes, so that a call that started before one does not cause another. */
   let changes = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let look: { readonly answer: Promise<void>; readonly isAwaited: boolean } | undefined;
@@ -62,11 +62,11 @@ export function createLink({
       onStateChange?.(next);
       if (!isAway) for (const listener of [...listeners]) listener();
     } catch {
-      // A host's broken log must not break an answer.
+      // An error in the host's log must not fail the call.
     }
   };
 
-  /** Writes something, because a replica would answer a mere greeting. Not given up: a frozen connection answers it once it thaws. */
+  /** A write, because a replica would answer a ping. Without a timeout: a frozen connection answers when it resumes. */
   const startLook = (key: string, isAwaited: boolean): void => {
     lookedAt = performance.now();
     const answer = client.call('SET', `${key}:look`, '1', 'PX', 1000).then(
@@ -81,7 +81,7 @@ export function createLink({
     look = started;
   };
 
-  /** While calls come in, looks go beside them. After a silence nobody knows: all wait for the look of the first. */
+  /** With steady calls, checks run beside them. After a pause the state is unknown: all calls wait for the first check. */
   const isBack = async (key: string, deadline: Deadline): Promise<boolean> => {
     const age = performance.now() - lookedAt;
     if (look === undefined) {
@@ -98,7 +98,7 @@ export function createLink({
 
   return {
     client,
-    keyOf: (kind, key) => `${prefix}:${kind}:{${key}}`,
+    getKey: (kind, key) => `${prefix}:${kind}:{${key}}`,
     deadline: () => createDeadline(timeoutMs),
 
     async run(key, command, options) {

@@ -1,4 +1,4 @@
-import type { ExpiringRecords, Publisher, RateLimiter } from '@questline/core';
+import type { ExpiringRecords, Publisher, RateLimiter } from '@questline/core/ports';
 import { expiringOn } from './expiring.ts';
 import { limiterOn, type RedisLimiterOptions } from './limiter.ts';
 import { createLink, type RedisOptions } from './link.ts';
@@ -10,7 +10,7 @@ export interface RedisPorts {
   readonly expiring: ExpiringRecords;
 }
 
-/** Everything this package does, on one client: that Redis went away or came back is noticed and told once for all. */
+/** All ports of this package on one client: an outage is detected and reported once for all of them. */
 export function createRedisPorts(
   options: RedisOptions & RedisLimiterOptions & RedisPublisherOptions,
 ): RedisPorts {

@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import type { Publisher } from '@questline/core';
 import { createMemoryPublisher } from '@questline/core/memory';
+import type { Publisher } from '@questline/core/ports';
 import type { RedisSubscriber } from './client.ts';
-import { createLink, type RedisLink, type RedisOptions } from './link.ts';
+import { createLink, type RedisConnection, type RedisOptions } from './link.ts';
 import { createChannels } from './publisher/channels.ts';
 
 export interface RedisPublisherOptions {
   /**
-   * A connection to listen on, never closed from here. Default: a duplicate of `client`, open exactly as long as somebody
-   * listens; of a cluster, the client itself.
+   * A connection for subscriptions, never closed here. Default: a duplicate of `client`, open while there are
+   * listeners; for a cluster, the client itself.
    */
   readonly subscriber?: RedisSubscriber;
-  /** Hears what a listener threw, and when the server refuses a subscription that had to be made again. */
+  /** Receives errors of listeners, and rejections of a repeated subscription by the server. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Messages to listeners in all processes on one Redis. Those of this process always hear at once, also while Redis is
- * away; the others hear nothing then. A publication that reached nobody else is no error.
+ * Messages to listeners in all processes on one Redis. Listeners of this process receive them immediately, also while Redis is
+ * unreachable; other processes receive nothing then. A message without other receivers is no error.
  */
 export function createRedisPublisher(options: RedisOptions & RedisPublisherOptions): Publisher {
   return publisherOn(createLink(options), options);
 }
 
 export function publisherOn(
-  link: RedisLink,
+  link: RedisConnection,
   { subscriber, onError = () => undefined }: RedisPublisherOptions,
 ): Publisher {
-  /** Tells our own messages, which come back to us like all others: they have been heard here already. */
+  /** Identifies our own messages, which Redis also returns to us: they were delivered already. */
   const origin = randomBytes(9).toString('base64url');
   const local = createMemoryPublisher({ onError });
   const channels = createChannels(link, {
@@ -41,15 +41,15 @@ export function publisherOn(
 
   return {
     async publish(topic, message, options) {
-      const channel = link.keyOf('topic', topic);
+      const channel = link.getKey('topic', topic);
       await local.publish(channel, message, options);
       const sent = link.run(channel, (client) => client.call('PUBLISH', channel, `${origin} ${message}`));
-      // That Redis is away has been told; a message is lost on nobody who reads the store.
+      // The outage was reported already, and listeners that read the store miss nothing.
       await sent.catch(() => undefined);
     },
 
     async subscribe(topic, listener) {
-      const channel = link.keyOf('topic', topic);
+      const channel = link.getKey('topic', topic);
       const end = await local.subscribe(channel, listener);
       let isEnded = false;
       try {

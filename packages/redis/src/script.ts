@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isReplyError, type RedisClient } from './client.ts';
 
-/** A Lua script over one key: all of it happens, or none, with nothing else in between. */
+/** A Lua script on one key: it runs atomically. */
 export interface Script {
   run(client: RedisClient, key: string, parts: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** Sent by its hash; in full only to a server that does not know it, such as a restarted or a flushed one. */
+/** Sent as its hash; as source only to a server without it, such as a restarted or flushed one. */
 export function defineScript(source: string): Script {
   const hash = createHash('sha1').update(source).digest('hex');
   return {

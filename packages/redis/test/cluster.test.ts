@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRedisPorts } from '../src/index.ts';
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts';
 
-/** Three nodes with a third of the slots each, so that every key is at home on one of them only. */
+/** Three nodes with a third of the slots each, so that every key is on exactly one of them. */
 const SLOTS = [0, 5461, 10_923, 16_384];
 
 const WINDOWS = [
@@ -14,7 +14,7 @@ const WINDOWS = [
   { name: 'day', limit: 1000, lengthMs: 86_400_000 },
 ];
 
-describe('on a cluster', () => {
+describe('Redis cluster', () => {
   const folder = mkdtempSync(join(tmpdir(), 'questline-cluster-'));
   const servers: OwnServer[] = [];
   const buses: string[] = [];
@@ -23,7 +23,7 @@ describe('on a cluster', () => {
   beforeAll(async () => {
     for (const node of [0, 1, 2]) {
       const file = join(folder, `${node}.conf`);
-      // The usual second port, 10,000 above the first, may not exist.
+      // The default bus port, 10,000 above the port, may not exist.
       const bus = String(await freePort());
       const server = await startOwnServer(
         ...['--cluster-enabled', 'yes', '--cluster-config-file', file, '--cluster-port', bus],
@@ -63,7 +63,7 @@ describe('on a cluster', () => {
     return client;
   };
 
-  it('counts, keeps and publishes as on one server, on every node', async ({ skip }) => {
+  it('counts, stores and publishes on every node as on one server', async ({ skip }) => {
     if (servers.length < 3) return skip('there is no redis-server here');
     const changes: unknown[] = [];
     const options = { timeoutMs: 10_000, onStateChange: (change: unknown) => changes.push(change) };

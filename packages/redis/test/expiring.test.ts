@@ -1,4 +1,4 @@
-import { isStorageUnavailable } from '@questline/core';
+import { isStorageUnavailable } from '@questline/core/ports';
 import { createTcpProxy, expiringSuite, realTime } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ describe.skipIf(REDIS_URL === undefined)('short-lived records on Redis', () => {
     },
   });
 
-  it('are refused within half a second while Redis is away, and one change is told for all ports', async () => {
+  it('rejects within half a second while Redis is unavailable and reports one change for all ports', async () => {
     const target = new URL(url);
     const proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) || 6379 });
     const behind = new Redis({ port: proxy.port, retryStrategy: () => 100 });

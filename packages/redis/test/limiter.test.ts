@@ -7,7 +7,7 @@ import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 const MINUTE = { name: 'minute', limit: 5, lengthMs: 60_000 };
 const DAY = { name: 'day', limit: 5, lengthMs: 86_400_000 };
 
-describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
+describe.skipIf(REDIS_URL === undefined)('rate limiter on Redis', () => {
   const url = REDIS_URL ?? '';
   const run = freshPrefix();
   const client = new Redis(url);
@@ -15,7 +15,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
   let made = 0;
   const fresh = () => {
     made += 1;
-    // A machine under load is slow, not away.
+    // A busy machine is slow, not unavailable.
     return { client, prefix: `${run}-${made}`, timeoutMs: 10_000 };
   };
   afterAll(async () => {
@@ -35,7 +35,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
     },
   });
 
-  it('forgets a key when the last of its windows has ended, whichever was asked for last', async () => {
+  it('deletes a key when its last window has ended, in any order of windows', async () => {
     const options = fresh();
     const limiter = createRedisLimiter(options);
     await limiter.take('1', [MINUTE, DAY], 0);
@@ -50,7 +50,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
     expect(minute).toBeLessThanOrEqual(MINUTE.lengthMs);
   });
 
-  it('keeps nothing of a key that was only looked at or refused', async () => {
+  it('stores nothing for a key that was only peeked or rejected', async () => {
     const options = fresh();
     const limiter = createRedisLimiter(options);
     await limiter.peek('1', [MINUTE], 0);
@@ -59,7 +59,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
     expect(await client.exists(`${options.prefix}:limiter:{1}`)).toBe(0);
   });
 
-  it("goes by the server's time, whatever the caller's", async () => {
+  it('uses the time of the server, not of the client', async () => {
     const limiter = createRedisLimiter(fresh());
     const minute = { ...MINUTE, limit: 1 };
     await limiter.take('1', [minute], 0);
@@ -69,7 +69,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
     expect(refused.refusedBy?.resetAt).toBeLessThan(Date.now() + 2 * MINUTE.lengthMs);
   });
 
-  it('starts anew, and knows its script again, after a flush', async () => {
+  it('starts from zero and reloads its script after a flush', async () => {
     const options = fresh();
     const changes: unknown[] = [];
     const limiter = createRedisLimiter({ ...options, onStateChange: (change) => changes.push(change) });
@@ -83,7 +83,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter on Redis', () => {
     expect(changes).toEqual([]);
   });
 
-  it("leaves the user's client as it was", async () => {
+  it('leaves the client of the host unchanged', async () => {
     const own = new Redis(url, { keyPrefix: 'theirs:', stringNumbers: true });
     await own.ping();
     const before = { names: Object.keys(own).sort(), events: own.eventNames() };

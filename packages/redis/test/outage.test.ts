@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RateLimiter } from '@questline/core';
+import type { RateLimiter } from '@questline/core/ports';
 import { createTcpProxy, type TcpProxy } from '@questline/testing';
 import { Redis, type RedisOptions } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -7,9 +7,9 @@ import { createRedisLimiter, type RedisStateChange } from '../src/index.ts';
 import { startOwnServer } from './own-server.ts';
 import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
-/** What a caller may have to wait. */
+/** Maximum latency of a call. */
 const ANSWER_MS = 500;
-/** How soon counts are shared again once Redis is back. */
+/** Maximum time until counts are shared again after Redis has recovered. */
 const RETURN_MS = 5000;
 
 const WINDOWS = [
@@ -22,16 +22,16 @@ type ClientOptions = Pick<
   'enableOfflineQueue' | 'lazyConnect' | 'retryStrategy' | 'socketTimeout'
 >;
 
-/** As `docs/operating/redis.md` advises. */
+/** The options that `docs/operating/redis.md` recommends. */
 const ADVISED: ClientOptions = { retryStrategy: (times) => Math.min(times * 100, 1000), socketTimeout: 2000 };
 
-describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () => {
+describe.skipIf(REDIS_URL === undefined)('rate limiter while Redis is unavailable', () => {
   const ends: (() => unknown)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end();
   });
 
-  /** One process behind the network that fails, and one beside it. */
+  /** One process behind the failing network, and one beside it. */
   const connect = (
     port: number,
     direct: string | number = REDIS_URL ?? '',
@@ -68,7 +68,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     return decisions.filter(({ allowed }) => allowed).length === 5;
   };
 
-  /** Calls as they come in a service: some at once, then one after the other. */
+  /** Calls as in a service: some in parallel, then sequential ones. */
   const callsWhileAway = async ({ limiter }: Pair) => {
     let slowest = 0;
     const timed = async (key: string) => {
@@ -124,11 +124,11 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     await fault?.mend(set.proxy);
     const report = await expectBack(set, name);
     console.log(
-      `${report}; slowest answer while away ${Math.round(slowest)} ms; ${set.changes.length} changes told`,
+      `${report}; slowest answer while away ${Math.round(slowest)} ms; ${set.changes.length} changes reported`,
     );
   });
 
-  it('never there since the start', async () => {
+  it('limits each process alone when Redis was never available', async () => {
     const proxy = await createTcpProxy({ host: '127.0.0.1', port: 1 });
     ends.push(() => proxy.close());
     const set = connect(proxy.port);
@@ -138,7 +138,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     expect(set.changes).toHaveLength(1);
   });
 
-  it('a client that keeps no queue is answered for at once', async () => {
+  it('answers at once for a client without an offline queue', async () => {
     const set = await behindProxy({ ...ADVISED, enableOfflineQueue: false, lazyConnect: true });
     await set.client.connect();
     await set.proxy.refuse();
@@ -148,8 +148,8 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     await expectBack(set, 'without a queue');
   });
 
-  it('the first calls after a long silence are shared again, not only the later ones', async () => {
-    // Without a queue the last look was refused, and none is under way that could tell of the return.
+  it('shares the first calls again after a long silence', async () => {
+    // Without a queue the last probe was rejected, and no probe is pending that could detect the recovery.
     const set = await behindProxy({ ...ADVISED, enableOfflineQueue: false, lazyConnect: true });
     await set.client.connect();
     await isExact(set, 'before');
@@ -161,7 +161,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     expect(set.changes.map(({ state }) => state)).toEqual(['away', 'back']);
   });
 
-  it('a closed client is away, and is neither opened nor closed', async () => {
+  it('treats a closed client as unavailable and neither opens nor closes it', async () => {
     const set = await behindProxy();
     await isExact(set, 'before');
     await set.client.quit();
@@ -171,7 +171,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     expect(set.client.status).toBe('end');
   });
 
-  it('a read-only replica counts as away until it may write', async ({ skip }) => {
+  it('treats a read-only replica as unavailable until it accepts writes', async ({ skip }) => {
     const { hostname, port } = new URL(REDIS_URL ?? '');
     const server = await startOwnServer('--replicaof', hostname, port || '6379');
     if (server === undefined) return skip('there is no redis-server here');
@@ -189,7 +189,7 @@ describe.skipIf(REDIS_URL === undefined)('the limiter while Redis is away', () =
     console.log(await expectBack(set, 'read-only'));
   });
 
-  it('a flushed Redis is never away: it counts from the start', async ({ skip }) => {
+  it('starts from zero after a flush and stays available', async ({ skip }) => {
     const server = await startOwnServer();
     if (server === undefined) return skip('there is no redis-server here');
     ends.push(() => server.close());

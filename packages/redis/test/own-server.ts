@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 
-/** A Redis that a test may ruin. */
+/** A Redis server that a test may break. */
 export interface OwnServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** @returns undefined when there is no `redis-server` on this machine and nobody demanded one. */
+/** @returns undefined when `redis-server` is missing and not required. */
 export async function startOwnServer(...options: string[]): Promise<OwnServer | undefined> {
   const port = await freePort();
   const server = spawn(
@@ -21,7 +21,7 @@ export async function startOwnServer(...options: string[]): Promise<OwnServer | 
     await once(server, 'spawn');
   } catch (error) {
     if (process.env.CI === 'true') throw error;
-    console.warn('There is no redis-server here: what happens on a replica and after a flush is not tested.');
+    console.warn('redis-server is not available: replicas and flushes are not tested.');
     return undefined;
   }
   const client = new Redis({ port, retryStrategy: () => 50, maxRetriesPerRequest: null });

@@ -44,7 +44,7 @@ describe.skipIf(REDIS_URL === undefined)('processes on one Redis', () => {
     return Number(allowed);
   };
 
-  it.each([2, 4])('%i of them allow exactly 60 of 100 takes', async (count) => {
+  it.each([2, 4])('allows exactly 60 of 100 takes in %i processes', async (count) => {
     const about = { url: REDIS_URL ?? '', prefix: freshPrefix() };
     await start(count, about);
     const passed: number[] = [];

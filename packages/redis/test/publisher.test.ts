@@ -6,7 +6,7 @@ import { createRedisPublisher, type RedisStateChange } from '../src/index.ts';
 import { startOwnServer } from './own-server.ts';
 import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
-describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
+describe.skipIf(REDIS_URL === undefined)('publisher on Redis', () => {
   const url = REDIS_URL ?? '';
   const run = freshPrefix();
   const client = new Redis(url);
@@ -32,7 +32,7 @@ describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
     ends.push(() => opened.disconnect());
     return opened;
   };
-  const connectionsOf = async (name: string) => {
+  const getConnections = async (name: string) => {
     const list = String(await client.client('LIST'));
     return list.split('\n').filter((line) => line.includes(` name=${name} `)).length;
   };
@@ -49,26 +49,26 @@ describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
     },
   });
 
-  it('opens one connection of its own as long as somebody listens, and no other', async () => {
+  it('opens one connection while it has listeners, and no other', async () => {
     const options = fresh();
     const own = new Redis(url, { connectionName: options.prefix });
     ends.push(() => own.disconnect());
     const publisher = createRedisPublisher({ ...options, client: own });
     await publisher.publish('a', 'before');
-    expect(await connectionsOf(options.prefix)).toBe(1);
+    expect(await getConnections(options.prefix)).toBe(1);
 
     const listening = [
       await publisher.subscribe('a', () => undefined),
       await publisher.subscribe('b', () => undefined),
     ];
-    expect(await connectionsOf(options.prefix)).toBe(2);
+    expect(await getConnections(options.prefix)).toBe(2);
 
     for (const end of listening) await end();
-    await vi.waitFor(async () => expect(await connectionsOf(options.prefix)).toBe(1));
+    await vi.waitFor(async () => expect(await getConnections(options.prefix)).toBe(1));
     expect(own.status).toBe('ready');
   });
 
-  it("listens on the user's own subscriber, and leaves it as it was", async () => {
+  it('listens on the subscriber of the host and leaves it unchanged', async () => {
     const options = fresh();
     const subscriber = connect(url);
     const theirs: string[] = [];
@@ -89,7 +89,7 @@ describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
     expect(subscriber.status).toBe('ready');
   });
 
-  it('reaches clients that prefix their keys', async () => {
+  it('works with clients that prefix their keys', async () => {
     const options = fresh();
     const publisher = createRedisPublisher({ ...options, client: connect(url, { keyPrefix: 'theirs:' }) });
     const heard: string[] = [];
@@ -98,7 +98,7 @@ describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
     await vi.waitFor(() => expect(heard).toEqual(['hello']));
   });
 
-  it('says so when the server refuses a subscription', async ({ skip }) => {
+  it('reports a subscription that the server rejects', async ({ skip }) => {
     const server = await startOwnServer();
     if (server === undefined) return skip('there is no redis-server here');
     ends.push(() => server.close());
@@ -110,57 +110,61 @@ describe.skipIf(REDIS_URL === undefined)('the publisher on Redis', () => {
 
   const FAULTS = ['refused', 'frozen', 'frozen, its connections lost'] as const;
 
-  it.each(FAULTS)('while Redis is %s, this process hears at once; afterwards all do', async (fault) => {
-    const target = new URL(url);
-    const proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) || 6379 });
-    ends.push(() => proxy.close());
-    const { prefix } = fresh();
-    const behind = new Redis({ port: proxy.port, retryStrategy: () => 100, socketTimeout: 1500 });
-    behind.on('error', () => undefined);
-    ends.push(() => behind.disconnect());
-    const changes: RedisStateChange[] = [];
-    const publisher = createRedisPublisher({
-      client: behind,
-      prefix,
-      onStateChange: (change) => changes.push(change),
-    });
-    const beside = createRedisPublisher({ client, prefix });
-    const here: string[] = [];
-    const there: string[] = [];
-    ends.push(await publisher.subscribe('a', (message) => here.push(message)));
-    ends.push(await beside.subscribe('a', (message) => there.push(message)));
+  it.each(FAULTS)(
+    'delivers at once to this process while Redis is %s, and to all afterwards',
+    async (fault) => {
+      const target = new URL(url);
+      const proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) || 6379 });
+      ends.push(() => proxy.close());
+      const { prefix } = fresh();
+      const behind = new Redis({ port: proxy.port, retryStrategy: () => 100, socketTimeout: 1500 });
+      behind.on('error', () => undefined);
+      ends.push(() => behind.disconnect());
+      const changes: RedisStateChange[] = [];
+      const publisher = createRedisPublisher({
+        client: behind,
+        prefix,
+        onStateChange: (change) => changes.push(change),
+      });
+      const beside = createRedisPublisher({ client, prefix });
+      const here: string[] = [];
+      const there: string[] = [];
+      ends.push(await publisher.subscribe('a', (message) => here.push(message)));
+      ends.push(await beside.subscribe('a', (message) => there.push(message)));
 
-    await (fault === 'refused' ? proxy.refuse() : proxy.freeze());
-    let slowest = 0;
-    for (let at = 0; at < 10; at += 1) {
-      const start = performance.now();
-      await publisher.publish('a', `away ${at}`);
-      slowest = Math.max(slowest, performance.now() - start);
-    }
-    // A subscription made now would show the client that its connection is dead: without one, it has to be found out.
-    if (fault !== 'frozen, its connections lost') {
-      const start = performance.now();
-      ends.push(await publisher.subscribe('b', (message) => here.push(message)));
-      slowest = Math.max(slowest, performance.now() - start);
-    }
-    expect(slowest).toBeLessThan(500);
-    expect(here).toHaveLength(10);
-    expect(changes).toHaveLength(1);
+      await (fault === 'refused' ? proxy.refuse() : proxy.freeze());
+      let slowest = 0;
+      for (let at = 0; at < 10; at += 1) {
+        const start = performance.now();
+        await publisher.publish('a', `away ${at}`);
+        slowest = Math.max(slowest, performance.now() - start);
+      }
+      // A new subscription would show the client that its connection is dead; without one, it must be
+      // detected.
+      if (fault !== 'frozen, its connections lost') {
+        const start = performance.now();
+        ends.push(await publisher.subscribe('b', (message) => here.push(message)));
+        slowest = Math.max(slowest, performance.now() - start);
+      }
+      expect(slowest).toBeLessThan(500);
+      expect(here).toHaveLength(10);
+      expect(changes).toHaveLength(1);
 
-    if (fault === 'refused') await proxy.accept();
-    else proxy.unfreeze(fault === 'frozen' ? 'revive' : 'lose');
-    here.splice(0);
-    await vi.waitFor(
-      async () => {
-        await publisher.publish('a', 'back');
-        for (const topic of ['a', 'b']) await beside.publish(topic, `heard on ${topic}`);
-        await sleep(50);
-        expect(there).toContain('back');
-        expect(here).toContain('heard on a');
-        if (fault !== 'frozen, its connections lost') expect(here).toContain('heard on b');
-      },
-      { timeout: 5000 },
-    );
-    expect(changes.map(({ state }) => state)).toEqual(['away', 'back']);
-  });
+      if (fault === 'refused') await proxy.accept();
+      else proxy.unfreeze(fault === 'frozen' ? 'revive' : 'lose');
+      here.splice(0);
+      await vi.waitFor(
+        async () => {
+          await publisher.publish('a', 'back');
+          for (const topic of ['a', 'b']) await beside.publish(topic, `heard on ${topic}`);
+          await sleep(50);
+          expect(there).toContain('back');
+          expect(here).toContain('heard on a');
+          if (fault !== 'frozen, its connections lost') expect(here).toContain('heard on b');
+        },
+        { timeout: 5000 },
+      );
+      expect(changes.map(({ state }) => state)).toEqual(['away', 'back']);
+    },
+  );
 });

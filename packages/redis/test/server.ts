@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 const configured = process.env.QUESTLINE_TEST_REDIS_URL;
 const url = configured ?? 'redis://127.0.0.1:6379';
 
-/** Undefined when there is no server here and nobody demanded one: its tests are skipped, and say so. */
+/** Undefined when no server is available: its tests are skipped with a message. */
 export const REDIS_URL: string | undefined = await reach();
 
 async function reach(): Promise<string | undefined> {
@@ -27,7 +27,7 @@ export function freshPrefix(): string {
   return `questline-test-${randomBytes(6).toString('hex')}`;
 }
 
-/** Removes what a test has left under its prefix. */
+/** Removes the keys of a test under its prefix. */
 export async function removeKeys(client: Redis, prefix: string): Promise<void> {
   for await (const keys of client.scanStream({ match: `${prefix}*`, count: 1000 })) {
     if (Array.isArray(keys) && keys.length > 0) await client.unlink(keys);

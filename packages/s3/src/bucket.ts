@@ -1,11 +1,11 @@
 import { createS3Client, type S3Options } from './client.ts';
 
-/** What becomes of work with a bucket: `refused` is about who asks, `elsewhere` about the region. */
+/** The state of a bucket: `refused` means wrong credentials, `elsewhere` another region. */
 export type BucketState = 'there' | 'missing' | 'refused' | 'elsewhere';
 
 /**
- * Looks whether a bucket is there and lets these credentials in. It changes nothing.
- * @throws TypeError when nobody answers, and Error for an answer that says neither; none quotes the credentials.
+ * Checks whether a bucket exists and grants access. Changes nothing.
+ * @throws TypeError when the service is unreachable, Error for any other answer; messages never contain the credentials.
  */
 export async function lookAtBucket(
   options: S3Options,
@@ -15,6 +15,6 @@ export async function lookAtBucket(
   const { status } = await client.send({ method: 'HEAD', key: '', signal }, [301, 307, 400, 401, 403, 404]);
   if (status === 404) return 'missing';
   if (status === 401 || status === 403) return 'refused';
-  // A service with regions sends whoever asks in another one away, or does not understand the signature.
+  // For a wrong region, the service redirects or rejects the signature.
   return status < 300 ? 'there' : 'elsewhere';
 }

@@ -1,6 +1,6 @@
 import { AwsClient } from 'aws4fetch';
 
-/** Where the objects are, and who may reach them. */
+/** The location of the bucket, and the credentials. */
 export interface S3Options {
   /** Of the service, without the bucket, e.g. `https://s3.eu-central-1.amazonaws.com` or `http://127.0.0.1:9000`. */
   readonly endpoint: string;
@@ -9,11 +9,11 @@ export interface S3Options {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
-  /** In front of every key, e.g. `questline/`: for a bucket that holds other things too. Default: none. */
+  /** Prefix of every key, e.g. `questline/`, for a bucket with other content. Default: none. */
   readonly prefix?: string;
   /** `path`: the bucket is the first part of the path. `host`: it is the first part of the host name. Default `path`. */
   readonly style?: 'path' | 'host';
-  /** Where browsers reach the service, when that is elsewhere. Default: `endpoint`. */
+  /** The endpoint for browsers, if it differs. Default: `endpoint`. */
   readonly publicEndpoint?: string;
 }
 
@@ -21,7 +21,7 @@ export interface S3Options {
 export interface S3Client {
   /** @throws S3Failure for every answer that is neither 2xx nor among `expected`. */
   send(request: S3Request, expected?: readonly number[]): Promise<Response>;
-  /** A link that carries its signature, until an instant. Headers are signed too: whoever uses it must send them. */
+  /** A signed URL with an expiry. Headers are signed too: the client must send them. */
   presign(request: S3Request, expiresAt: number): Promise<string>;
   /** The address of the bucket, as browsers reach it. */
   readonly bucketUrl: string;
@@ -37,7 +37,7 @@ export interface S3Request {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the service said no to. Its own words are left out: they can quote the request. */
+/** An error response of the service. Leaves out its message, which may quote the request. */
 class S3Failure extends Error {
   override readonly name = 'S3Failure';
   readonly status: number;
@@ -64,7 +64,7 @@ export function createS3Client(options: S3Options): S3Client {
     initRetryMs: 100,
   });
 
-  const urlOf = (base: string, { key, query = {} }: S3Request): URL => {
+  const getUrl = (base: string, { key, query = {} }: S3Request): URL => {
     const url = new URL(`${base}/${prefix}${key}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return url;
@@ -76,7 +76,7 @@ export function createS3Client(options: S3Options): S3Client {
     async send(request, expected = []) {
       const { method, headers = {}, body, signal } = request;
       signal?.throwIfAborted();
-      const response = await aws.fetch(urlOf(inner, request).href, {
+      const response = await aws.fetch(getUrl(inner, request).href, {
         method,
         headers: { ...headers },
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string }),
@@ -89,7 +89,7 @@ export function createS3Client(options: S3Options): S3Client {
 
     async presign(request, expiresAt) {
       const now = Date.now();
-      const url = urlOf(outer, request);
+      const url = getUrl(outer, request);
       // Whole seconds, rounded so that the link never outlives what was asked for.
       url.searchParams.set('X-Amz-Expires', String(Math.max(1, Math.floor((expiresAt - now) / 1000))));
       const datetime = amzDate(now);

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import type { SignedUpload, UploadTerms } from '@questline/core';
+import type { SignedUpload, UploadOptions } from '@questline/core/ports';
 import { amzDate, type S3Options } from './client.ts';
 
 /** A form whose policy allows one object, of one size and type, until an instant. @see AWS "Browser-based uploads", version 4 */
-export function signForm(options: S3Options, url: string, terms: UploadTerms): SignedUpload {
+export function signForm(options: S3Options, url: string, terms: UploadOptions): SignedUpload {
   const { contentType, size, expiresAt } = terms;
   const key = `${options.prefix ?? ''}${terms.key}`;
   const date = amzDate(Date.now());

@@ -1,4 +1,5 @@
-import { attachmentDisposition, type ObjectInfo, type ObjectStore } from '@questline/core';
+import { attachmentDisposition } from '@questline/core/internal';
+import type { ObjectInfo, ObjectStore } from '@questline/core/ports';
 import { createS3Client, type S3Client, type S3Options } from './client.ts';
 import { signForm } from './forms.ts';
 import { inParts, PART_BYTES, putParts } from './parts.ts';
@@ -14,7 +15,7 @@ export function createS3Objects(options: S3Options): ObjectStore {
 
   const head: ObjectStore['head'] = async (key, { signal } = {}) => {
     const response = await client.send({ method: 'HEAD', key, signal }, [404]);
-    return response.status === 404 ? undefined : infoOf(key, response);
+    return response.status === 404 ? undefined : getInfo(key, response);
   };
 
   return {
@@ -54,7 +55,7 @@ export function createS3Objects(options: S3Options): ObjectStore {
         if (response.status === 404) return undefined;
         throw new RangeError(`bytes ${range?.start}-${range?.end}`);
       }
-      return { ...infoOf(key, response), body: bodyOf(response) };
+      return { ...getInfo(key, response), body: readBody(response) };
     },
 
     async remove(key, { signal } = {}) {
@@ -95,24 +96,24 @@ async function putWhole(
   const headers = { 'content-type': contentType };
   const response = await client.send({ method: 'PUT', key, headers, body, signal });
   await response.arrayBuffer();
-  return { key, size: body.length, contentType, etag: etagOf(response) };
+  return { key, size: body.length, contentType, etag: readEtag(response) };
 }
 
-function infoOf(key: string, { headers }: Response): ObjectInfo & { etag: string } {
+function getInfo(key: string, { headers }: Response): ObjectInfo & { etag: string } {
   const whole = /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1];
   return {
     key,
     size: Number(whole ?? headers.get('content-length')),
     contentType: headers.get('content-type') ?? 'application/octet-stream',
-    etag: etagOf({ headers }),
+    etag: readEtag({ headers }),
   };
 }
 
-function etagOf({ headers }: Pick<Response, 'headers'>): string {
+function readEtag({ headers }: Pick<Response, 'headers'>): string {
   return (headers.get('etag') ?? '').replace(/^W\//, '').replaceAll('"', '');
 }
 
-async function* bodyOf({ body }: Response): AsyncGenerator<Uint8Array> {
+async function* readBody({ body }: Response): AsyncGenerator<Uint8Array> {
   if (body !== null) yield* body;
 }
 

@@ -1,6 +1,6 @@
 import type { S3Client } from './client.ts';
 
-/** Parts of an upload whose length nobody knows before. The service wants at least 5 MiB; so much is held at a time. */
+/** Part size of an upload of unknown length. The service requires at least 5 MiB; one part is kept in memory. */
 export const PART_BYTES = 8 * 2 ** 20;
 
 interface PartsOptions {
@@ -10,7 +10,7 @@ interface PartsOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Writes an object part by part. Nobody sees it before its last part; when one fails, what was sent is thrown away. */
+/** Writes an object in parts. It is invisible before the last part; after a failure, the parts are deleted. */
 export async function putParts(
   { client, key, contentType, signal }: PartsOptions,
   parts: AsyncIterable<Uint8Array>,

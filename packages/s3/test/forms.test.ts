@@ -28,14 +28,14 @@ const EXAMPLE = [
   '}',
 ].join('\r\n');
 
-it('a policy is signed as the published example is', () => {
+it('signs a policy like the published example', () => {
   const policy = Buffer.from(EXAMPLE).toString('base64');
   expect(signPolicy(policy, '20151229', KEYS)).toBe(
     '8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e',
   );
 });
 
-it('a form allows one object of one size and type, in one bucket, until an instant, and no other field', async () => {
+it('limits a form to one object, size, type and bucket until an expiry, without other fields', async () => {
   const objects = createS3Objects({
     ...KEYS,
     endpoint: 'https://s3.example.com',

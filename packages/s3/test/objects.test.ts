@@ -1,4 +1,4 @@
-import type { ObjectStore } from '@questline/core';
+import type { ObjectStore } from '@questline/core/ports';
 import { type ObjectsSubject, objectsSuite, realTime } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createS3Objects } from '../src/index.ts';
@@ -7,12 +7,13 @@ import { findServer } from './server.ts';
 const server = await findServer();
 let run = 0;
 
-/** Forms are held against the published example instead: see forms.test.ts. */
+/** Forms are compared with the published example instead: see forms.test.ts. */
 const NO_FORMS = 'the S3 API of the server these tests use has no POST of objects';
 
 /**
- * The server these tests use, Swift, answers 404 for a moment when the version it was about to open has just been replaced:
- * its object server lists the versions first and opens one of them then. S3 itself promises the old object or the new one.
+ * The server of these tests, Swift, answers 404 for a moment when a version that it was about to open has
+ * been replaced: its object server lists the versions first and then opens one of them. S3 itself guarantees
+ * the old object or the new one.
  */
 const ASKS = 5;
 
@@ -45,7 +46,7 @@ const send: NonNullable<ObjectsSubject['send']> = async ({ method, url, headers,
 };
 
 if (server === undefined) {
-  describe('object store: S3', () => {
+  describe('object store on S3', () => {
     it.skip('(not run: no S3-compatible server on 127.0.0.1:58090, and QUESTLINE_TEST_S3_URL is not set)');
   });
 } else {
@@ -56,13 +57,13 @@ if (server === undefined) {
       return {
         objects: askingAgain(createS3Objects({ ...server, prefix: `run${run}/` })),
         send,
-        // Links count whole seconds.
+        // Links have a resolution of seconds.
         time: realTime({ unit: 1500 }),
       };
     },
     skip: {
-      'a form to post accepts the bytes it was made for': NO_FORMS,
-      'a form to post refuses another size and another key': NO_FORMS,
+      'accepts the bytes of an upload form': NO_FORMS,
+      'rejects another size or key on an upload form': NO_FORMS,
     },
     runs: 3,
     timeoutMs: 120_000,
@@ -71,7 +72,7 @@ if (server === undefined) {
   describe('objects on S3', () => {
     const objects = createS3Objects({ ...server, prefix: 'own/' });
 
-    it('may be larger than one part, and of a size that nobody knows before', async () => {
+    it('stores an object of several parts and of unknown size', async () => {
       const piece = new Uint8Array(1_000_003).fill(7);
       async function* body() {
         for (let count = 0; count < 19; count += 1) yield piece.fill(count);
@@ -84,16 +85,18 @@ if (server === undefined) {
       expect(bytes).toEqual([17, 18]);
     }, 120_000);
 
-    it('that break off after their first part leave nothing', async () => {
+    it('leaves nothing when an upload breaks off after its first part', async () => {
       async function* body() {
         for (let count = 0; count < 18; count += 1) yield new Uint8Array(1_000_000);
-        throw new Error('the uploader left');
+        throw new Error('the uploader disconnected');
       }
-      await expect(objects.put('broken', body(), { contentType: 'video/mp4' })).rejects.toThrow('left');
+      await expect(objects.put('broken', body(), { contentType: 'video/mp4' })).rejects.toThrow(
+        'disconnected',
+      );
       expect(await objects.head('broken')).toBeUndefined();
     }, 120_000);
 
-    it('tell nothing of the credentials when they are refused', async () => {
+    it('reports rejected credentials without exposing them', async () => {
       const wrong = createS3Objects({ ...server, secretAccessKey: 'MARKED-SECRET' });
       const failure = await wrong.put('a', new Uint8Array(1), { contentType: 'text/plain' }).then(
         () => 'was accepted',

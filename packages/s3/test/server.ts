@@ -7,8 +7,8 @@ const KEYS = { accessKeyId: 'test:tester', secretAccessKey: 'testing', region: '
 const LOOPBACK = 'http://127.0.0.1:58090';
 
 /**
- * The S3-compatible server of the tests, with a bucket of their own: `QUESTLINE_TEST_S3_URL`, else the one on loopback.
- * @returns undefined when there is none. On the build server that is a failure.
+ * The S3-compatible server of the tests, with a separate bucket: `QUESTLINE_TEST_S3_URL`, else the one on
+ * loopback. @returns undefined without a server, which is a failure in CI.
  */
 export async function findServer(): Promise<S3Options | undefined> {
   const given = process.env.QUESTLINE_TEST_S3_URL;
@@ -25,15 +25,15 @@ export async function findServer(): Promise<S3Options | undefined> {
   return options;
 }
 
-/** What lies in the bucket now, oldest name first. */
-export async function contentsOf({ endpoint, bucket, ...keys }: S3Options): Promise<Map<string, Buffer>> {
+/** The current content of the bucket, oldest name first. */
+export async function getContents({ endpoint, bucket, ...keys }: S3Options): Promise<Map<string, Buffer>> {
   const aws = new AwsClient({ ...keys, service: 's3' });
   const list = await (await aws.fetch(`${endpoint}/${bucket}?list-type=2`)).text();
   const names = [...list.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, name = '']) => name);
   const contents = new Map<string, Buffer>();
   for (const name of names) {
     const object = await aws.fetch(`${endpoint}/${bucket}/${name}`);
-    // What was moved on since has left nothing here.
+    // Objects that were moved meanwhile are absent.
     if (object.ok) contents.set(name, Buffer.from(await object.arrayBuffer()));
   }
   return contents;

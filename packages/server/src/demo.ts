@@ -1,34 +1,32 @@
 import {
-  API_KEYS,
   createDemoProvider,
   createUser,
   issueApiKey,
-  type ModelInfo,
-  type ModelProvider,
-  OFFERED_SCOPES,
   revokeApiKey,
   type Services,
   toCredits,
   USERS,
 } from '@questline/core';
+import { API_KEYS, findDefaultChatModel, OFFERED_SCOPES } from '@questline/core/internal';
+import type { ModelInfo, ModelProvider } from '@questline/core/ports';
 
 export interface Demo {
-  /** Signs in to the console. */
+  /** The address to sign in with at the console. */
   readonly email: string;
-  /** The one API key, known only now. */
+  /** The API key; only its hash is stored. */
   readonly key: string;
-  /** Credits that can be spent. */
+  /** Available credits. */
   readonly balance: number;
-  /** The model that the first look asks. */
+  /** The model in the example request. */
   readonly model: string;
 }
 
 const EMAIL = 'demo@example.com';
 const KEY_NAME = 'Demo';
-/** Micro-credits, given once per account: 1000 credits. */
+/** Micro-credits, granted once per account: 1000 credits. */
 const CREDIT = 1_000_000_000;
 
-/** An account with credit and a fresh key. What an earlier start left is used again, but for its keys: only their hashes were kept. */
+/** Finds or creates the demo account, and issues a new key: earlier keys are stored as hashes only. */
 export async function prepareDemo(services: Services): Promise<Demo> {
   const userId = await findAccount(services);
   const account = `user:${userId}`;
@@ -48,7 +46,7 @@ export async function prepareDemo(services: Services): Promise<Demo> {
     email: EMAIL,
     key,
     balance: toCredits(available),
-    model: firstModel(services.providers) ?? 'demo-chat',
+    model: findDefaultChatModel(services.catalogue, true)?.info.id ?? 'demo-chat',
   };
 }
 
@@ -56,26 +54,11 @@ async function findAccount(services: Services): Promise<string> {
   const made = await createUser(services, { email: EMAIL, username: 'demo', isAdmin: true });
   if (made !== undefined) return made.id;
   const [known] = await services.store.collection(USERS).find({ email: EMAIL }, { limit: 1 });
-  if (known === undefined) throw new Error('the demo account can be neither made nor found');
+  if (known === undefined) throw new Error('the demo account could not be created or found');
   return known.id;
 }
 
-/**
- * The model to begin with, until the administrator chooses another one: of the provider that is preferred; the offline one
- * stands last. Null: there is none.
- */
-export function firstModel(
-  providers: readonly ModelProvider[],
-  wanted: ModelInfo['type'] = 'text',
-): string | null {
-  const models = providers.flatMap((provider) => provider.models());
-  const found = models.find(
-    ({ type, prices, managedRuntime }) => type === wanted && prices !== undefined && managedRuntime !== true,
-  );
-  return found?.id ?? null;
-}
-
-/** Data lakes work without any key: where no provider embeds, the offline model does, and says so in its name. */
+/** Data lakes work without a provider key: the offline model computes embeddings if no provider does. */
 export function withEmbedding(providers: readonly ModelProvider[]): readonly ModelProvider[] {
   const isEmbedding = ({ type }: ModelInfo): boolean => type === 'embedding';
   if (providers.some((provider) => provider.models().some(isEmbedding))) return providers;

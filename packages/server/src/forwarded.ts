@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 /**
- * The client's address as the proxy in front saw it: the last one of `X-Forwarded-For`. Those before it are what the
- * proxy itself was sent, and anybody may send anything.
+ * The client address as seen by the proxy in front: the last entry of `X-Forwarded-For`. Earlier entries come from the
+ * client and can be forged.
  */
 export function forwardedFor({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-forwarded-for'];

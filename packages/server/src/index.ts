@@ -1,3 +1,4 @@
+export { CliError } from './cli-error.ts';
 export type { Demo } from './demo.ts';
 export {
   type Configuration,
@@ -7,6 +8,5 @@ export {
 } from './environment/configuration.ts';
 export { SECRETS, type SecretName } from './environment/variables.ts';
 export { createLog, type Log } from './log.ts';
-export { Mistake } from './mistake.ts';
 export { findSecrets, type Secrets, type SecretsFile } from './secrets.ts';
 export { type RunningServer, type ServerOptions, startServer } from './server.ts';

@@ -6,25 +6,25 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Mistake } from './mistake.ts';
+import { CliError } from './cli-error.ts';
 
-/** A port that is ours. */
+/** A bound port. */
 export interface Listener {
-  /** The port really listened on, also when the system chose it. */
+  /** The actual port, also when the system chose it. */
   readonly port: number;
-  /** For whoever takes connections over. */
+  /** For upgrades of connections. */
   readonly server: Server;
-  /** Answers from now on; what came before waits for this. */
+  /** Starts to answer; earlier requests wait for this. */
   serve(listener: RequestListener): void;
-  /** Takes no new connections. Resolves when every request under way has been answered. */
+  /** Stops accepting connections. Resolves when every open request has been answered. */
   drain(): Promise<void>;
-  /** Breaks off what is still open. */
+  /** Closes the connections that are still open. */
   destroy(): void;
 }
 
 /**
- * Takes the port before anything else is touched, so that a start on a taken port changes nothing.
- * @throws Mistake naming PORT when it cannot be had.
+ * Binds the port before anything else, so that a start on a port in use changes nothing.
+ * @throws CliError that names PORT or --host when it cannot be bound.
  */
 export async function listen(port: number, host: string | undefined): Promise<Listener> {
   const waiting: [IncomingMessage, ServerResponse][] = [];
@@ -34,7 +34,7 @@ export async function listen(port: number, host: string | undefined): Promise<Li
   let draining = false;
   const server = createServer((incoming, outgoing) => {
     if (draining) {
-      // A connection kept open for more would keep the process from ending.
+      // An open keep-alive connection would keep the process from exiting.
       outgoing.shouldKeepAlive = false;
     }
     outgoing.once('close', () => {
@@ -70,15 +70,15 @@ function bind(server: Server, port: number, host: string | undefined): Promise<v
 function asMistake(error: NodeJS.ErrnoException, port: number, host: string | undefined): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Mistake([
-        `PORT: ${port} is in use by another program; set another one, or 0 for any free one`,
+      return new CliError([
+        `PORT: ${port} is in use by another program; set another port, or 0 for any free port`,
       ]);
     case 'EACCES':
-      return new Mistake([`PORT: ${port} needs more rights than this user has; set one from 1024 up`]);
+      return new CliError([`PORT: ${port} needs more rights than this user has; set a port from 1024 up`]);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new Mistake([`--host: ${host} is no address of this machine`]);
+      return new CliError([`--host: ${host} is not an address of this machine`]);
     default:
       return error;
   }

@@ -1,10 +1,10 @@
-import { isProviderError } from '@questline/core';
+import { isProviderError } from '@questline/core/ports';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { createScrubber } from './scrub.ts';
 
 export type Log = Logger;
 
-/** One JSON object per line. Whatever is logged, no credential gets through: every line is scrubbed as it is written. */
+/** Writes one JSON object per line. Redacts credentials from every line. */
 export function createLog(options: { secrets: readonly string[]; destination: DestinationStream }): Log {
   return pino(
     {
@@ -18,13 +18,13 @@ export function createLog(options: { secrets: readonly string[]; destination: De
   );
 }
 
-const DEEPEST = 3;
-const LONGEST_MESSAGE = 300;
-const MOST_FRAMES = 8;
+const MAX_DEPTH = 3;
+const MAX_MESSAGE = 300;
+const MAX_FRAMES = 8;
 
 /**
- * An error for operators. A provider's own words are left out, and so is what a parser quotes: both may repeat a prompt
- * or an answer, and neither belongs into a log.
+ * Serializes an error for operators. Leaves out messages of providers and parsers: they may quote a prompt or an answer,
+ * which do not belong in a log.
  */
 function describeError(error: unknown, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
@@ -32,31 +32,33 @@ function describeError(error: unknown, depth = 0): Record<string, unknown> {
   const code = 'code' in error ? error.code : undefined;
   return {
     name: error.name,
-    ...messageOf(error),
+    ...toMessage(error),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
-    ...(error.stack !== undefined && { stack: framesOf(error.stack) }),
-    ...(cause !== undefined && depth < DEEPEST && { cause: describeError(cause, depth + 1) }),
+    ...(error.stack !== undefined && { stack: getFrames(error.stack) }),
+    ...(cause !== undefined && depth < MAX_DEPTH && { cause: describeError(cause, depth + 1) }),
   };
 }
 
-function messageOf(error: Error): Record<string, unknown> {
+function toMessage(error: Error): Record<string, unknown> {
   if (isProviderError(error)) {
-    // `openai: answered 429: and then their words`
-    const [, provider, status] = /^([\w.-]+): (?:answered (\d{3}))?/.exec(error.message) ?? [];
+    // `openai: answered 429: …`, where the rest is the provider's message
+    const [, provider, answered] = /^([\w.-]+): (?:answered (\d{3}))?/.exec(error.message) ?? [];
+    const { kind, status = answered && Number(answered), param } = error;
     return {
-      kind: error.kind,
+      kind,
       ...(provider !== undefined && { provider }),
-      ...(status !== undefined && { status: Number(status) }),
+      ...(status !== undefined && { status }),
+      ...(param !== undefined && { param }),
     };
   }
-  return error instanceof SyntaxError ? {} : { message: error.message.slice(0, LONGEST_MESSAGE) };
+  return error instanceof SyntaxError ? {} : { message: error.message.slice(0, MAX_MESSAGE) };
 }
 
-/** Where it happened, without the message that a stack begins with. */
-function framesOf(stack: string): string[] {
+/** The stack frames, without the message that a stack begins with. */
+function getFrames(stack: string): string[] {
   return stack
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
-    .slice(0, MOST_FRAMES)
+    .slice(0, MAX_FRAMES)
     .map((line) => line.trim());
 }

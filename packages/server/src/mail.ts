@@ -1,20 +1,20 @@
-import type { Mailer } from '@questline/core';
+import type { Mailer } from '@questline/core/ports';
 import type { MailError, MailFailure } from '@questline/smtp';
+import { CliError } from './cli-error.ts';
 import type { MailConfiguration } from './environment/configuration.ts';
-import { Mistake } from './mistake.ts';
 
 export interface MailOptions {
-  /** Undefined: codes are shown in the terminal. */
+  /** Undefined: codes are printed in the terminal. */
   readonly mail: MailConfiguration | undefined;
   readonly appName: string;
   readonly publicUrl: string;
   readonly print: (text: string) => void;
 }
 
-/** So long a mail, and the look at the server before the start, may take. */
+/** Timeout of one mail, and of the connection check at the start, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** @throws Mistake naming the variable when the mail server cannot be used as it was set. */
+/** @throws CliError that names the variable when the mail server rejects the settings. */
 export async function openMailer({ mail, appName, publicUrl, print }: MailOptions): Promise<Mailer> {
   if (mail === undefined) return createTerminalMailer(print);
   const { createSmtpMailer, MailError } = await import('@questline/smtp');
@@ -32,23 +32,23 @@ export async function openMailer({ mail, appName, publicUrl, print }: MailOption
   try {
     await mailer.check();
   } catch (error) {
-    throw error instanceof MailError ? new Mistake([mailFault(error)]) : error;
+    throw error instanceof MailError ? new CliError([toMailIssue(error)]) : error;
   }
   return mailer;
 }
 
-/** Whose fault it is that mails don't leave, as far as the settings go. */
+/** Maps a failure to the setting that causes it. */
 const VARIABLES: Readonly<Partial<Record<MailFailure, string>>> = {
   insecure: 'MAIL_PORT',
   login: 'MAIL_PASSWORD',
   sender: 'MAIL_FROM',
 };
 
-function mailFault({ failure, message }: MailError): string {
+function toMailIssue({ failure, message }: MailError): string {
   return `${VARIABLES[failure] ?? 'MAIL_HOST'}: ${message}`;
 }
 
-/** For who runs it alone: whoever can read the terminal can sign in. */
+/** For a single user: access to the terminal is enough to sign in. */
 function createTerminalMailer(print: (text: string) => void): Mailer {
   return {
     async send({ to, text }) {

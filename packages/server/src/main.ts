@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { onEnd } from './cli/endings.ts';
 import { run } from './cli/run.ts';
+import { onShutdownSignal } from './cli/signals.ts';
 
-// What this process writes (secrets, conversations) is for its owner only.
+// Files of this process contain secrets and conversations: only their owner may read them.
 process.umask(0o077);
-// A reader that has left, as `| head` does, is no reason to stop serving.
+// A closed stdout, as with `| head`, does not stop the server.
 process.stdout.on('error', () => undefined);
 
 process.exitCode = await run(process.argv.slice(2), {
@@ -12,9 +12,9 @@ process.exitCode = await run(process.argv.slice(2), {
   folder: process.cwd(),
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),
-  // Rewrites its own line, which only a terminal can.
+  // Only a terminal can rewrite a line.
   ...(process.stderr.isTTY && {
     showProgress: (line: string) => void process.stderr.write(`\r\x1b[K${line}`),
   }),
-  onEnd,
+  onShutdownSignal,
 });

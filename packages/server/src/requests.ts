@@ -1,24 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { ApiResponse, Mountable } from '@questline/core';
-import { answer, isStreamed, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
+import { answer, getRequestId, isStreamed, NodeRequest, sendNodeResponse } from '@questline/core/bridge';
 import { forwardedFor } from './forwarded.ts';
 import type { Log } from './log.ts';
-import type { Operations } from './watching/operations.ts';
-import { isRoutine } from './watching/probes.ts';
-import type { RequestsWatch } from './watching/requests-watch.ts';
+import type { Operations } from './observability/operations.ts';
+import { isRoutine } from './observability/probes.ts';
+import type { RequestsObserver } from './observability/requests.ts';
 
 export interface RequestsOptions {
   readonly log: Log;
-  /** Believe what a proxy in front says about the client's address. */
+  /** Trust the client address that a proxy in front reports. */
   readonly trustProxy: boolean;
   readonly operations?: Operations;
-  readonly watch?: RequestsWatch | undefined;
+  readonly watch?: RequestsObserver | undefined;
 }
 
-/** An api behind `node:http`, with one line in the log per answer. */
+/** Serves an api with `node:http`, and logs one line per response. */
 export interface Requests {
   readonly listener: RequestListener;
-  /** Resolves when the calls under way now have been answered or given up, money included. */
+  /** Resolves when every open call has finished or is abandoned, including its credits. */
   settled(): Promise<void>;
 }
 
@@ -28,18 +29,25 @@ const NOT_FOUND: ApiResponse = {
   body: '{"error":"Not found"}',
 };
 
+/** Pages that are not part of the api have no correlation id of their own. */
+function withRequestId(response: ApiResponse, { headers }: NodeRequest): ApiResponse {
+  if (response.headers['X-Request-ID'] !== undefined) return response;
+  const id = getRequestId(headers, randomUUID);
+  return { ...response, headers: { ...response.headers, 'X-Request-ID': id } };
+}
+
 export function createRequests(
   api: Mountable,
   { log, trustProxy, operations, watch }: RequestsOptions,
 ): Requests {
   const underWay = new Set<Promise<unknown>>();
-  /** An api tells of its own failures. What breaks beside it, e.g. a page whose file is gone, nobody else would. */
-  const told: Mountable = {
+  /** The api reports its own failures. This one reports failures of other routes, e.g. of a static page. */
+  const reported: Mountable = {
     async handle(request) {
       try {
         return await api.handle(request);
       } catch (error) {
-        log.error({ method: request.method, path: request.path, error }, 'not answered');
+        log.error({ method: request.method, path: request.path, error }, 'request failed');
         throw error;
       }
     },
@@ -63,7 +71,7 @@ export function createRequests(
         log.info(
           {
             method,
-            // Without the query, which may carry a token.
+            // Without the query, which may contain a token.
             path,
             operation,
             status,
@@ -74,8 +82,9 @@ export function createRequests(
           'request',
         );
       });
-      const call = answer(told, request).then((response = NOT_FOUND) => {
+      const call = answer(reported, request).then((found = NOT_FOUND) => {
         underWay.delete(call);
+        const response = withRequestId(found, request);
         requestId = response.headers['X-Request-ID'];
         if (isStreamed(response.body) && !outgoing.closed) {
           streamed = true;

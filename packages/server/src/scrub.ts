@@ -1,4 +1,4 @@
-/** What looks like a credential wherever it stands: API keys of ours and of others, tokens, passwords in URLs. */
+/** Patterns of credentials: our API keys and those of others, tokens, passwords in URLs. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/svc_(live|test)_[0-9A-Za-z]+/g, 'svc_$1_[redacted]'],
   [/eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, '[token]'],
@@ -8,18 +8,18 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/([a-z][a-z0-9+.-]*:\/\/)[^\s/@"\\]+@/gi, '$1[redacted]@'],
 ];
 
-/** Shorter ones would take ordinary words out of the log. */
-const SHORTEST = 6;
+/** Redacting shorter secrets would redact ordinary words. */
+const MIN_LENGTH = 6;
 
 /**
- * Takes credentials out of a text: the given ones wherever they stand, and whatever looks like one.
- * @param secrets the values this process was configured with.
+ * Redacts credentials in a text: the given secrets, and everything that matches a pattern.
+ * @param secrets the secrets in the configuration.
  */
 export function createScrubber(secrets: readonly string[]): (text: string) => string {
-  // The longest first: one secret may be the beginning of another.
+  // Longest first: one secret may be a prefix of another.
   const known = secrets
-    .filter((secret) => secret.length >= SHORTEST)
-    // As it is written within JSON, too.
+    .filter((secret) => secret.length >= MIN_LENGTH)
+    // Also redact the secret as JSON escapes it.
     .flatMap((secret) => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])])
     .sort((a, b) => b.length - a.length);
   return (text) => {

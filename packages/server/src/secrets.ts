@@ -2,31 +2,31 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { equalSecrets } from './environment/configuration.ts';
-import { hexFault } from './environment/reader.ts';
+import { CliError } from './cli-error.ts';
+import { findHexIssue } from './environment/fields.ts';
+import { equalSecrets } from './environment/rules.ts';
 import { SECRETS, type SecretName } from './environment/variables.ts';
-import { Mistake } from './mistake.ts';
-import { checkFolder, codeOf, makeFolder } from './storage/folder.ts';
+import { checkFolder, getCode, makeFolder } from './storage/folder.ts';
 
 export type Secrets = Readonly<Record<SecretName, string>>;
 
-/** The three secrets, from the environment, from the file an earlier start left, or new. */
+/** The three secrets: from the environment, from the file of an earlier start, or new. */
 export interface SecretsFile {
   readonly path: string;
   readonly values: Secrets;
-  /** Those made just now: nobody knows them before `save`. */
+  /** Newly created secrets; not stored until `save`. */
   readonly made: readonly SecretName[];
-  /** The file can be read by others than its owner. */
+  /** Whether other users can read the file. */
   readonly exposed: boolean;
-  /** Writes the new ones down, for the owner only. Nothing happens when none were made. */
+  /** Stores new secrets, readable by the owner only. Does nothing without new secrets. */
   save(): void;
 }
 
 const FILE = 'secrets.env';
 
 /**
- * Finds the secrets, and makes those that neither the environment nor the folder has. It writes nothing.
- * @throws Mistake naming the variable when the file holds something else, or the folder cannot be used.
+ * Finds the secrets, and creates those that are missing from both environment and folder. Writes nothing.
+ * @throws CliError that names the variable when the file is invalid or the folder cannot be used.
  */
 export function findSecrets(
   folder: string,
@@ -37,16 +37,16 @@ export function findSecrets(
   const kept = readKept(path);
   const values = {} as Record<SecretName, string>;
   const made: SecretName[] = [];
-  const faults: string[] = [];
+  const issues: string[] = [];
   for (const name of SECRETS) {
     const value = given[name] ?? kept?.[name]?.trim().toLowerCase();
-    const fault = value === undefined ? undefined : hexFault(value);
-    if (fault !== undefined) faults.push(`${name}: ${fault} in ${path}`);
+    const issue = value === undefined ? undefined : findHexIssue(value);
+    if (issue !== undefined) issues.push(`${name}: ${issue} in ${path}`);
     if (value === undefined) made.push(name);
     values[name] = value ?? randomBytes(32).toString('hex');
   }
-  faults.push(...equalSecrets(values));
-  if (faults.length > 0) throw new Mistake(faults);
+  issues.push(...equalSecrets(values));
+  if (issues.length > 0) throw new CliError(issues);
   return {
     path,
     values,
@@ -56,7 +56,7 @@ export function findSecrets(
   };
 }
 
-/** One of them, where it is known already. It makes and writes nothing. */
+/** Finds one existing secret. Creates and writes nothing. */
 export function knownSecret(
   folder: string,
   given: Readonly<Partial<Record<SecretName, string>>>,
@@ -69,19 +69,19 @@ function readKept(path: string): Readonly<Record<string, string | undefined>> | 
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw new Mistake([`STORAGE_DIR: ${path} cannot be read (${codeOf(error)})`]);
+    if (getCode(error) === 'ENOENT' || getCode(error) === 'ENOTDIR') return undefined;
+    throw new CliError([`STORAGE_DIR: ${path} cannot be read (${getCode(error)})`]);
   }
 }
 
 function append(path: string, made: readonly SecretName[], values: Secrets, isNew: boolean): void {
   if (made.length === 0) return;
   const head =
-    '# Made by the first start. Keep this file: what SECRET_ENCRYPTION_KEY has encrypted is lost without it.\n';
+    '# Created by the first start. Keep this file: without it, data encrypted with SECRET_ENCRYPTION_KEY is lost.\n';
   const lines = made.map((name) => `${name}=${values[name]}\n`).join('');
   try {
     makeFolder(dirname(path));
-    // Exclusive when new: of two starts at once, one makes the secrets and the other one stops.
+    // Exclusive creation: of two concurrent first starts, one creates the secrets and the other fails.
     const file = openSync(path, isNew ? 'wx' : 'a', 0o600);
     try {
       writeSync(file, isNew ? head + lines : `\n${lines}`);
@@ -90,6 +90,6 @@ function append(path: string, made: readonly SecretName[], values: Secrets, isNe
       closeSync(file);
     }
   } catch (error) {
-    throw new Mistake([`STORAGE_DIR: ${path} cannot be written (${codeOf(error)})`]);
+    throw new CliError([`STORAGE_DIR: ${path} cannot be written (${getCode(error)})`]);
   }
 }

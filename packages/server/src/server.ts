@@ -1,58 +1,67 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createConsole } from '@questline/console';
 import type { Mountable } from '@questline/core';
+import { createOpenAIApi } from '@questline/openai';
 import type { Realtime } from '@questline/realtime';
+import { withCors } from './cors.ts';
 import { type Demo, prepareDemo } from './demo.ts';
 import type { Configuration } from './environment/configuration.ts';
 import { type Listener, listen } from './listener.ts';
 import { attachRealtime } from './live.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './observability/metrics.ts';
+import { createOperations } from './observability/operations.ts';
+import { createProbes } from './observability/probes.ts';
+import { createReadiness, type Readiness } from './observability/readiness.ts';
+import { tracingObservers } from './observability/tracing.ts';
 import { createRequests, type Requests } from './requests.ts';
 import type { SecretsFile } from './secrets.ts';
-import type { Metrics } from './watching/metrics.ts';
-import { createOperations } from './watching/operations.ts';
-import { createProbes } from './watching/probes.ts';
-import { createReadiness, type Readiness } from './watching/readiness.ts';
-import { tracingObservers } from './watching/tracing.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-/** So long a slow client, or a slow call, is waited for at the very end. */
+/** How long the shutdown waits for slow clients and slow calls, in milliseconds. */
 const MOMENT_MS = 1000;
+
+/** The path of the OpenAI API. Clients add `/v1`. */
+const OPENAI_PATH = '/openai';
 
 export interface ServerOptions {
   readonly configuration: Configuration;
   readonly secrets: SecretsFile;
   readonly log: Log;
-  /** Default: every interface. */
+  /** Default: all interfaces. */
   readonly host?: string | undefined;
   readonly demo?: boolean;
-  /** Shows something to the person at the terminal: sign-in codes, without mail settings. Default: standard output. */
+  /** Prints to the terminal: sign-in codes, without mail settings. Default: standard output. */
   readonly print?: (text: string) => void;
 }
 
 export interface RunningServer {
-  /** Where it can be reached on this machine. */
+  /** The address on this machine. */
   readonly url: string;
-  /** Present when a demo was asked for. */
+  /** Present in demo mode. */
   readonly demo: Demo | undefined;
-  /** Where everything is kept, in words. */
+  /** Where data is stored, for people. */
   readonly place: string;
+  /** The invite code of the first account. Undefined: not needed. */
+  readonly setupCode: string | undefined;
+  /** Models that answer chats now. */
+  readonly chatModels: number;
   /**
-   * Takes no new connections and no new work, waits up to `graceMs` for what is under way, and ends the rest. Calling it
-   * again ends the waiting.
+   * Stops accepting connections and work, waits up to `graceMs` for open work, and aborts the rest. A second call stops the
+   * waiting.
    */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
  * Starts the self-hosted server.
- * @throws Mistake when the surroundings don't allow it.
+ * @throws CliError when the environment does not allow it.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration, secrets, log, host, demo = false, print = toStdout } = options;
   const listener = await listen(configuration.port, host);
   try {
-    const publicUrl = configuration.publicUrl ?? `http://${addressOf(host)}:${listener.port}`;
+    const publicUrl = configuration.publicUrl ?? `http://${getAddress(host)}:${listener.port}`;
     const operations = createOperations();
     const metrics = await openMetrics(configuration);
     const workspace = await openWorkspace({
@@ -72,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const live = configuration.realtime
       ? await attachRealtime(workspace.services, listener.server)
       : undefined;
+    const apis = inTurn(workspace.api, createOpenAIApi(services, { basePath: OPENAI_PATH }));
     const requests = createRequests(
       inTurn(
         createProbes({
@@ -83,16 +93,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
             },
           }),
         }),
-        workspace.api,
-        createConsole({ connectTo: elsewhere(configuration, publicUrl) }),
+        configuration.corsOrigins === undefined ? apis : withCors(apis, configuration.corsOrigins),
+        createConsole({ api: workspace.api, connectTo: elsewhere(configuration, publicUrl) }),
       ),
       { log, trustProxy: configuration.trustProxy, operations, watch: metrics?.requests },
     );
     listener.serve(requests.listener);
     return {
-      url: `http://${addressOf(host)}:${listener.port}`,
+      url: `http://${getAddress(host)}:${listener.port}`,
       demo: prepared,
       place: workspace.place,
+      setupCode: workspace.setupCode,
+      chatModels: services.catalogue.list().filter(({ info }) => info.type === 'text').length,
       stop: stopper({ listener, workspace, requests, live, readiness, metrics }),
     };
   } catch (error) {
@@ -102,21 +114,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** Where the addresses lead that the console's files go to and come from. */
+/** The origins that the console uploads files to and downloads files from. */
 function elsewhere({ s3 }: Configuration, publicUrl: string): string[] {
   return [publicUrl, ...(s3?.publicEndpoint === undefined ? [] : [s3.publicEndpoint])].map(
     (url) => new URL(url).origin,
   );
 }
 
-/** Loaded only when somebody is to read them. */
+/** Imported only when metrics are enabled. */
 async function openMetrics({ metricsToken }: Configuration): Promise<Metrics | undefined> {
   if (metricsToken === undefined) return undefined;
-  const { createMetrics } = await import('./watching/metrics.ts');
+  const { createMetrics } = await import('./observability/metrics.ts');
   return createMetrics();
 }
 
-/** The first one whose own a request is answers it. */
+/** The first handler that matches a request answers it. */
 function inTurn(...mounted: readonly Mountable[]): Mountable {
   return {
     async handle(request) {
@@ -129,7 +141,7 @@ function inTurn(...mounted: readonly Mountable[]): Mountable {
   };
 }
 
-/** Everything that runs, to be brought to an end. */
+/** Everything that must be stopped. */
 interface Parts {
   readonly listener: Listener;
   readonly workspace: Workspace;
@@ -150,15 +162,15 @@ function stopper({ listener, workspace, requests, live, readiness, metrics }: Pa
     const timer = setTimeout(hurry, graceMs);
     readiness.drain();
     const answered = listener.drain();
-    // Who looks on has nothing to finish here, and looks on elsewhere.
+    // Live clients have nothing to finish here; they reconnect to another process.
     const left = live?.close();
     await Promise.race([Promise.all([answered, left, workspace.api.drain(graceMs)]), hurried]);
     clearTimeout(timer);
-    // Ends the streams that are still open; their last lines get a moment to leave.
+    // Aborts open streams, and gives their last lines a moment to be sent.
     await workspace.api.close();
     await Promise.race([answered, moment()]);
     listener.destroy();
-    // Calls that lost their client now give back what they hold: storage must still be there.
+    // Aborted calls release their credit holds now: storage must still be open.
     await Promise.race([Promise.all([answered, requests.settled()]), moment()]);
     await workspace.close();
     metrics?.close();
@@ -174,12 +186,12 @@ function toStdout(text: string): void {
   process.stdout.write(text);
 }
 
-/** Never keeps the process alive. */
+/** Does not keep the process alive. */
 function moment(): Promise<void> {
   return pause(MOMENT_MS, undefined, { ref: false });
 }
 
-function addressOf(host: string | undefined): string {
+function getAddress(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,20 +1,26 @@
-import type { WebTools } from '@questline/core';
+import type { WebTools } from '@questline/core/ports';
 
-/** Pages and weather for the tools of models, loaded at their first use: a start needs no HTTP client. */
-export function createLazyWebTools(): WebTools {
+/**
+ * Web pages, weather and search for model tools, imported at first use: the start loads no HTTP client.
+ * @param braveApiKey absent: no search.
+ */
+export function createLazyWebTools(braveApiKey: string | undefined): WebTools {
   let loading: ReturnType<typeof load> | undefined;
   const tools = (): ReturnType<typeof load> => {
-    loading ??= load();
+    loading ??= load(braveApiKey);
     return loading;
   };
   return {
+    ...(braveApiKey !== undefined && {
+      search: async (...call) => (await (await tools()).search?.(...call)) ?? [],
+    }),
     fetchPage: async (...call) => (await tools()).fetchPage(...call),
     fetchFile: async (...call) => (await tools()).fetchFile(...call),
     weather: async (...call) => (await tools()).weather(...call),
   };
 }
 
-async function load() {
+async function load(braveApiKey: string | undefined) {
   const { createWebTools } = await import('@questline/providers/web');
-  return createWebTools();
+  return createWebTools(braveApiKey === undefined ? {} : { braveApiKey });
 }

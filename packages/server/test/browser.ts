@@ -3,22 +3,22 @@ import { chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = process.env.QUESTLINE_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
-/** So long something may take to show on a busy machine. Only to end what hangs. */
+/** Maximum time for an element to appear on a busy machine; it only ends tests that hang. */
 const PATIENCE_MS = 120_000;
 
-/** Whether there is a browser to test with. Where everything must be tested, a missing one is a failure. */
+/** Whether a browser is available. If everything must be tested, a missing one is a failure. */
 export function hasBrowser(): boolean {
   if (existsSync(CHROMIUM)) return true;
-  if (process.env.CI === 'true') throw new Error(`there is no browser at ${CHROMIUM}`);
-  console.warn(`not run: there is no browser at ${CHROMIUM}; QUESTLINE_TEST_CHROMIUM names another one`);
+  if (process.env.CI === 'true') throw new Error(`no browser at ${CHROMIUM}`);
+  console.warn(`not run: no browser at ${CHROMIUM}; QUESTLINE_TEST_CHROMIUM names another one`);
   return false;
 }
 
 export interface Window {
   readonly page: Page;
-  /** What the page complained about. */
+  /** Errors in the console of the page. */
   readonly complaints: readonly string[];
-  /** Every origin that the page asked for anything. */
+  /** Every origin to which the page sent a request. */
   readonly asked: ReadonlySet<string>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { findServer } from '../../s3/test/server.ts';
 import { emptyFolder, outcome } from './command.ts';
 
-// Every test starts processes, which takes its time on a busy machine.
+// Every test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const server = await findServer();
@@ -18,8 +18,8 @@ async function refused(env: Readonly<Record<string, string>>): Promise<string> {
   return stderr;
 }
 
-describe('a bucket that cannot be used stops the start and changes nothing', () => {
-  it('because nobody answers', async () => {
+describe('startup with an unusable bucket', () => {
+  it('stops without changes when the endpoint is unreachable', async () => {
     const away = createServer().listen(0, '127.0.0.1');
     await once(away, 'listening');
     const { port } = away.address() as AddressInfo;
@@ -31,7 +31,9 @@ describe('a bucket that cannot be used stops the start and changes nothing', () 
       S3_ACCESS_KEY_ID: 'questline',
       S3_SECRET_ACCESS_KEY: 'hush',
     };
-    expect(await refused(env)).toBe('questline: S3_ENDPOINT: nothing listens there (ECONNREFUSED)\n');
+    expect(await refused(env)).toBe(
+      'questline: S3_ENDPOINT: connection refused, no server listens there (ECONNREFUSED)\n',
+    );
   });
 
   if (server === undefined) {
@@ -47,15 +49,15 @@ describe('a bucket that cannot be used stops the start and changes nothing', () 
     S3_REGION: region,
   };
 
-  it('because it is not there', async () => {
+  it('stops without changes when the bucket does not exist', async () => {
     expect(await refused({ ...env, S3_BUCKET: 'questline-not-there' })).toBe(
-      'questline: S3_BUCKET: there is no bucket questline-not-there; it is not made by itself\n',
+      'questline: S3_BUCKET: there is no bucket questline-not-there; create it first\n',
     );
   });
 
-  it('because the secret is wrong', async () => {
+  it('stops without changes when the secret is wrong', async () => {
     expect(await refused({ ...env, S3_SECRET_ACCESS_KEY: 'hush' })).toMatch(
-      /^questline: S3_ACCESS_KEY_ID: it is not let into [\w-]+; compare it and S3_SECRET_ACCESS_KEY with .*\n$/,
+      /^questline: S3_ACCESS_KEY_ID: access to [\w-]+ is denied; check it and S3_SECRET_ACCESS_KEY\n$/,
     );
   });
 });

@@ -7,17 +7,17 @@ import { onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** The real command in a process of its own. */
+/** The real command in a separate process. */
 export interface Running {
-  /** Everything written so far, both streams. */
+  /** The output so far, of both streams. */
   output(): string;
   stdout(): string;
   stderr(): string;
-  /** Resolves once the output has this. Rejects when the process ends first. */
+  /** Resolves when the output matches. Rejects if the process ends first. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Ends it at once, if it still runs. */
+  /** Kills the process if it is still running. */
   kill(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Runs until the test ends, at the longest. */
+/** Runs at most until the test ends. */
 export function questline(
   args: readonly string[],
   { cwd = emptyFolder(), ...options }: RunOptions = {},
@@ -44,7 +44,7 @@ export function launch(
 ): Running {
   const child = spawn(process.execPath, ['--conditions=@questline/source', MAIN, ...args], {
     cwd,
-    // Nothing of the machine's own environment may reach it.
+    // The environment of the machine must not affect it.
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -85,14 +85,14 @@ export function launch(
   };
 }
 
-/** What a command that comes to its own end says. */
+/** The output of a command that ends by itself. */
 export async function outcome(args: readonly string[], options?: RunOptions) {
   const running = questline(args, options);
   const { code } = await running.ended;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-/** What the start lines of a demo tell. */
+/** The content of the start lines of a demo. */
 export interface StartLines {
   readonly url: string;
   readonly key: string;
@@ -100,7 +100,7 @@ export interface StartLines {
 }
 
 export async function startLines(running: Running): Promise<StartLines> {
-  await running.until(/Ctrl\+C stops it/);
+  await running.until(/Press Ctrl\+C to stop/);
   const text = running.stdout();
   const found = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? '';
   return {

@@ -1,31 +1,38 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasBrowser } from './browser.ts';
-import { filmsRound, inThisProcess } from './films.ts';
+import { HOST_SESSIONS, hostRound, inHost } from './console-host.ts';
+import { everyPage } from './console-pages.ts';
+import { agentsRound, composerRound, diagramsRound, heldModels, recordedModels } from './console-talk.ts';
+import { deviceRound } from './device-round.ts';
+import { inThisProcess } from './in-process.ts';
 import {
   DESKTOP,
   inWindow,
   keyboardJourney,
   newcomersJourney,
-  obstacles,
-  photograph,
+  openPage,
   riverModels,
   root,
   signUp,
 } from './journey.ts';
 import { administratorsRound } from './round.ts';
+import { ownThingsRound, sharedRound } from './sharing-round.ts';
+import { filmsRound, videoModels } from './videos.ts';
+import { createReceiver, webhooksRound } from './webhooks-round.ts';
 import { hasServices, inFolder, onServices } from './workplaces.ts';
 
-// Processes, a browser and pictures take their time on a busy machine.
+// Processes, a browser and screenshots are slow on a busy machine.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
-/** Bytes, compressed. */
-const LARGEST = 150_000;
+/** Maximum compressed bytes that every visit loads. */
+const MAX_SIZE = 100_000;
+const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 800 };
 
 const hasEverything = hasBrowser() && (await hasServices());
@@ -35,25 +42,32 @@ async function rivers() {
   const { script, finishFirst } = riverModels();
   const upstream = await createOpenAIUpstream({ script });
   onTestFinished(() => upstream.close());
-  const models = { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: upstream.baseUrl };
+  const models = {
+    OPENAI_API_KEY: 'sk-test-0123456789abcdef',
+    OPENAI_BASE_URL: upstream.baseUrl,
+    OPENAI_PROTOCOL: 'responses',
+  };
   return { models, finishFirst };
 }
 
-describe.skipIf(!hasBrowser())('the console in a browser', () => {
+describe.skipIf(!hasBrowser())('console in a browser', () => {
   beforeAll(async () => {
     await promisify(execFile)('npm', ['run', '--silent', 'build:app', '-w', '@questline/console'], {
       cwd: root,
     });
   });
 
-  it('is small, and names no other place to load anything from', () => {
+  it('stays small and loads nothing from other origins', () => {
     const folder = join(root, 'packages/console/dist/app');
-    const sizes = readdirSync(folder).map((file) => gzipSync(readFileSync(join(folder, file))).length);
-    const sum = sizes.reduce((total, size) => total + size, 0);
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+    const imported = /(?:from|import)\s*"\.\/([^"]+)"/g;
+    const first = new Set(['index.html', 'console.css', 'icon.svg', 'console.js']);
+    for (const name of first) for (const [, chunk = ''] of read(name).matchAll(imported)) first.add(chunk);
+    const sum = [...first].reduce((total, name) => total + gzipSync(read(name)).length, 0);
     console.log(`the console: ${Math.round(sum / 1000)} kB compressed`);
-    expect(sum).toBeLessThan(LARGEST);
-    for (const file of ['index.html', 'console.css']) {
-      expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/(?:https?:)?\/\/[\w-]+\.\w/);
+    expect(sum).toBeLessThan(MAX_SIZE);
+    for (const file of ['index.html', 'diagram.html', 'console.css']) {
+      expect(read(file)).not.toMatch(/(?:https?:)?\/\/[\w-]+\.\w/);
     }
   });
 
@@ -62,7 +76,7 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     { name: 'PostgreSQL, Redis, S3 and SMTP', set: 'services', open: onServices },
   ]) {
     it.skipIf(open === onServices && !hasEverything)(
-      `takes a newcomer from the code to an answer, a key, a file and the usage, on ${name}`,
+      `guides a new user from the code to an answer, a key, a file and the usage, on ${name}`,
       async () => {
         const { models, finishFirst } = await rivers();
         const workplace = await open(models);
@@ -71,39 +85,39 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     );
   }
 
-  it('can be used without a mouse, from the door to an answer and a key', async () => {
+  it('works without a mouse, from sign-in to an answer and a key', async () => {
     const { models, finishFirst } = await rivers();
     finishFirst();
     const workplace = await inFolder(models);
     await inWindow(DESKTOP, workplace, (window) => keyboardJourney(window, workplace));
   });
 
-  it('does at every place what it offers: agents, data lakes, settings, users, invites', async () => {
+  it('supports its features on every page: agents, data lakes, settings, users, invites', async () => {
     const workplace = await inFolder((await rivers()).models);
     await inWindow(DESKTOP, workplace, (window) => administratorsRound(window, workplace));
   });
 
-  it('has a film made, plays it, and cancels another one', async () => {
-    const workplace = await inThisProcess();
+  it('creates and plays a video, and cancels another one', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
     await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => filmsRound(window, workplace));
   });
 
-  it('shows the code of an invite once where there is no key to keep it with', async () => {
-    const workplace = await inThisProcess();
+  it('shows an invite code once when no encryption key is set', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
     await inWindow(DESKTOP, { running: { output: () => '' } }, async (window) => {
       const { page, complaints } = window;
       await signUp(window, workplace);
-      await page.getByRole('link', { name: 'Invites' }).click();
-      await page.getByRole('button', { name: 'Make invites' }).click();
+      await openPage(page, 'Invites');
+      await page.getByRole('button', { name: 'Create invites' }).click();
       await page.locator('code', { hasText: /^\w{20}$/ }).waitFor();
       await page.reload();
-      await page.locator('code', { hasText: 'not kept' }).waitFor();
+      await page.locator('code', { hasText: 'not stored' }).waitFor();
       expect(complaints).toEqual([]);
     });
   });
 
-  it('stays signed in when a model provider is refused, and not when its own token is', async () => {
-    const workplace = await inThisProcess();
+  it('stays signed in when a model provider is rejected, and signs out when its own token is', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
     await inWindow(DESKTOP, { running: { output: () => '' } }, async (window) => {
       const { page } = window;
       await signUp(window, workplace);
@@ -111,11 +125,11 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
         status: 401,
         contentType: 'application/json',
         headers: more,
-        body: JSON.stringify({ error: 'Refused by somebody' }),
+        body: JSON.stringify({ error: 'Refused by a proxy' }),
       });
       await page.route('**/api/v1/usage', (route) => route.fulfill(refused({})));
-      await page.getByRole('link', { name: 'Usage' }).click();
-      await page.getByRole('alert').getByText('Refused by somebody').waitFor();
+      await openPage(page, 'Usage');
+      await page.getByRole('alert').getByText('Refused by a proxy').waitFor();
       await page.getByRole('heading', { name: 'Usage' }).waitFor();
       await page.route('**/api/v1/files**', (route) =>
         route.fulfill(refused({ 'WWW-Authenticate': 'Bearer' })),
@@ -125,36 +139,64 @@ describe.skipIf(!hasBrowser())('the console in a browser', () => {
     });
   });
 
-  it('shows every place by keyboard, on a phone, light and dark, and nothing is in the way', async () => {
-    const workplace = await inFolder((await rivers()).models);
-    await inWindow(PHONE, workplace, async (window) => {
-      const { page } = window;
-      await signUp(window, workplace);
-      const places = [
-        'Chat',
-        'Files',
-        'Films and music',
-        'Agents',
-        'Data lakes',
-        'API keys',
-        'Usage',
-        'Settings',
-        'Users',
-        'Invites',
-      ];
-      for (const theme of ['light', 'dark']) {
-        await page.getByLabel('Theme').selectOption(theme);
-        for (const place of places) {
-          await page.getByRole('link', { name: place, exact: true }).focus();
-          await page.keyboard.press('Enter');
-          if (place !== 'Chat') await page.getByRole('heading', { name: place, level: 1 }).waitFor();
-          await page.locator('.quiet', { hasText: 'Loading' }).waitFor({ state: 'detached' });
-          await photograph(page, `phone-${theme}-${place.toLowerCase().replaceAll(' ', '-')}`);
-          expect([theme, place, await obstacles(page)]).toEqual([theme, place, []]);
-          const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-          expect([place, await page.evaluate(overflow)]).toEqual([place, false]);
-        }
-      }
-    });
+  it('signs in a program by its code, before and after the user is signed in', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => deviceRound(window, workplace));
   });
+
+  it('keeps model, tools, text and focus during a conversation, and text typed while an answer arrives', async () => {
+    const { models, finish } = heldModels();
+    const workplace = await inThisProcess({ models });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
+      composerRound(window, workplace, finish),
+    );
+  });
+
+  it('calls the agents that the user chooses', async () => {
+    const { models, requests } = recordedModels();
+    const workplace = await inThisProcess({ models });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
+      agentsRound(window, workplace, requests),
+    );
+  });
+
+  it('lists shared resources with their permission, opens and leaves them', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => sharedRound(window, workplace));
+  });
+
+  it('changes the profile, the state of an artifact and the files of a data lake', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => ownThingsRound(window, workplace));
+  });
+
+  it('creates, tests, rotates, disables, replays and deletes webhooks of a user and an organization', async () => {
+    const { receiver, sender } = createReceiver();
+    const workplace = await inThisProcess({ models: videoModels(), webhooks: sender });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
+      webhooksRound(window, workplace, receiver),
+    );
+  });
+
+  it('draws every kind of diagram in a frame of its own, and shows a faulty one as it is', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => diagramsRound(window, workplace));
+  });
+
+  for (const size of [WIDE, PHONE]) {
+    it(`shows every page at ${size.width} pixels, light and dark, without accessibility violations`, async () => {
+      const workplace = await inThisProcess({
+        models: videoModels(),
+        secretEncryptionKey: 'b'.repeat(64),
+      });
+      await inWindow(size, { running: { output: () => '' } }, (window) => everyPage(window, workplace, size));
+    });
+  }
+
+  for (const [name, session] of HOST_SESSIONS) {
+    it(`uses the host's session: ${name}`, async () => {
+      const workplace = await inHost(session);
+      await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => hostRound(window, workplace));
+    });
+  }
 });

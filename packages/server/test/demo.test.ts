@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePdf } from '../../documents/test/make.ts';
 import { hasBrowser, openWindow } from './browser.ts';
@@ -28,11 +29,11 @@ describe('questline start --demo', () => {
     rmSync(cwd, { recursive: true });
   });
 
-  it('begins with a thousand credits', () => {
+  it('starts with a thousand credits', () => {
     expect(running.stdout()).toContain('one account with 1000 credits');
   });
 
-  it('prints a curl line that streams an answer to its end', async () => {
+  it('prints a curl command that streams an answer to its end', async () => {
     const { stdout } = await shell('sh', ['-c', lines.curl]);
     const received = stdout.trim().split('\n');
     const events = received
@@ -47,7 +48,24 @@ describe('questline start --demo', () => {
     });
   });
 
-  it('spends credits that one can see', async () => {
+  it('prints the base URL and the key for clients of the OpenAI API', async () => {
+    const [, baseURL] = /export OPENAI_BASE_URL=(\S+)/.exec(running.stdout()) ?? [];
+    const [, apiKey] = /export OPENAI_API_KEY=(\S+)/.exec(running.stdout()) ?? [];
+    expect(baseURL).toBe(`${lines.url}/openai/v1`);
+    const client = new OpenAI({ baseURL, apiKey });
+    const models = await client.models.list();
+    expect(models.data.map(({ id }) => id)).toContain('demo-chat');
+    const answer = await client.chat.completions.create({
+      model: 'demo-echo',
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    expect(answer.choices[0]?.message.content).toContain('Hello');
+    const unknown = await fetch(`${lines.url}/openai/.well-known/none`);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ error: { code: 'not_found' } });
+  });
+
+  it('spends visible credits', async () => {
     const before = await balance(lines);
     const { stdout } = await shell('sh', ['-c', lines.curl]);
     const used = Number(/"used":([\d.]+)/.exec(stdout)?.[1]);
@@ -55,7 +73,7 @@ describe('questline start --demo', () => {
     expect(await balance(lines)).toBeCloseTo(before - used, 6);
   });
 
-  it('answers a chat that names no model, and lets one look at the quest', async () => {
+  it('answers a chat without a model name and shows the quest', async () => {
     const { url, key } = lines;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ message: 'Hello', wait: true });
@@ -71,7 +89,7 @@ describe('questline start --demo', () => {
     expect(await quest.json()).toMatchObject({ status: 'done', reply: reply.response });
   });
 
-  it('speaks and draws without any key, in bytes that players and browsers know', async () => {
+  it('makes speech and images without a key, as valid media files', async () => {
     const { url, key } = lines;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const speak = async (format?: string) => {
@@ -105,7 +123,7 @@ describe('questline start --demo', () => {
     expect(Buffer.from(await picture.arrayBuffer()).toString('latin1', 1, 4)).toBe('PNG');
   });
 
-  it('makes a film and a tune as jobs, kept as files and paid for when they are done', async () => {
+  it('makes video and music as jobs, stored as files and charged on completion', async () => {
     const { url, key } = lines;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     interface Job {
@@ -114,9 +132,9 @@ describe('questline start --demo', () => {
       readonly output: { readonly url: string; readonly content_type: string } | null;
       readonly credits: { readonly settled: number | null };
     }
-    const make = async (kind: 'video' | 'music', wish: object): Promise<Job> => {
+    const make = async (kind: 'video' | 'music', input: object): Promise<Job> => {
       const path = `${url}/api/v1/${kind}-generations`;
-      const body = JSON.stringify({ prompt: 'A red panda', ...wish });
+      const body = JSON.stringify({ prompt: 'A red panda', ...input });
       const accepted = await fetch(path, { method: 'POST', headers, body });
       expect(accepted.status).toBe(202);
       const { id } = (await accepted.json()) as Job;
@@ -126,29 +144,29 @@ describe('questline start --demo', () => {
         .toMatchObject({ state: 'succeeded', output: { availability: 'ready' } });
       return look();
     };
-    const bytesOf = async ({ output }: Job): Promise<Buffer> => {
+    const toBytes = async ({ output }: Job): Promise<Buffer> => {
       const answer = await fetch(new URL(output?.url ?? '', url));
       expect(answer.headers.get('content-type')).toBe(output?.content_type);
       return Buffer.from(await answer.arrayBuffer());
     };
     const before = await balance(lines);
-    const film = await make('video', { model: 'demo-video', duration_seconds: 4 });
-    const bytes = await bytesOf(film);
-    expect([film.output?.content_type, bytes.toString('latin1', 4, 8)]).toEqual(['video/mp4', 'ftyp']);
+    const video = await make('video', { model: 'demo-video', duration_seconds: 4 });
+    const bytes = await toBytes(video);
+    expect([video.output?.content_type, bytes.toString('latin1', 4, 8)]).toEqual(['video/mp4', 'ftyp']);
     const tune = await make('music', { model: 'demo-music', duration_seconds: 3, format: 'wav' });
-    const sound = await bytesOf(tune);
+    const sound = await toBytes(tune);
     expect([tune.output?.content_type, sound.toString('latin1', 0, 4), sound.length]).toEqual([
       'audio/wav',
       'RIFF',
       44 + 3 * 48_000,
     ]);
-    const paid = (film.credits.settled ?? 0) + (tune.credits.settled ?? 0);
+    const paid = (video.credits.settled ?? 0) + (tune.credits.settled ?? 0);
     expect(paid).toBeGreaterThan(0);
     expect(await balance(lines)).toBeCloseTo(before - paid, 6);
     if (hasBrowser()) expect(await playedBy(bytes)).toEqual({ width: 64, height: 36, seconds: 4 });
   }, 180_000);
 
-  it('takes a picture and a PDF, shows them to the model, and tells what it was given', async () => {
+  it('accepts an image and a PDF, sends them to the model and describes them', async () => {
     const { url, key } = lines;
     const curl = async (...args: string[]) =>
       (await shell('curl', ['--silent', '--show-error', ...args])).stdout;
@@ -193,7 +211,7 @@ describe('questline start --demo', () => {
     });
   });
 
-  it('keeps its secrets in a file for the owner only, and uses them again', async () => {
+  it('stores its secrets in a file readable only by the owner and reuses them', async () => {
     const cwd = emptyFolder();
     const first = questline(['start', '--demo', '--port', '0'], { cwd });
     await startLines(first);
@@ -207,7 +225,7 @@ describe('questline start --demo', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('answers 404 for unknown paths of the api and for everything else', async () => {
+  it('answers 404 for unknown paths of the API and all others', async () => {
     const { url } = lines;
     const unknown = await fetch(`${url}/api/nothing`);
     expect(unknown.status).toBe(404);
@@ -215,7 +233,7 @@ describe('questline start --demo', () => {
     expect((await fetch(`${url}/nothing`)).status).toBe(404);
   });
 
-  it('honours STORAGE_DIR and reads a .env file, which the environment beats', async () => {
+  it('reads STORAGE_DIR and a .env file, which environment variables override', async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, '.env'), 'STORAGE_DIR=./from-file\nPORT=1\n');
     await startLines(questline(['start', '--demo'], { cwd, env: { PORT: '0' } }));
@@ -229,7 +247,7 @@ async function balance({ url, key }: StartLines): Promise<number> {
   return body.balance;
 }
 
-/** Decodes a picture of a film's middle. Runs in the page. */
+/** Decodes an image from the middle of a video. Runs in the page. */
 const PLAY = `async (data) => {
   const video = document.createElement('video');
   const until = (event) =>
@@ -247,11 +265,11 @@ const PLAY = `async (data) => {
   return { width: video.videoWidth, height: video.videoHeight, seconds: video.duration };
 }`;
 
-/** What a browser sees of a film. */
-async function playedBy(film: Buffer): Promise<unknown> {
+/** The properties of a video in a browser. */
+async function playedBy(video: Buffer): Promise<unknown> {
   const { page, close } = await openWindow({ width: 400, height: 300 });
   try {
-    return await page.evaluate(`(${PLAY})(${JSON.stringify(film.toString('base64'))})`);
+    return await page.evaluate(`(${PLAY})(${JSON.stringify(video.toString('base64'))})`);
   } finally {
     await close();
   }

@@ -20,12 +20,12 @@ describe.runIf(hasServices)('questline start on PostgreSQL and Redis', () => {
     await pool.end();
   });
 
-  it('keeps everything there, and nothing but its secrets in the folder', async () => {
+  it('stores everything there, and only its secrets in the folder', async () => {
     const cwd = emptyFolder();
     const env = { PORT: '0', DATABASE_URL: url, REDIS_URL };
     const first = questline(['start', '--demo'], { cwd, env });
     const { url: address, key } = await startLines(first);
-    expect(first.stdout()).toMatch(/kept in PostgreSQL at 127\.0\.0\.1:5432\/test$/m);
+    expect(first.stdout()).toMatch(/Data +PostgreSQL at 127\.0\.0\.1:5432\/test$/m);
     const before = await spend(address, key);
     expect(before).toBeLessThan(1000);
     first.signal('SIGKILL');
@@ -36,32 +36,33 @@ describe.runIf(hasServices)('questline start on PostgreSQL and Redis', () => {
     expect(await balance(second.url, second.key)).toBe(before);
   });
 
-  it('stops on an encryption key that this database was not begun with', async () => {
+  it('stops when the secrets of the database are missing', async () => {
     const env = { PORT: '0', DATABASE_URL: url, REDIS_URL };
     const { code, stderr } = await outcome(['start', '--demo'], { env });
-    expect(stderr).toMatch(/^questline: SECRET_ENCRYPTION_KEY: is missing, and this data was begun with one/);
+    expect(stderr).toMatch(/JWT_SECRET: missing, but this workspace has one/);
+    expect(stderr).toMatch(/SECRET_ENCRYPTION_KEY: missing, but this data was created with one/);
     expect(code).toBe(1);
   });
 
-  it('stops when the database user may not make tables', async () => {
+  it('stops when the database user may not create tables', async () => {
     const role = `${schema}_guest`;
     await pool.query(`create role ${role} login; grant usage on schema ${schema} to ${role}`);
     try {
       const guest = new URL(url);
       guest.username = role;
       const { code, stderr } = await outcome(['start'], { env: { PORT: '0', DATABASE_URL: guest.href } });
-      expect(stderr).toBe('questline: DATABASE_URL: the user may not make tables there (42501)\n');
+      expect(stderr).toBe('questline: DATABASE_URL: the user may not create tables (42501)\n');
       expect(code).toBe(1);
     } finally {
       await pool.query(`drop owned by ${role}; drop role ${role}`);
     }
   });
 
-  it('stops when Redis is not there', async () => {
+  it('stops when Redis is unreachable', async () => {
     const env = { PORT: '0', DATABASE_URL: url, REDIS_URL: 'redis://:hush@127.0.0.1:1' };
     const cwd = emptyFolder();
     const { code, stderr } = await outcome(['start', '--demo'], { cwd, env });
-    expect(stderr).toBe('questline: REDIS_URL: nothing listens there (ECONNREFUSED)\n');
+    expect(stderr).toBe('questline: REDIS_URL: connection refused, no server listens there (ECONNREFUSED)\n');
     expect(code).toBe(1);
     expect(readdirSync(cwd)).toEqual([]);
   });

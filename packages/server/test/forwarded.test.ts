@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../src/log.ts';
 import { createRequests } from '../src/requests.ts';
 
-/** Says what address it was given. */
+/** Returns the received client address. */
 const mirror: Mountable = {
   handle: async ({ remoteAddress }) => ({ status: 200, headers: {}, body: String(remoteAddress) }),
 };
@@ -33,6 +33,6 @@ it.each([
   ['the last of several headers', ['10.0.0.1', '2001:db8::7'], '2001:db8::7'],
   ['nothing that is no address', 'me', '127.0.0.1'],
   ['the connection, without a proxy', undefined, '127.0.0.1'],
-])('believes %s', async (_what, forwarded, seen) => {
+])('trusts %s', async (_what, forwarded, seen) => {
   expect(await seenWith(forwarded)).toBe(seen);
 });

@@ -5,7 +5,7 @@ import { outcome } from './command.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-describe('the command line', () => {
+describe('command-line help', () => {
   const cases: readonly (readonly [string[], number, 'stdout' | 'stderr', RegExp])[] = [
     [[], 0, 'stdout', /^Usage: questline <command>[\s\S]+ start {2}/],
     [['--help'], 0, 'stdout', /^Usage: questline <command>/],
@@ -24,35 +24,35 @@ describe('the command line', () => {
       ['keys', 'make'],
       2,
       'stderr',
-      /^questline: there is no command 'keys make'; there are: keys create, keys list, keys revoke\n$/,
+      /^questline: unknown command 'keys make'; known commands: keys create, keys list, keys revoke\n$/,
     ],
     [['--version'], 0, 'stdout', new RegExp(`^${version.replaceAll('.', '\\.')}\n$`)],
     [
       ['stop'],
       2,
       'stderr',
-      /^questline: there is no command 'stop'; there are: start, migrate, doctor, keys create, .*\n$/,
+      /^questline: unknown command 'stop'; known commands: start, migrate, doctor, keys create, .*\n$/,
     ],
     [
       ['--verison'],
       2,
       'stderr',
-      /^questline: questline has no option --verison; there are: --version, --help\n$/,
+      /^questline: questline: unknown option --verison; known options: --version, --help\n$/,
     ],
     [
       ['start', '--prot', '1'],
       2,
       'stderr',
-      /has no option --prot; there are: --demo, --port, --host, --help\n {2}questline start takes no argument '1'\n$/,
+      /unknown option --prot; known options: --demo, --port, --host, --help\n {2}questline start: unexpected argument '1'\n$/,
     ],
-    [['start', '--port'], 2, 'stderr', /^questline: --port wants a value: --port N\n$/],
+    [['start', '--port'], 2, 'stderr', /^questline: --port: missing value, use --port N\n$/],
     [['start', '--demo=yes'], 2, 'stderr', /^questline: --demo takes no value\n$/],
-    [['start', 'now'], 2, 'stderr', /^questline: questline start takes no argument 'now'\n$/],
+    [['start', 'now'], 2, 'stderr', /^questline: questline start: unexpected argument 'now'\n$/],
     [['start', '--port', 'x'], 1, 'stderr', /^questline: PORT: expected a whole number/],
   ];
 
   for (const [args, code, stream, text] of cases) {
-    it(`questline ${args.join(' ')}`, async () => {
+    it(`prints the help of questline ${args.join(' ')}`, async () => {
       const result = await outcome(args);
       expect(result.code).toBe(code);
       expect(result[stream]).toMatch(text);

@@ -16,10 +16,11 @@ const EMAIL = 'ada@example.com';
 export const DESKTOP = { width: 1200, height: 800 };
 const SIZE = { width: 320, height: 200 };
 
-/** What the page itself finds to be in the way of people, of those findings that are serious. */
-export async function obstacles(page: Page): Promise<string[]> {
+/** Serious accessibility violations of the page. */
+export async function obstacles(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
   const found = await page.evaluate(
-    `(() => { ${axe}; return axe.run(document, { resultTypes: ['violations'] }); })()`,
+    `(() => { ${axe}; return axe.run(document, ${JSON.stringify(options)}); })()`,
   );
   const { violations } = found as {
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
@@ -29,13 +30,13 @@ export async function obstacles(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Takes a picture for people to look at. */
+/** Takes a screenshot for manual review. */
 export async function photograph(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`) });
 }
 
-/** Does something in a new window, and tells what the page and the server showed when it fails. */
+/** Performs actions in a new window, and reports the state of the page and the server on failure. */
 export async function inWindow(
   size: { width: number; height: number },
   { running }: { readonly running: Pick<Workplace['running'], 'output'> },
@@ -52,29 +53,34 @@ export async function inWindow(
       .catch(() => '(nothing to read)');
     await photograph(page, 'failed').catch(() => undefined);
     const log = running.output().split('\n').slice(-40).join('\n');
-    const told = `at ${page.url()} the page shows:\n${text}\n\nit complained: ${complaints.join('; ')}\n\nthe server wrote:\n${log}`;
-    throw new Error(`${String(cause)}\n\n${told}`, { cause });
+    const reported = `at ${page.url()} the page shows:\n${text}\n\nit complained: ${complaints.join('; ')}\n\nthe server wrote:\n${log}`;
+    throw new Error(`${String(cause)}\n\n${reported}`, { cause });
   } finally {
     await window.close();
   }
 }
 
-/** From the address bar into the workspace, as somebody nobody knows yet. */
+/** Signs a new user up, from the address bar to the workspace. */
 export async function signUp(
   { page }: Window,
-  { url, code }: Pick<Workplace, 'url' | 'code'>,
+  { url, code, running }: Pick<Workplace, 'url' | 'code'> & Partial<Pick<Workplace, 'running'>>,
 ): Promise<void> {
   await page.goto(url);
   await page.getByLabel('E-mail address').fill(EMAIL);
-  await page.getByRole('button', { name: 'Send the code' }).click();
+  await page.getByRole('button', { name: 'Send code' }).click();
   await page.getByLabel('Code', { exact: true }).fill(await code(EMAIL));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('Your name').fill('Ada');
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  const [, setupCode] = /needs this setup code:\s+(\S+)/.exec(running?.output() ?? '') ?? [];
+  if (setupCode !== undefined) await page.getByLabel('Invite code').fill(setupCode);
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByLabel('Message').waitFor();
 }
 
-/** Models that answer about rivers, stop in the middle of the first answer until they are told, and draw when asked to. */
+/**
+ * Models that answer about rivers, hold the first answer in the middle until released, and generate images on
+ * request.
+ */
 export function riverModels(): { readonly script: ScriptSource; finishFirst(): void } {
   let finishFirst = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -82,10 +88,10 @@ export function riverModels(): { readonly script: ScriptSource; finishFirst(): v
   });
   return {
     script({ body }) {
-      // Other things are asked of it too, which have none.
-      const { messages = [] } = body as { messages?: readonly { role: string; content: unknown }[] };
-      const last = messages.at(-1);
-      if (last?.role === 'tool') return { steps: [{ text: 'Here they are.' }] };
+      // Requests other than chat have neither.
+      const { input = [] } = body as { input?: readonly { type?: string; content?: unknown }[] };
+      const last = input.at(-1);
+      if (last?.type === 'function_call_output') return { steps: [{ text: 'Here they are.' }] };
       if (JSON.stringify(last ?? '').includes('Draw')) return { steps: DRAWING };
       return { steps: [{ text: 'A **river** ' }, { wait: held }, { text: 'flows to the sea.' }] };
     },
@@ -126,8 +132,8 @@ const DRAWING: NonNullable<Script['steps']> = [
 ];
 
 /**
- * From the code to an answer that streams in, a key, a file and the usage: the way of a newcomer who becomes the
- * administrator of an empty workspace.
+ * The path of a new user who becomes the administrator of an empty workspace: from the code to a streamed
+ * answer, a key, a file and the usage.
  */
 export async function newcomersJourney(
   window: Window,
@@ -144,23 +150,23 @@ export async function newcomersJourney(
 
   await signUp(window, workplace);
   // The first account administers the workspace.
-  await page.getByRole('link', { name: 'Settings' }).waitFor();
+  await page.getByRole('link', { name: 'Administration' }).waitFor();
   await look('new');
 
   await page.getByLabel('Model', { exact: true }).selectOption({ index: 1 });
   await page.getByLabel('Message').fill('What does a river do?');
   await page.keyboard.press('Enter');
-  const answer = page.locator('.said.assistant');
+  const answer = page.locator('.message.assistant');
   await answer.getByText('A river').waitFor();
   expect(await answer.textContent()).not.toContain('flows');
   await look('streaming');
   finishAnswer();
   await answer.getByText('flows to the sea.').waitFor();
   expect(await answer.locator('strong').textContent()).toBe('river');
-  // The conversation has an address of its own, and is there when one comes back to it.
+  // The conversation has its own address, which can be opened again.
   await page.waitForURL(/#\/chat\/[0-9a-f]{24}$/);
   await page.reload();
-  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+  await page.locator('.message.assistant').getByText('flows to the sea.').waitFor();
   await look('chat');
   const conversation = new URL(page.url()).hash;
 
@@ -169,17 +175,17 @@ export async function newcomersJourney(
   await page.keyboard.press('Enter');
   await answer.getByText('Here they are.').waitFor();
   await page.getByRole('img', { name: 'bar chart: Rivers of Europe' }).locator('rect').nth(3).waitFor();
-  await page.getByRole('img', { name: 'From rain to sea: Rain to Soaks in?' }).waitFor();
+  await page.getByRole('img', { name: 'From rain to sea', exact: true }).waitFor();
   await look('drawings');
-  // What was drawn is part of the conversation.
+  // The generated image is part of the conversation.
   await page.reload();
   await page.getByRole('img', { name: 'bar chart: Rivers of Europe' }).waitFor();
 
-  await page.getByRole('link', { name: 'API keys' }).click();
+  await openPage(page, 'API keys');
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name', { exact: true }).fill('laptop');
-  await page.getByLabel('What it may do').selectOption('full');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByLabel('Permissions').selectOption('full');
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = (await page.locator('.secret').textContent()) ?? '';
   await look('key');
   expect(await whoHas(key, url)).toEqual([200, 'Ada']);
@@ -195,11 +201,11 @@ export async function newcomersJourney(
   await page.getByRole('button', { name: 'Close' }).click();
   await look('files');
 
-  await page.getByRole('link', { name: 'Usage' }).click();
+  await openPage(page, 'Usage');
   await page.getByRole('cell', { name: 'sendChatMessage' }).first().waitFor();
   await look('usage');
 
-  // The page keeps who is signed in and how it looks, and has it nowhere but there.
+  // The page stores only the token and the theme, and only in local storage.
   const token = await assertKeptByPage(page);
   expect([...asked]).toEqual([url]);
 
@@ -220,11 +226,11 @@ export async function newcomersJourney(
   expect(await page.evaluate("localStorage.getItem('questline.token')")).toBeNull();
 }
 
-/** The way of somebody who has a keyboard and nothing else. */
+/** Uses the keyboard only. */
 export async function keyboardJourney({ page }: Window, { url, code }: Workplace): Promise<void> {
   const { keyboard } = page;
   await page.goto(url);
-  // What is asked for next has the focus already.
+  // The next field already has the focus.
   await focusOn(page, page.getByLabel('E-mail address'));
   await keyboard.type(EMAIL);
   await keyboard.press('Enter');
@@ -236,16 +242,18 @@ export async function keyboardJourney({ page }: Window, { url, code }: Workplace
   await keyboard.press('Enter');
 
   await page.getByLabel('Message').waitFor();
+  // The composer has the initial focus, and the skip link leads back to it.
   await page.reload();
-  await page.getByLabel('Message').waitFor();
-  await keyboard.press('Tab');
-  await focusOn(page, page.getByRole('button', { name: 'Skip to the content' }));
+  await focusOn(page, page.getByLabel('Message'));
+  await page.getByRole('button', { name: 'Skip to content' }).focus();
   await keyboard.press('Enter');
-  await tabTo(page, page.getByLabel('Message'));
+  await focusOn(page, page.getByLabel('Message'));
   await keyboard.type('What does a river do?');
   await keyboard.press('Enter');
-  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+  await page.locator('.message.assistant').getByText('flows to the sea.').waitFor();
 
+  await tabTo(page, page.getByRole('link', { name: /^Account/ }));
+  await keyboard.press('Enter');
   await tabTo(page, page.getByRole('link', { name: 'API keys' }));
   await keyboard.press('Enter');
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
@@ -262,16 +270,40 @@ export async function keyboardJourney({ page }: Window, { url, code }: Workplace
     .waitFor();
 }
 
-/** More than there is to stop at on any page. */
-const MOST_STOPS = 60;
+/** The pages behind an entry of the sidebar. */
+const GROUPS: Readonly<Record<string, string>> = {
+  Profile: 'Account',
+  Usage: 'Account',
+  'API keys': 'Account',
+  'Provider keys': 'Account',
+  Organizations: 'Account',
+  Invitations: 'Account',
+  Settings: 'Administration',
+  Users: 'Administration',
+  Invites: 'Administration',
+  'Public agents': 'Administration',
+  Reports: 'Administration',
+  'Audit log': 'Administration',
+};
+
+/** Opens a page like a user: through the sidebar and the tabs of its group. */
+export async function openPage(page: Page, name: string): Promise<void> {
+  const group = GROUPS[name];
+  if (group !== undefined) await page.getByRole('link', { name: new RegExp(`^${group}`) }).click();
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { name, level: 1 }).waitFor();
+}
+
+/** More than the focusable elements of any page. */
+const MAX_STOPS = 60;
 
 async function tabTo(page: Page, wanted: Locator): Promise<void> {
   await wanted.waitFor();
-  for (let stop = 0; stop < MOST_STOPS; stop += 1) {
+  for (let stop = 0; stop < MAX_STOPS; stop += 1) {
     if (await hasFocus(wanted)) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`the keyboard does not lead to ${wanted}`);
+  throw new Error(`the keyboard does not reach ${wanted}`);
 }
 
 async function focusOn(page: Page, wanted: Locator): Promise<void> {
@@ -285,7 +317,10 @@ async function hasFocus(wanted: Locator): Promise<boolean> {
   return (await wanted.and(wanted.page().locator(':focus')).count()) === 1;
 }
 
-/** The same session, at another process: what was said and uploaded is there, and more can be. */
+/**
+ * Continues the same session at another process: messages and uploads are available, and new ones can be
+ * added.
+ */
 async function continueElsewhere(
   { page }: Window,
   url: string,
@@ -296,10 +331,10 @@ async function continueElsewhere(
   await page.evaluate(`localStorage.setItem('questline.token', ${JSON.stringify(token)})`);
   await page.goto(`${url}/${conversation}`);
   await page.reload();
-  await page.locator('.said.assistant').getByText('flows to the sea.').waitFor();
+  await page.locator('.message.assistant').getByText('flows to the sea.').waitFor();
   await page.getByLabel('Message').fill('And what does a lake do?');
   await page.keyboard.press('Enter');
-  await page.locator('.said.assistant').getByText('flows to the sea.').nth(1).waitFor();
+  await page.locator('.message.assistant').getByText('flows to the sea.').nth(1).waitFor();
   await page.getByRole('link', { name: 'Files' }).click();
   await openPicture(page, 'river.png');
   await page.getByRole('button', { name: 'Close' }).click();
@@ -320,9 +355,9 @@ async function openPicture(page: Page, name: string): Promise<void> {
   await expect.poll(width, { timeout: 60_000 }).toBe(SIZE.width);
 }
 
-/** Once: what it was uploaded to is cleared away behind it. */
-async function expectKept({ keepersOf }: Workplace, bytes: Buffer): Promise<void> {
-  await expect.poll(async () => (await keepersOf(bytes)).length, { timeout: 60_000 }).toBe(1);
+/** Exactly one object: the upload object is removed afterwards. */
+async function expectKept({ getKeepers }: Workplace, bytes: Buffer): Promise<void> {
+  await expect.poll(async () => (await getKeepers(bytes)).length, { timeout: 60_000 }).toBe(1);
 }
 
 async function whoHas(key: string, url: string): Promise<[number, unknown]> {

@@ -6,19 +6,19 @@ import { LOGIN, mailServer } from '../../smtp/test/mail-server.ts';
 import { emptyFolder, outcome, questline, startLines } from './command.ts';
 import { post, signUp } from './newcomer.ts';
 
-// Every test starts processes, which takes its time on a busy machine.
+// Every test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const ADDRESS = 'ada@example.com';
 
-describe('a sign-in code', () => {
-  it('without mail settings is shown in the terminal, and makes the first account, which administers', async () => {
+describe('sign-in code by mail', () => {
+  it('appears in the terminal without mail settings and creates the first account as an administrator', async () => {
     const running = questline(['start', '--port', '0']);
     const { url } = await startLines(running);
     expect((await signUp(running, url, ADDRESS)).user?.isAdmin).toBe(true);
   });
 
-  it('with mail settings goes out encrypted, in the name of the app, and is shown nowhere else', async () => {
+  it('is sent encrypted in the name of the app with mail settings, and appears nowhere else', async () => {
     const server = await mailServer({ login: true });
     const cwd = emptyFolder();
     const authority = join(cwd, 'authority.pem');
@@ -49,7 +49,7 @@ describe('a sign-in code', () => {
     for (const hidden of [code ?? '', LOGIN.password]) expect(running.output()).not.toContain(hidden);
   });
 
-  it('comes from the public address unless told otherwise', async () => {
+  it('is sent from the public address by default', async () => {
     const server = await mailServer();
     const env = {
       PORT: '0',
@@ -63,7 +63,7 @@ describe('a sign-in code', () => {
   });
 });
 
-describe('a mail server that cannot be used stops the start and changes nothing', () => {
+describe('startup with an unusable mail server', () => {
   async function refused(env: Readonly<Record<string, string>>): Promise<string> {
     const cwd = emptyFolder();
     const { code, stdout, stderr } = await outcome(['start'], { cwd, env: { PORT: '0', ...env } });
@@ -72,7 +72,7 @@ describe('a mail server that cannot be used stops the start and changes nothing'
     return stderr;
   }
 
-  it('because it is away', async () => {
+  it('stops without changes when the server is unreachable', async () => {
     const server = await mailServer();
     await server.close();
     expect(await refused({ MAIL_HOST: '127.0.0.1', MAIL_PORT: String(server.port) })).toBe(
@@ -80,7 +80,7 @@ describe('a mail server that cannot be used stops the start and changes nothing'
     );
   });
 
-  it('because the password is wrong', async () => {
+  it('stops without changes when the password is wrong', async () => {
     const { port } = await mailServer({ login: true });
     const env = { MAIL_HOST: '127.0.0.1', MAIL_PORT: String(port), MAIL_USERNAME: LOGIN.username };
     expect(await refused({ ...env, MAIL_PASSWORD: 'another' })).toBe(

@@ -1,19 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
-import { METRICS } from '../src/watching/metrics-table.ts';
+import { METRICS } from '../src/observability/metrics-table.ts';
 import { emptyFolder, outcome, questline, startLines } from './command.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const TOKEN = 'marked-metrics-token-0123456789';
 
-/** Lines of figures: name, labels, value. */
+/** Lines of metrics: name, labels, value. */
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-function samplesOf(text: string): readonly Sample[] {
+function getSamples(text: string): readonly Sample[] {
   return text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -32,7 +32,7 @@ function figure(samples: readonly Sample[], metric: string, labels: Readonly<Rec
 }
 
 describe('GET /metrics', () => {
-  it('is nobody’s unless a token was set', async () => {
+  it('answers 404 until a token is set', async () => {
     const running = questline(['start', '--demo', '--port', '0']);
     const { url } = await startLines(running);
     const answer = await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer ' } });
@@ -40,13 +40,13 @@ describe('GET /metrics', () => {
     await answer.text();
   });
 
-  it('wants a token worth the name', async () => {
+  it('requires a strong token', async () => {
     const { code, stderr } = await outcome(['start'], { env: { PORT: '0', METRICS_TOKEN: 'short' } });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^questline: METRICS_TOKEN: expected 16 or more/);
   });
 
-  it('counts what happens, in labels of few values', async () => {
+  it('counts events with labels of few values', async () => {
     const cwd = emptyFolder();
     const running = questline(['start', '--demo', '--port', '0'], { cwd, env: { METRICS_TOKEN: TOKEN } });
     const { url, key } = await startLines(running);
@@ -73,15 +73,15 @@ describe('GET /metrics', () => {
 
     let text = '';
     let samples: readonly Sample[] = [];
-    // A client may have its whole answer a moment before the server counts it.
+    // A client may receive its complete answer a moment before the server counts it.
     await vi.waitFor(
       async () => {
         const answer = await scrape(TOKEN);
         expect(answer.status).toBe(200);
         expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
         text = await answer.text();
-        samples = samplesOf(text);
-        // The scrape itself is under way.
+        samples = getSamples(text);
+        // The scrape itself is open.
         expect(figure(samples, 'questline_http_requests_open')).toBe(1);
         expect(samples.map(({ name }) => name)).toContain('questline_job_duration_seconds_count');
       },
@@ -108,14 +108,14 @@ describe('GET /metrics', () => {
     expect(held).toBeGreaterThan(settled);
     expect(figure(samples, 'questline_tokens_total', { ...model, class: 'output' })).toBeGreaterThan(0);
     for (const part of ['store', 'queue', 'ledger', 'objects']) {
-      expect(figure(samples, 'questline_part_up', { part })).toBe(1);
+      expect(figure(samples, 'questline_dependency_up', { part })).toBe(1);
     }
     expect(figure(samples, 'process_resident_memory_bytes')).toBeGreaterThan(0);
 
-    // What is promised is there, with the labels that are promised, and no other metric of ours is.
+    // Exactly the documented metrics exist, with the documented labels.
     const promised = Object.entries(METRICS).map(([name, { kind }]) => `# TYPE ${name} ${kind}`);
-    const told = text.split('\n').filter((line) => /^# TYPE questline_/.test(line));
-    expect(told.sort()).toEqual(promised.sort());
+    const reported = text.split('\n').filter((line) => /^# TYPE questline_/.test(line));
+    expect(reported.sort()).toEqual(promised.sort());
     for (const { name, labels } of samples.filter((sample) => sample.name.startsWith('questline_'))) {
       const metric = name.replace(/_(?:bucket|sum|count)$/, '') as keyof typeof METRICS;
       const { labels: known } = METRICS[metric] ?? METRICS[name as keyof typeof METRICS];

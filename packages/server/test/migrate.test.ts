@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { run } from '../src/cli/run.ts';
 import { emptyFolder, outcome } from './command.ts';
 
-it('tells the SQL without making anything, then runs it, then has nothing to do', async () => {
+it('prints the SQL without running it, then runs it, then has nothing to run', async () => {
   const cwd = emptyFolder();
   const file = join(cwd, 'data', 'questline.db');
 
   const dry = await outcome(['migrate', '--dry-run'], { cwd });
   expect(dry.code).toBe(0);
-  expect(dry.stdout).toMatch(/^-- \d+ steps for .+questline\.db, which is not there yet\n/);
+  expect(dry.stdout).toMatch(/^-- \d+ steps for .+questline\.db, which does not exist yet\n/);
   expect(dry.stdout).toMatch(/create table .*questline_users/i);
   expect(existsSync(file)).toBe(false);
 
@@ -23,7 +23,7 @@ it('tells the SQL without making anything, then runs it, then has nothing to do'
   expect((await outcome(['migrate'], { cwd })).stdout).toMatch(/^.+ is up to date\n$/);
 });
 
-it('shows a terminal how far it is, and a machine nothing but the result', async () => {
+it('shows progress on a terminal and only the result elsewhere', async () => {
   for (const json of [false, true]) {
     const shown: string[] = [];
     let printed = '';
@@ -35,7 +35,7 @@ it('shows a terminal how far it is, and a machine nothing but the result', async
       },
       complain: (text) => expect(text).toBe(''),
       showProgress: (line) => shown.push(line),
-      onEnd: () => () => undefined,
+      onShutdownSignal: () => () => undefined,
     });
     expect(code).toBe(0);
     if (json) {
@@ -52,9 +52,9 @@ it('shows a terminal how far it is, and a machine nothing but the result', async
   }
 });
 
-it('names the variable of a database that cannot be reached', async () => {
+it('names the variable of an unreachable database', async () => {
   const result = await outcome(['migrate'], {
-    env: { DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:9/none' },
+    env: { DATABASE_URL: 'postgres://unknown:hidden@127.0.0.1:9/none' },
   });
   expect(result.code).toBe(1);
   expect(result.stderr).toMatch(/^questline: DATABASE_URL: /);

@@ -15,7 +15,7 @@ export interface SignedIn {
   readonly error?: { readonly code: string };
 }
 
-/** Signs up at a server that shows its codes in the terminal. */
+/** Signs up at a server that prints its codes in the terminal. */
 export async function signUp(
   running: Running,
   url: string,
@@ -28,7 +28,7 @@ export async function signUp(
   return post<SignedIn>(url, '/api/otc/verify', { email, code, pendingToken, username, ...more });
 }
 
-/** The status a credential gets. */
+/** The status of a request with a credential. */
 export async function statusFor(url: string, credential: string): Promise<number> {
   const headers = { authorization: `Bearer ${credential}` };
   return (await fetch(`${url}/api/v1/me`, { headers })).status;

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A PNG of colours that run into each other. */
+/** A PNG with a color gradient. */
 export function picture(width: number, height: number): Buffer {
   const rows = Array.from({ length: height }, (_, y) => {
     const row = Buffer.alloc(1 + width * 3);

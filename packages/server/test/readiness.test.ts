@@ -2,15 +2,15 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { createReadiness } from '../src/watching/readiness.ts';
+import { createReadiness } from '../src/observability/readiness.ts';
 import { questline, startLines } from './command.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe('whether a server is ready', () => {
-  it('is told by the parts that answer in time', async () => {
+describe('readiness check', () => {
+  it('includes every dependency that answers in time', async () => {
     const clock = createFakeClock();
     let aborted = false;
     const readiness = createReadiness(
@@ -28,7 +28,7 @@ describe('whether a server is ready', () => {
       },
       clock,
     );
-    const looked = readiness.look();
+    const looked = readiness.check();
     await turn();
     await clock.advance(2000);
     const state = await looked;
@@ -38,30 +38,30 @@ describe('whether a server is ready', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is asked about at most once a second, however many want to know', async () => {
+  it('probes at most once a second, however many clients ask', async () => {
     const clock = createFakeClock();
     let asked = 0;
     const store = async (): Promise<void> => {
       asked += 1;
     };
     const readiness = createReadiness({ store }, clock);
-    await Promise.all(Array.from({ length: 50 }, () => readiness.look()));
+    await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
     expect(asked).toBe(1);
     await clock.advance(999);
-    await readiness.look();
+    await readiness.check();
     expect(asked).toBe(1);
     await clock.advance(1);
-    expect(await readiness.look()).toEqual({ status: 'ready', failing: [] });
+    expect(await readiness.check()).toEqual({ status: 'ready', failing: [] });
     expect(asked).toBe(2);
   });
 });
 
 describe('GET /ready', () => {
-  it('says so, to anybody and without a word in the log, until the end begins', async () => {
+  it('answers any client without a log line until shutdown begins', async () => {
     const running = questline(['start', '--demo', '--port', '0']);
     const { url } = await startLines(running);
-    // The start says what it took.
-    expect(running.stdout()).toMatch(/^ {2}Ready after \d+\.\d s, with \d+ MiB of memory$/m);
+    // The start prints its duration.
+    expect(running.stdout()).toMatch(/^ {2}Ready after \d+\.\d s, using \d+ MiB of memory$/m);
     await running.until(/"readyMs":\d+,"memoryMiB":\d+,"msg":"started"/);
     const answer = await fetch(`${url}/ready`);
     expect(answer.status).toBe(200);
@@ -71,13 +71,13 @@ describe('GET /ready', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect((await fetch(`${url}/ready`, { method: 'POST' })).status).toBe(405);
 
-    // The end takes no new connections, but a request that has begun is answered.
+    // A shutdown accepts no new connections, but answers a request that has begun.
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     await new Promise((resolve) => {
       socket.write('GET /ready HTTP/1.1\r\nHost: localhost\r\n', resolve);
     });
     const text = socket.setEncoding('utf8').toArray();
-    // By the second answer it has been read.
+    // At the second answer the request has been read.
     for (let asked = 0; asked < 2; asked += 1) {
       await fetch(`${url}/api/ping`).then((ping) => ping.text());
     }

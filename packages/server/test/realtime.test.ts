@@ -2,19 +2,19 @@ import { describe, expect, it, vi } from 'vitest';
 import { openClient, refusal } from '../../realtime/test/client.ts';
 import { questline, startLines } from './command.ts';
 
-// Every test starts processes, which takes its time on a busy machine.
+// Every test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
 const START = ['start', '--demo', '--port', '0'];
 
 describe('live updates', () => {
-  it('are off until they are switched on', async () => {
+  it('are off by default', async () => {
     const { url, key } = await startLines(questline(START));
     const { status } = await refusal(`${url.replace('http', 'ws')}/api/realtime?token=${key}`);
     expect(status).toBe(404);
   });
 
-  it('switched on, are there, and say good-bye when the server stops', async () => {
+  it('work when enabled, and close when the server stops', async () => {
     const running = questline(START, { env: { QUESTLINE_REALTIME: 'true' } });
     const { url, key } = await startLines(running);
     const made = await fetch(`${url}/api/v1/sessions`, {

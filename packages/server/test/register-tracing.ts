@@ -1,4 +1,6 @@
-/** What a host does that wants traces, loaded with `--import`: every span goes to standard error as one line. */
+/**
+ * The setup of a host with traces, loaded with `--import`: writes every span to standard error as one line.
+ */
 import { context, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';

@@ -2,16 +2,19 @@ import { describe, expect, it, vi } from 'vitest';
 import { emptyFolder, questline, type Running, startLines } from './command.ts';
 import { signUp } from './newcomer.ts';
 
-// Processes are started, and a lease of a minute must lapse.
+// Starts processes, and waits for a lease of a minute to expire.
 vi.setConfig({ testTimeout: 600_000 });
 
 const QUESTS = 24;
-/** Takes the offline model about two seconds to say; a tenth of it, a moment that even a busy machine has at SIGTERM. */
+/**
+ * The offline model takes about two seconds for this text; a tenth of it is enough time for SIGTERM on a busy
+ * machine.
+ */
 const WORDS = 200;
 const START = ['start', '--demo', '--port', '0'];
 
-/** Somebody at a server. */
-interface Desk {
+/** A user of a server. */
+interface Client {
   readonly url: string;
   readonly token: string;
 }
@@ -32,23 +35,23 @@ interface Usage {
   }[];
 }
 
-/** A server with work on its hands: some of it running, the rest waiting. */
+/** A server with running and waiting work. */
 async function underWay(cwd: string, words: number, isTime: (quests: readonly Quest[]) => boolean) {
   const running = questline(START, { cwd });
   const { url } = await startLines(running);
-  // Not the printed key: it is another one at every start, and may not look as often.
+  // Not the printed key: it changes at every start, and has a lower rate limit.
   const { accessToken: token = '' } = await signUp(running, url, 'demo@example.com');
-  const desk = { url, token };
-  const accepted = await Promise.all(Array.from({ length: QUESTS }, () => ask(desk, words)));
+  const client = { url, token };
+  const accepted = await Promise.all(Array.from({ length: QUESTS }, () => ask(client, words)));
   const ids = accepted.map(({ id }) => id);
   await expect
-    .poll(async () => isTime(await questsOf(desk, ids)), { timeout: 120_000, interval: 100 })
+    .poll(async () => isTime(await getQuests(client, ids)), { timeout: 120_000, interval: 100 })
     .toBe(true);
   return { running, ids, token };
 }
 
 describe('questline start, restarted on the same folder', () => {
-  it('finishes what was accepted and running at SIGTERM, whole, and charges once for each', async () => {
+  it('finishes accepted and running work completely after SIGTERM and charges once for each', async () => {
     const cwd = emptyFolder();
     const { running, ids, token } = await underWay(cwd, WORDS / 10, someRun);
     running.signal('SIGTERM');
@@ -62,13 +65,13 @@ describe('questline start, restarted on the same folder', () => {
     expectConserved(usage);
   });
 
-  it('brings everything to an end after kill -9, whenever that came, and charges nothing twice', async () => {
+  it('finishes all work after kill -9 at any moment and charges nothing twice', async () => {
     const moments: readonly (readonly [string, (quests: readonly Quest[]) => boolean])[] = [
       ['as soon as it was accepted', () => true],
       ['while some of it runs', someRun],
       ['when some of it is done', (quests) => quests.some(({ status }) => status === 'done')],
     ];
-    // Side by side: most of the time goes into waiting for leases.
+    // In parallel, because most of the time is spent waiting for leases.
     await Promise.all(
       moments.map(async ([moment, isTime]) => {
         const cwd = emptyFolder();
@@ -85,31 +88,31 @@ describe('questline start, restarted on the same folder', () => {
   });
 });
 
-/** Or ran already, for whoever looks late. */
+/** Also accepts a quest that has ended when the poll is late. */
 function someRun(quests: readonly Quest[]): boolean {
   return quests.some(({ status, reply }) => status !== 'pending' && reply !== null);
 }
 
-/** Starts again, and waits until every quest has come to its end. */
+/** Restarts, and waits until every quest has ended. */
 async function finished(cwd: string, ids: readonly string[], token: string) {
   const { url } = await startLines(questline(START, { cwd }));
-  const desk = { url, token };
+  const client = { url, token };
   const open = async () => {
-    const quests = await questsOf(desk, ids);
+    const quests = await getQuests(client, ids);
     return quests.filter(({ status }) => status !== 'done' && status !== 'stopped').length;
   };
   await expect.poll(open, { timeout: 300_000, interval: 500 }).toBe(0);
-  // The money follows the answer.
-  const reserved = async () => (await get<Usage>(desk, '/api/v1/usage')).credits.reserved;
+  // The charge follows the answer.
+  const reserved = async () => (await get<Usage>(client, '/api/v1/usage')).credits.reserved;
   await expect.poll(reserved, { timeout: 120_000, interval: 500 }).toBe(0);
-  return { quests: await questsOf(desk, ids), usage: await get<Usage>(desk, '/api/v1/usage') };
+  return { quests: await getQuests(client, ids), usage: await get<Usage>(client, '/api/v1/usage') };
 }
 
 function settled({ recent }: Usage) {
   return recent.filter(({ operation, status }) => operation === 'sendChatMessage' && status === 'settled');
 }
 
-/** What is gone is what was charged. */
+/** The missing credits equal the charges. */
 function expectConserved({ credits, recent }: Usage): void {
   const charged = recent.reduce((sum, one) => sum + one.credits, 0);
   expect(1000 - credits.balance).toBeCloseTo(charged, 6);
@@ -121,7 +124,7 @@ async function kill(running: Running): Promise<void> {
   expect((await running.ended).signal).toBe('SIGKILL');
 }
 
-async function ask({ url, token }: Desk, words: number): Promise<Quest> {
+async function ask({ url, token }: Client, words: number): Promise<Quest> {
   const answer = await fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -135,11 +138,11 @@ async function ask({ url, token }: Desk, words: number): Promise<Quest> {
   return (await answer.json()) as Quest;
 }
 
-function questsOf(desk: Desk, ids: readonly string[]): Promise<Quest[]> {
-  return Promise.all(ids.map((id) => get<Quest>(desk, `/api/v1/quests/${id}`)));
+function getQuests(client: Client, ids: readonly string[]): Promise<Quest[]> {
+  return Promise.all(ids.map((id) => get<Quest>(client, `/api/v1/quests/${id}`)));
 }
 
-async function get<T>({ url, token }: Desk, path: string): Promise<T> {
+async function get<T>({ url, token }: Client, path: string): Promise<T> {
   const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
   expect(answer.status).toBe(200);
   return (await answer.json()) as T;

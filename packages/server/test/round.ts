@@ -1,34 +1,34 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Window } from './browser.ts';
-import { photograph, signUp } from './journey.ts';
+import { openPage, photograph, signUp } from './journey.ts';
 import type { Workplace } from './workplaces.ts';
 
-/** Every place but the chat, the keys and the usage: something is made there, found, changed and taken away. */
+/** Visits every page except chat, keys and usage: creates, finds, changes and deletes a record. */
 export async function administratorsRound(window: Window, workplace: Workplace): Promise<void> {
   const { page, complaints } = window;
   await signUp(window, workplace);
-  page.on('dialog', (dialog) => void dialog.accept());
 
-  await to(page, 'Agents');
+  await openPage(page, 'Agents');
   await page.getByRole('button', { name: 'New agent' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Boatman');
   await page.getByLabel('Description').fill('Knows every river.');
   await page.getByLabel('Instructions').fill('Answer in one sentence.');
-  await page.getByLabel('Words that call it').fill('@boatman');
+  await page.getByLabel('Trigger words').fill('@boatman');
   await page.getByRole('button', { name: 'Save' }).click();
   const boatman = page.getByRole('row', { name: 'Boatman' });
   await boatman.getByText('Knows every river.').waitFor();
-  await boatman.getByRole('button', { name: 'Change' }).click();
+  await boatman.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Description').fill('Knows every lake.');
   await page.getByRole('button', { name: 'Save' }).click();
   await boatman.getByText('Knows every lake.').waitFor();
   await photograph(page, 'agents');
   await boatman.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No agents yet.').waitFor();
 
-  await to(page, 'Settings');
-  // The list that is loaded anew after one change arrives while the next one is being typed.
+  await openPage(page, 'Settings');
+  // The list reloads after one change while the next one is being typed.
   const lakes = page.getByLabel('Data lakes', { exact: true });
   await lakes.waitFor();
   const held = hold(page, '**/api/settings');
@@ -38,36 +38,36 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   await letGo();
   await page.keyboard.press('Tab');
   await expect
-    .poll(() => settingsOf(page, workplace.url), { timeout: 60_000, interval: 500 })
+    .poll(() => getSettings(page, workplace.url), { timeout: 60_000, interval: 500 })
     .toMatchObject({ EnableDataLakes: true, defaultFreeCredits: 25 });
   await page.reload();
   await lakes.and(page.locator(':checked')).waitFor();
   await photograph(page, 'settings');
 
-  await to(page, 'Files');
+  await openPage(page, 'Files');
   const text = 'The Rhine begins in the Alps and ends in the North Sea.';
   const note = { name: 'rhine.txt', mimeType: 'text/plain', buffer: Buffer.from(text) };
   await page.getByLabel('Files to upload').setInputFiles(note);
   await page.getByRole('row', { name: 'rhine.txt' }).getByRole('cell', { name: 'clean' }).waitFor();
 
-  await to(page, 'Data lakes');
+  await openPage(page, 'Data lakes');
   await page.getByRole('button', { name: 'New data lake' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Rivers');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Create' }).click();
   const lake = page.getByRole('row', { name: 'Rivers' });
   await lake.getByRole('button', { name: 'Add a file' }).click();
   await page.getByRole('dialog').getByRole('combobox').selectOption({ label: 'rhine.txt' });
-  await page.getByRole('button', { name: 'Add it' }).click();
+  await page.getByRole('button', { name: 'Add file' }).click();
   await lake.getByRole('cell', { name: '1', exact: true }).waitFor();
   await lake.getByRole('button', { name: 'Search' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What to look for').fill('Where does the Rhine begin?');
-  // Reading the file takes its time; whoever asks again sees it once it is read.
+  await dialog.getByLabel('Query').fill('Where does the Rhine begin?');
+  // Reading the file takes a moment; a later poll finds it ready.
   await expect
     .poll(
       async () => {
         await dialog.getByRole('button', { name: 'Search' }).click();
-        await dialog.locator('.found li, .quiet, .fault:not([hidden])').first().waitFor();
+        await dialog.locator('.found li, .quiet, .error').first().waitFor();
         return dialog.innerText();
       },
       { timeout: 60_000, interval: 500 },
@@ -76,29 +76,34 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   await photograph(page, 'data-lake');
   await page.getByRole('button', { name: 'Close' }).click();
 
-  await to(page, 'Users');
+  await openPage(page, 'Users');
   await page.getByRole('row', { name: 'ada@example.com' }).getByRole('cell', { name: 'admin' }).waitFor();
-  await page.getByLabel('Search users').fill('nobody');
-  await page.getByText('Nobody was found.').waitFor();
+  await page.getByRole('row', { name: 'ada@example.com' }).getByRole('button', { name: 'Credits' }).click();
+  await page.getByLabel('Credits', { exact: true }).fill('12.5');
+  await page.getByLabel('Reason').fill('Invoice 7');
+  await page.getByRole('button', { name: 'Grant' }).click();
+  await page.getByText(/can spend [\d,.]+ credits now/).waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByLabel('Search users').fill('unknown');
+  await page.getByText('No users found.').waitFor();
 
-  await to(page, 'Invites');
-  await page.getByLabel('How many').fill('2');
-  await page.getByRole('button', { name: 'Make invites' }).click();
+  await openPage(page, 'Invites');
+  await page.getByLabel('Number of invites').fill('2');
+  await page.getByRole('button', { name: 'Create invites' }).click();
   const made = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Delete' }) });
   await made.nth(1).waitFor();
   await expect.poll(() => made.first().locator('code').innerText()).toMatch(/^\w{20}$/);
   await photograph(page, 'invites');
   await made.first().getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => made.count(), { timeout: 60_000 }).toBe(1);
   expect(complaints).toEqual([]);
 }
 
-async function to(page: Page, place: string): Promise<void> {
-  await page.getByRole('link', { name: place, exact: true }).click();
-  await page.getByRole('heading', { name: place, level: 1 }).waitFor();
-}
-
-/** Keeps the next answer from an address. @returns once it is asked for, what lets it go and waits until the page has it. */
+/**
+ * Holds the next answer from an address. @returns after the request, a function that releases it and waits
+ * until the page has it.
+ */
 async function hold(page: Page, address: string): Promise<() => Promise<void>> {
   return new Promise((resolve) => {
     void page.route(
@@ -114,7 +119,7 @@ async function hold(page: Page, address: string): Promise<() => Promise<void>> {
   });
 }
 
-async function settingsOf(page: Page, url: string): Promise<Record<string, unknown>> {
+async function getSettings(page: Page, url: string): Promise<Record<string, unknown>> {
   const token = String(await page.evaluate("localStorage.getItem('questline.token')"));
   const answer = await fetch(`${url}/api/settings`, { headers: { Authorization: `Bearer ${token}` } });
   if (!answer.ok) throw new Error(`the settings were answered with ${answer.status}`);

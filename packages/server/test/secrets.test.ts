@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { CERTIFICATE } from '../../smtp/test/certificate.ts';
 import { LOGIN, mailServer } from '../../smtp/test/mail-server.ts';
 import { createLog } from '../src/log.ts';
 import { emptyFolder, questline, startLines } from './command.ts';
 
-const PROMPT = 'the-prompt-nobody-may-log';
+const PROMPT = 'the-secret-prompt';
 
-describe('what the server writes', () => {
-  it('has no secret in it, but for the demo key in the start lines', async () => {
+describe('output of the server', () => {
+  it('contains no secret except the demo key in the startup lines', async () => {
     const cwd = emptyFolder();
     const marked = {
       JWT_SECRET: 'aa11'.repeat(16),
@@ -34,7 +34,7 @@ describe('what the server writes', () => {
 
     const token = 'eyJhbGciOiJIUzI1NiJ9.eyJpZCI6Im1hcmtlZCJ9.c2lnbmF0dXJl';
     const foreign = 'svc_live_0123456789abcdefghijklmnopqrstuvwxyzABCDE';
-    const ask = (model: string, credential: string, body = JSON.stringify(bodyOf(model))) =>
+    const ask = (model: string, credential: string, body = JSON.stringify(readBody(model))) =>
       fetch(`${url}/api/ai/v1/completions?token=${token}&key=${foreign}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
@@ -53,8 +53,8 @@ describe('what the server writes', () => {
     for (const secret of [...Object.values(marked), ...made, token, foreign, PROMPT]) {
       expect(output).not.toContain(secret);
     }
-    // Shown by itself and in the curl line; logged never.
-    expect(output.split(key).length - 1).toBe(2);
+    // Printed separately, in the curl line and in the export line, and never logged.
+    expect(output.split(key).length - 1).toBe(3);
     const logged = output.split('\n').filter((line) => line.startsWith('{'));
     const requests = logged
       .filter((line) => line.includes('"msg":"request"'))
@@ -70,9 +70,9 @@ describe('what the server writes', () => {
   });
 });
 
-describe('the log', () => {
-  /** The one line that logging this makes. */
-  function lineOf(fields: object, secrets: readonly string[] = []): string {
+describe('server log', () => {
+  /** The log line for these fields. */
+  function getLine(fields: object, secrets: readonly string[] = []): string {
     let text = '';
     const log = createLog({
       secrets,
@@ -86,12 +86,12 @@ describe('the log', () => {
     return text;
   }
 
-  it('leaves out what a provider said, and says who, how and with which status', () => {
+  it('omits the text of a provider and contains its name, kind and status', () => {
     const error = new ProviderError(
       'invalid_request',
       `openai: answered 400: no '${PROMPT}' for sk-live-0123456789`,
     );
-    const line = lineOf({ error });
+    const line = getLine({ error });
     expect(line).not.toContain(PROMPT);
     expect(JSON.parse(line).error).toMatchObject({
       kind: 'invalid_request',
@@ -100,9 +100,19 @@ describe('the log', () => {
     });
   });
 
-  it('leaves out what a parser quotes, in causes too', () => {
+  it('contains the code and parameter of a provider unless they are prose', () => {
+    const named = { status: 400, code: 'unsupported_value', param: 'messages[0].content' };
+    const error = new ProviderError('invalid_request', `openai: answered 400: ${PROMPT}`, named);
+    expect(JSON.parse(getLine({ error })).error).toMatchObject(named);
+    const prose = { code: `no ${PROMPT}`, param: 'x'.repeat(200) };
+    const line = getLine({ error: new ProviderError('invalid_request', 'openai: no', prose) });
+    expect(line).not.toContain(PROMPT);
+    expect(JSON.parse(line).error).not.toHaveProperty('param');
+  });
+
+  it('omits text that a parser quotes, also in causes', () => {
     const broken = attempt(() => JSON.parse(`{"a": ${PROMPT}`));
-    const line = lineOf({ error: new Error('the answer could not be read', { cause: broken }) });
+    const line = getLine({ error: new Error('the answer could not be read', { cause: broken }) });
     expect(line).not.toContain(PROMPT);
     expect(JSON.parse(line).error).toMatchObject({
       message: 'the answer could not be read',
@@ -110,9 +120,9 @@ describe('the log', () => {
     });
   });
 
-  it('leaves out what a database quotes beside its message', () => {
+  it('omits values that a database adds to its message', () => {
     const error = Object.assign(new Error('duplicate key'), { code: '23505', detail: `Key (x)=(${PROMPT})` });
-    const line = lineOf({ error });
+    const line = getLine({ error });
     expect(line).not.toContain(PROMPT);
     expect(JSON.parse(line).error).toMatchObject({ message: 'duplicate key', code: '23505' });
   });
@@ -123,14 +133,14 @@ describe('the log', () => {
     ['a token', 'eyJhbGciOiJIUzI1NiJ9.eyJpZCI6MX0.c2ln', '[token]'],
     ['a header', 'Authorization: Bearer abc123', 'Authorization: Bearer [redacted]'],
     ['a password in a URL', 'postgres://me:hush@db/x', 'postgres://[redacted]@db/x'],
-    ['a secret it was told of', 'got "hush\\hush there', 'got [redacted] there'],
-  ])('takes out %s', (_what, text, shown) => {
-    const { error } = JSON.parse(lineOf({ error: new Error(text) }, ['"hush\\hush']));
+    ['a configured secret', 'got "hush\\hush there', 'got [redacted] there'],
+  ])('removes %s', (_what, text, shown) => {
+    const { error } = JSON.parse(getLine({ error: new Error(text) }, ['"hush\\hush']));
     expect(error.message).toBe(shown);
   });
 });
 
-function bodyOf(model: string) {
+function readBody(model: string) {
   return { model, messages: [{ role: 'user', content: PROMPT }] };
 }
 

@@ -4,7 +4,10 @@ import pg from 'pg';
 export const POSTGRES_URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
 export const REDIS_URL = process.env.QUESTLINE_TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
 
-/** Whether both answer. Where they must, that they don't is a failure; elsewhere it is said. @param what is not tested then. */
+/**
+ * Whether both services answer. If they are required, a missing one is a failure; otherwise it is reported.
+ * @param what the tests that are skipped.
+ */
 export async function reachServices(what: string): Promise<boolean> {
   try {
     const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2000 });
@@ -17,7 +20,7 @@ export async function reachServices(what: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (process.env.CI === 'true') throw error;
-    console.warn(`PostgreSQL or Redis does not answer here: ${what} is not tested.`);
+    console.warn(`PostgreSQL or Redis does not answer: ${what} is not tested.`);
     return false;
   }
 }

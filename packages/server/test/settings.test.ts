@@ -11,7 +11,7 @@ const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
 const C = 'c'.repeat(64);
 
-/** Starts in this very process, with settings that must stop the start. */
+/** Starts in this process, with settings that must stop the start. */
 async function refused(env: Readonly<Record<string, string>>, folder = emptyFolder(), args = ['start']) {
   let complaint = '';
   let printed = '';
@@ -24,8 +24,8 @@ async function refused(env: Readonly<Record<string, string>>, folder = emptyFold
     complain: (text) => {
       complaint += text;
     },
-    // Should it start after all, it ends at once.
-    onEnd(listener) {
+    // Ends at once if it starts unexpectedly.
+    onShutdownSignal(listener) {
       setImmediate(listener);
       return () => undefined;
     },
@@ -33,7 +33,7 @@ async function refused(env: Readonly<Record<string, string>>, folder = emptyFold
   return { code, complaint, printed, folder };
 }
 
-describe('a wrong setting stops the start, names the variable and changes nothing', () => {
+describe('startup with an invalid setting', () => {
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, RegExp])[] = [
     [
       'a short secret',
@@ -43,7 +43,7 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     [
       'a secret that is not hexadecimal',
       { SESSION_SECRET: 'x'.repeat(64) },
-      /^questline: SESSION_SECRET: .*, got other characters among them\n$/,
+      /^questline: SESSION_SECRET: .*, got other characters\n$/,
     ],
     [
       'equal secrets',
@@ -59,7 +59,12 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     [
       'half a bucket',
       { S3_ENDPOINT: 'http://127.0.0.1:9', S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'a' },
-      /^questline: S3_SECRET_ACCESS_KEY: missing; S3_ENDPOINT, .* go together\n$/,
+      /^questline: S3_SECRET_ACCESS_KEY: missing; set all of S3_ENDPOINT, .*\n$/,
+    ],
+    [
+      'a ceiling without its window',
+      { RATE_LIMIT_COMPLETIONS: '1000' },
+      /RATE_LIMIT_COMPLETIONS: expected a number from 1 to 1000000 per minute or hour, such as 600\/minute, got "1000"/,
     ],
     [
       'a switch that is neither',
@@ -89,7 +94,7 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     });
   }
 
-  it('everything that is wrong, at once', async () => {
+  it('stops with every problem at once and changes nothing', async () => {
     const { code, complaint } = await refused({
       JWT_SECRET: '1',
       PORT: '-1',
@@ -98,7 +103,7 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     });
     expect(code).toBe(1);
     const [head, ...faults] = complaint.trim().split('\n');
-    expect(head).toBe('questline: 4 things are wrong; nothing was changed');
+    expect(head).toBe('questline: 4 issues; nothing was changed');
     expect(faults.map((line) => line.trim().split(':')[0])).toEqual([
       'JWT_SECRET',
       'PORT',
@@ -107,7 +112,7 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     ]);
   });
 
-  it('a port that somebody else has', async () => {
+  it('stops when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
     await new Promise((resolve) => other.once('listening', resolve));
@@ -117,22 +122,22 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     expect(result).toEqual({
       code: 1,
       stdout: '',
-      stderr: `questline: PORT: ${port} is in use by another program; set another one, or 0 for any free one\n`,
+      stderr: `questline: PORT: ${port} is in use by another program; set another port, or 0 for any free port\n`,
     });
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('a folder that cannot be made', async () => {
+  it('stops when a folder cannot be created', async () => {
     const folder = emptyFolder();
     chmodSync(folder, 0o555);
-    // The administrator may write everywhere but here.
+    // root can write to all folders except this one.
     const place = process.getuid?.() === 0 ? '/proc/questline' : 'data';
     const { code, complaint } = await refused({ PORT: '0', STORAGE_DIR: place }, folder);
     expect(complaint).toMatch(/^questline: STORAGE_DIR: .* (?:is not writable|cannot be opened) \(.*\)\n$/);
     expect(code).toBe(1);
   });
 
-  it('a file of secrets that somebody has edited', async () => {
+  it('stops when the secrets file was edited', async () => {
     const folder = emptyFolder();
     mkdirSync(join(folder, 'data'));
     writeFileSync(join(folder, 'data', 'secrets.env'), `JWT_SECRET=${A}\nSESSION_SECRET=oops\n`);
@@ -144,31 +149,31 @@ describe('a wrong setting stops the start, names the variable and changes nothin
     expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.env']);
   });
 
-  it('a database that nobody can reach, without its password', async () => {
+  it('stops when the database is unreachable, without printing its password', async () => {
     const env = { PORT: '0', DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/none' };
     const { code, complaint, folder } = await refused(env);
     expect({ code, complaint }).toEqual({
       code: 1,
-      complaint: 'questline: DATABASE_URL: nothing listens there (ECONNREFUSED)\n',
+      complaint: 'questline: DATABASE_URL: connection refused, no server listens there (ECONNREFUSED)\n',
     });
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
-describe('a service that is away stops the start and changes nothing', () => {
-  it('Redis, without its password', async () => {
+describe('startup with an unavailable service', () => {
+  it('stops when Redis is unreachable, without printing its password', async () => {
     const env = { PORT: '0', REDIS_URL: 'redis://:hush@127.0.0.1:1' };
     const { code, complaint, folder } = await refused(env);
     expect({ code, complaint }).toEqual({
       code: 1,
-      complaint: 'questline: REDIS_URL: nothing listens there (ECONNREFUSED)\n',
+      complaint: 'questline: REDIS_URL: connection refused, no server listens there (ECONNREFUSED)\n',
     });
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
-/** Every row of every table that a start has left in this folder. */
-function rowsOf(folder: string): Readonly<Record<string, readonly unknown[]>> {
+/** Every row of every table of a start in this folder. */
+function getRows(folder: string): Readonly<Record<string, readonly unknown[]>> {
   const database = new DatabaseSync(join(folder, 'data', 'questline.db'), { readOnly: true });
   const tables = database.prepare("select name from sqlite_master where type = 'table' order by name").all();
   const rows = Object.fromEntries(
@@ -178,31 +183,31 @@ function rowsOf(folder: string): Readonly<Record<string, readonly unknown[]>> {
   return rows;
 }
 
-describe('the encryption key', () => {
-  it('must stay what it was at the first start', async () => {
+describe('encryption key of a workspace', () => {
+  it('must equal the key of the first start', async () => {
     const folder = emptyFolder();
     const env = { PORT: '0', JWT_SECRET: A, SESSION_SECRET: B, SECRET_ENCRYPTION_KEY: C };
     expect((await refused(env, folder)).code).toBe(0);
     expect(existsSync(join(folder, 'data', 'secrets.env'))).toBe(false);
 
-    const before = rowsOf(folder);
+    const before = getRows(folder);
     const fingerprints = Object.entries(before).filter(([table]) => table.endsWith('deployment'));
-    expect(fingerprints).toEqual([[expect.any(String), [expect.anything()]]]);
+    expect(fingerprints).toEqual([[expect.any(String), Array(3).fill(expect.anything())]]);
     const changed = await refused({ ...env, SECRET_ENCRYPTION_KEY: 'd'.repeat(64) }, folder);
-    expect(rowsOf(folder)).toEqual(before);
+    expect(getRows(folder)).toEqual(before);
     expect(changed.complaint).toMatch(
-      /^questline: SECRET_ENCRYPTION_KEY: is not the one this data was begun with/,
+      /^questline: SECRET_ENCRYPTION_KEY: differs from the key that this data was created with/,
     );
     expect(changed.code).toBe(1);
 
     const lost = await refused({ PORT: '0', JWT_SECRET: A, SESSION_SECRET: B }, folder);
-    expect(lost.complaint).toMatch(/^questline: SECRET_ENCRYPTION_KEY: is missing/);
+    expect(lost.complaint).toMatch(/^questline: SECRET_ENCRYPTION_KEY: missing/);
     expect(existsSync(join(folder, 'data', 'secrets.env'))).toBe(false);
 
     expect((await refused({ ...env, SECRET_ENCRYPTION_KEY: C.toUpperCase() }, folder)).code).toBe(0);
   });
 
-  it('is looked at before a database of an earlier version is brought forward', async () => {
+  it('is checked before migrations run', async () => {
     const folder = emptyFolder();
     const env = { PORT: '0', JWT_SECRET: A, SESSION_SECRET: B, SECRET_ENCRYPTION_KEY: C };
     expect((await refused(env, folder)).code).toBe(0);
@@ -213,18 +218,18 @@ describe('the encryption key', () => {
     expect(gone.changes).toBe(1);
     database.close();
 
-    const before = rowsOf(folder);
+    const before = getRows(folder);
     const changed = await refused({ ...env, SECRET_ENCRYPTION_KEY: 'd'.repeat(64) }, folder);
     expect(changed).toMatchObject({
       code: 1,
       complaint: expect.stringMatching(/^questline: SECRET_ENCRYPTION_KEY: /),
     });
-    expect(rowsOf(folder)).toEqual(before);
+    expect(getRows(folder)).toEqual(before);
     expect((await refused(env, folder)).code).toBe(0);
-    expect(rowsOf(folder)).not.toEqual(before);
+    expect(getRows(folder)).not.toEqual(before);
   });
 
-  it('may be given while the other secrets are made', async () => {
+  it('may be configured while the other secrets are generated', async () => {
     const folder = emptyFolder();
     expect((await refused({ PORT: '0', SECRET_ENCRYPTION_KEY: C }, folder)).code).toBe(0);
     const text = readFileSync(join(folder, 'data', 'secrets.env'), 'utf8');
@@ -233,19 +238,19 @@ describe('the encryption key', () => {
   });
 });
 
-describe('a blank value', () => {
-  it('counts as not set', async () => {
+describe('blank setting', () => {
+  it('counts as unset', async () => {
     const blank = { OPENAI_API_KEY: ' ', PUBLIC_URL: '', DATABASE_URL: '', JWT_SECRET: '', PORT: '0' };
     expect((await refused(blank)).code).toBe(0);
   });
 
-  it('of a provider key turns its models off', async () => {
+  it('of a provider key disables its models', async () => {
     const env = { PORT: '0', OPENAI_API_KEY: '', ANTHROPIC_API_KEY: 'sk-ant-0123456789abcdef' };
     const { url, key, curl } = await startLines(questline(['start', '--demo'], { env }));
     const answer = await fetch(`${url}/api/models`, { headers: { authorization: `Bearer ${key}` } });
     const { models } = (await answer.json()) as { models: { backend: string; id: string }[] };
     expect([...new Set(models.map(({ backend }) => backend))].sort()).toEqual(['anthropic', 'demo']);
-    // The first look asks the real one.
+    // The first call uses the real model.
     const asked = /"model":"([^"]+)"/.exec(curl)?.[1];
     expect(models.find(({ id }) => id === asked)?.backend).toBe('anthropic');
   });

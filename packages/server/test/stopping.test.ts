@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { emptyFolder, questline, type StartLines, startLines } from './command.ts';
 
-// Every test starts processes, which takes its time on a busy machine.
+// Every test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });
 
-describe('questline start, asked to stop', () => {
+describe('questline start after a stop signal', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`lets an open stream end, takes nothing new, and exits with 0 on ${signal}`, async () => {
+    it(`finishes an open stream, accepts nothing new and exits with 0 on ${signal}`, async () => {
       const running = questline(['start', '--demo', '--port', '0']);
       const lines = await startLines(running);
       const stream = await openStream(lines, 'word '.repeat(100));
@@ -20,11 +20,11 @@ describe('questline start, asked to stop', () => {
     });
   }
 
-  it('ends a long stream properly at the second signal, and charges for what was made', async () => {
+  it('ends a long stream cleanly at the second signal and charges for its output', async () => {
     const cwd = emptyFolder();
     const running = questline(['start', '--demo', '--port', '0'], { cwd });
     const lines = await startLines(running);
-    // The offline model repeats this in small pieces, which takes it half a minute.
+    // The offline model repeats this text in small chunks, which takes half a minute.
     const stream = await openStream(lines, 'word '.repeat(3000));
     running.signal('SIGTERM');
     await running.until(/"msg":"stopping"/);
@@ -36,15 +36,15 @@ describe('questline start, asked to stop', () => {
     expect(await running.ended).toEqual({ code: 0, signal: null });
 
     const again = await startLines(questline(['start', '--demo', '--port', '0'], { cwd }));
-    const usage = await usageOf(again);
+    const usage = await toUsage(again);
     expect(usage.credits.reserved).toBe(0);
     expect(usage.credits.balance).toBeLessThan(1000);
     expect(usage.credits.balance).toBeGreaterThan(970);
   });
 });
 
-describe('questline start, asked to stop while 50 streams are open', () => {
-  /** Whole, or told why not: nobody is left with half a line. */
+describe('questline start after a stop signal with 50 open streams', () => {
+  /** Complete, or ended with an error event, without a partial line. */
   const PROPER =
     /data: \{[^\n]*(?:"stopReason":"stop"|"message":"The service is about to restart)[^\n]*\n\n(?:data: [^\n]*\n\n)*data: \[DONE\]\n\n$/;
 
@@ -59,7 +59,7 @@ describe('questline start, asked to stop while 50 streams are open', () => {
       const streams = await Promise.all(
         Array.from({ length: 50 }, () => openStream(lines, 'word '.repeat(words), 200 + words)),
       );
-      const before = await usageOf(lines);
+      const before = await toUsage(lines);
       for (let sent = 0; sent < signals; sent += 1) {
         running.signal('SIGTERM');
         await running.until(/"msg":"stopping"/);
@@ -68,35 +68,35 @@ describe('questline start, asked to stop while 50 streams are open', () => {
       for (const text of texts) expect(text).toMatch(PROPER);
       expect(await running.ended).toEqual({ code: 0, signal: null });
       const whole = texts.filter((text) => text.includes('"stopReason":"stop"')).length;
-      console.log(`50 streams at SIGTERM: ${whole} ended by themselves, ${50 - whole} were told why not`);
-      // Nobody waits ten seconds for what was hurried.
+      console.log(`50 streams at SIGTERM: ${whole} ended by themselves, ${50 - whole} were reported why not`);
+      // The second signal does not wait ten seconds.
       if (signals === 2) expect(whole).toBeLessThan(50);
 
       const again = await startLines(questline(['start', '--demo', '--port', '0'], { cwd }));
-      const after = await usageOf(again);
+      const after = await toUsage(again);
       expect(after.credits.reserved).toBe(0);
       expect(after.credits.balance).toBeLessThan(1000);
-      // What was held was enough for what was made.
+      // The holds covered the output.
       expect(after.credits.balance).toBeGreaterThanOrEqual(before.credits.balance);
     });
   }
 });
 
-describe('questline start, killed', () => {
-  it('has the same account, credit and history after a restart, and another demo key', async () => {
+describe('questline start after a kill', () => {
+  it('keeps account, credits and history after a restart and prints another demo key', async () => {
     const cwd = emptyFolder();
     const first = questline(['start', '--demo', '--port', '0'], { cwd });
     const before = await startLines(first);
     await (await openStream(before, 'Hello')).rest();
-    const { id } = await meOf(before);
-    const usage = await usageOf(before);
+    const { id } = await toMe(before);
+    const usage = await toUsage(before);
     first.signal('SIGKILL');
     expect((await first.ended).signal).toBe('SIGKILL');
 
     const after = await startLines(questline(['start', '--demo', '--port', '0'], { cwd }));
     expect(after.key).not.toBe(before.key);
-    expect((await meOf(after)).id).toBe(id);
-    expect((await usageOf(after)).credits).toEqual(usage.credits);
+    expect((await toMe(after)).id).toBe(id);
+    expect((await toUsage(after)).credits).toEqual(usage.credits);
     expect(usage.credits.balance).toBeLessThan(1000);
     const old = await fetch(`${after.url}/api/v1/me`, { headers: { authorization: `Bearer ${before.key}` } });
     expect(old.status).toBe(401);
@@ -132,11 +132,11 @@ interface Usage {
   readonly credits: { readonly balance: number; readonly reserved: number };
 }
 
-function meOf(lines: StartLines): Promise<{ id: string }> {
+function toMe(lines: StartLines): Promise<{ id: string }> {
   return get(lines, '/api/v1/me') as Promise<{ id: string }>;
 }
 
-function usageOf(lines: StartLines): Promise<Usage> {
+function toUsage(lines: StartLines): Promise<Usage> {
   return get(lines, '/api/v1/usage') as Promise<Usage>;
 }
 

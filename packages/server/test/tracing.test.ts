@@ -11,7 +11,7 @@ interface Span {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-it('traces a chat from the request over the queue to the model, when a provider is registered', async () => {
+it('traces a chat from the request over the queue to the model when a tracer provider is registered', async () => {
   const register = new URL('./register-tracing.ts', import.meta.url).href;
   const running = questline(['start', '--demo', '--port', '0'], {
     env: { NODE_OPTIONS: `--import ${register}` },
@@ -25,7 +25,7 @@ it('traces a chat from the request over the queue to the model, when a provider 
       'content-type': 'application/json',
       traceparent: `00-${traceId}-b7ad6b7169203331-01`,
     },
-    body: JSON.stringify({ model: 'demo-echo', message: 'the-prompt-nobody-may-trace', wait: true }),
+    body: JSON.stringify({ model: 'demo-echo', message: 'the-secret-prompt', wait: true }),
   });
   expect(answer.status).toBe(200);
   await answer.text();

@@ -7,7 +7,7 @@ import { POSTGRES_URL, REDIS_URL, reachServices } from './services.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Somebody's own: how often codes are asked for from one address is counted in Redis, and outlives a test. */
+/** A unique address: the limit of codes per address is counted in Redis, and outlives a test. */
 const ADDRESS = `fd00:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
 
 const hasServices = await reachServices('how two processes stand behind one address');
@@ -34,16 +34,16 @@ describe.runIf(hasServices)('two processes on one PostgreSQL and one Redis', () 
   const start = async (postgres = POSTGRES_URL, redis = REDIS_URL) => {
     const running = questline(['start'], { env: environment(postgres, redis) });
     const [, url = ''] = await running.until(/listens on (\S+)/);
-    await running.until(/Ctrl\+C stops it/);
+    await running.until(/Press Ctrl\+C to stop/);
     return { running, url };
   };
 
-  it('serve one workspace: people, tokens, keys and their ends are the same through both', async () => {
+  it('serve one workspace with the same users, tokens, keys and revocations', async () => {
     const [one, other] = [await start(), await start()];
     const email = `ann-${schema}@example.com`;
     const { pendingToken } = await post<{ pendingToken: string }>(one.url, '/api/otc/send', { email });
     const [, code = ''] = await one.running.until(/\b(\d{6})\b(?=[^\d]*$)/m);
-    // Asked for at one, answered at the other.
+    // Requested at one process, verified at the other.
     const { accessToken } = await post<{ accessToken: string }>(other.url, '/api/otc/verify', {
       email,
       code,
@@ -61,15 +61,15 @@ describe.runIf(hasServices)('two processes on one PostgreSQL and one Redis', () 
       await answer.text();
       return answer.status;
     };
-    // Both know it by heart now.
+    // Both processes have cached it.
     expect([await me(other.url), await me(one.url)]).toEqual([200, 200]);
     await post(one.url, `/api/user-api-keys/${made.id}/revoke`, {}, accessToken);
     expect(await me(one.url)).toBe(401);
-    // How soon is held to its number elsewhere.
+    // Another test checks the maximum delay.
     await vi.waitFor(async () => expect(await me(other.url)).toBe(401), { timeout: 60_000, interval: 50 });
   });
 
-  it('are not ready while a part does not answer, name it, and are ready again once it does', async () => {
+  it('report unavailability with the name of a silent dependency, and readiness again after it recovers', async () => {
     const [postgres, redis] = [new URL(POSTGRES_URL), new URL(REDIS_URL)];
     const toPostgres = await createTcpProxy({ host: postgres.hostname, port: Number(postgres.port || 5432) });
     const toRedis = await createTcpProxy({ host: redis.hostname, port: Number(redis.port || 6379) });

@@ -7,19 +7,22 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { startOwnServer } from '../../redis/test/own-server.ts';
-import { contentsOf, findServer } from '../../s3/test/server.ts';
+import { findServer, getContents } from '../../s3/test/server.ts';
 import { mailServer } from '../../smtp/test/mail-server.ts';
 import { emptyFolder, questline, type Running } from './command.ts';
 
-/** A server somebody has started, and what one finds out beside its pages. */
+/** A running server and its state outside its pages. */
 export interface Workplace {
   readonly running: Running;
   readonly url: string;
   /** The code that was sent to an address. */
   code(email: string): Promise<string>;
-  /** Where files with these bytes are kept, in words. */
-  keepersOf(bytes: Buffer): Promise<readonly string[]>;
-  /** Starts another process on the same services, whose pages speak to other origins too. Undefined: there can be none. */
+  /** Descriptions of the places that store files with these bytes. */
+  getKeepers(bytes: Buffer): Promise<readonly string[]>;
+  /**
+   * Starts another process on the same services, whose pages may also connect to other origins. Undefined if
+   * not possible.
+   */
   readonly another?: () => Promise<Another>;
 }
 
@@ -31,7 +34,10 @@ type Settings = Readonly<Record<string, string>>;
 
 const POSTGRES_URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
 
-/** As `questline start` leaves it on an empty folder: a file of data, a folder of objects, codes in the terminal. */
+/**
+ * The default of `questline start` in an empty folder: a database file, a folder of objects, codes in the
+ * terminal.
+ */
 export async function inFolder(models: Settings): Promise<Workplace> {
   const cwd = emptyFolder();
   const running = questline(['start', '--host', '127.0.0.1'], { cwd, env: { PORT: '0', ...models } });
@@ -43,7 +49,7 @@ export async function inFolder(models: Settings): Promise<Workplace> {
       const pattern = new RegExp(`Mail for ${email}: [^\\n]* is (\\d{6})\\.`);
       return (await running.until(pattern))[1] ?? '';
     },
-    async keepersOf(bytes) {
+    async getKeepers(bytes) {
       const folder = join(cwd, 'data', 'objects');
       const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) =>
         one.isFile(),
@@ -54,7 +60,7 @@ export async function inFolder(models: Settings): Promise<Workplace> {
   };
 }
 
-/** On PostgreSQL, Redis, an S3-compatible service and a mail server, each with room of its own that is gone afterwards. */
+/** On PostgreSQL, Redis, an S3-compatible service and a mail server, each with a temporary namespace. */
 export async function onServices(models: Settings): Promise<Workplace> {
   const [bucket, redis, mail, database] = [
     await findServer(),
@@ -62,7 +68,7 @@ export async function onServices(models: Settings): Promise<Workplace> {
     await mailServer(),
     await ownSchema(),
   ];
-  if (bucket === undefined || redis === undefined) throw new Error('a service went away');
+  if (bucket === undefined || redis === undefined) throw new Error('a service is no longer available');
   onTestFinished(() => redis.close());
   const env = {
     PORT: '0',
@@ -100,8 +106,8 @@ export async function onServices(models: Settings): Promise<Workplace> {
       await expect.poll(find, { timeout: 120_000 }).toBeDefined();
       return find() ?? '';
     },
-    async keepersOf(bytes) {
-      const contents = await contentsOf(bucket);
+    async getKeepers(bytes) {
+      const contents = await getContents(bucket);
       return [...contents].filter(([, content]) => content.equals(bytes)).map(() => 'bucket');
     },
     async another() {
@@ -111,7 +117,7 @@ export async function onServices(models: Settings): Promise<Workplace> {
   };
 }
 
-/** Whether there is everything to test with. Where everything must be tested, a missing one is a failure. */
+/** Whether all services are available. If everything must be tested, a missing one is a failure. */
 export async function hasServices(): Promise<boolean> {
   const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 5000 });
   const reached = await client.connect().then(
@@ -124,7 +130,7 @@ export async function hasServices(): Promise<boolean> {
   const redis = await startOwnServer();
   await redis?.close();
   const found = reached && redis !== undefined && (await findServer()) !== undefined;
-  if (!found) console.warn('not run: PostgreSQL, Redis or an S3-compatible server is not here');
+  if (!found) console.warn('not run: PostgreSQL, Redis or an S3-compatible server is missing');
   return found;
 }
 
@@ -141,7 +147,7 @@ async function ownSchema(): Promise<string> {
   return `${POSTGRES_URL}?options=-csearch_path%3D${schema}`;
 }
 
-/** The service as a bucket shows itself whose rules let pages of every origin in. @returns its address. */
+/** A proxy with the CORS rules of a bucket that allows every origin. @returns its address. */
 async function openDoor(endpoint: string): Promise<string> {
   const { hostname, port } = new URL(endpoint);
   const door = createServer((incoming, outgoing) => {
@@ -151,7 +157,7 @@ async function openDoor(endpoint: string): Promise<string> {
       'access-control-allow-headers': 'content-type',
     };
     if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204, rules).end();
-    // The host stays as it was signed.
+    // The Host header must stay as it was signed.
     const { method, url: path, headers } = incoming;
     const inner = request({ hostname, port, method, path, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...rules });

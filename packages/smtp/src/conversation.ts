@@ -1,5 +1,5 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { failureOf, MailError } from './failures.ts';
+import { MailError, toFailure } from './failures.ts';
 import type { Security, SmtpOptions } from './options.ts';
 
 /** What may be said once connected, encrypted and signed in. */
@@ -10,7 +10,7 @@ export interface Connection {
 const TIMEOUT_MS = 15_000;
 
 /**
- * Connects, signs in, does the work and says good-bye, all of it within the time allowed. However it ends, the connection
+ * Connects, signs in, runs the work and quits, all within the timeout. In any case, the connection
  * is closed.
  * @throws MailError; the signal's reason when it was aborted.
  */
@@ -27,7 +27,7 @@ export async function converse(
   });
   // Waiting for both, a break is never unheard.
   broken.catch(() => undefined);
-  connection.on('error', (error) => breakOff(failureOf(error)));
+  connection.on('error', (error) => breakOff(toFailure(error)));
   // A server that leaves in the middle says so only by leaving.
   connection.on('end', () => breakOff(new MailError('unreachable')));
   const onAbort = (): void => breakOff(signal?.reason);
@@ -50,7 +50,7 @@ export async function converse(
     connection.quit();
   } catch (error) {
     connection.close();
-    throw signal?.aborted === true ? signal.reason : failureOf(error);
+    throw signal?.aborted === true ? signal.reason : toFailure(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -68,9 +68,9 @@ function connectionTo(
     requireTLS: security === 'starttls',
     ignoreTLS: security === 'none',
     opportunisticTLS: security === 'offered',
-    // Where encryption is only taken when offered, whoever offers it is no worse than nobody.
+    // With opportunistic encryption, an unverified certificate is no worse than no encryption.
     tls: { ...tls, ...(security === 'offered' && { rejectUnauthorized: false }) },
-    // Ours comes first; these are for what is still open when nobody waits any more.
+    // Our own timeout comes first; these close what is still open afterwards.
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
@@ -81,6 +81,6 @@ function connectionTo(
 
 function step(run: (done: (error?: unknown) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    run((error) => (error === undefined || error === null ? resolve() : reject(failureOf(error))));
+    run((error) => (error === undefined || error === null ? resolve() : reject(toFailure(error))));
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Why a mail was not accepted. `unreachable`: nobody answers there. `insecure`: no encryption, or not with who was meant.
+ * Why a mail was not accepted. `unreachable`: no connection. `insecure`: no encryption, or an untrusted certificate.
  * `login`: the server refuses user or password. `sender`, `recipient`, `message`: the server refuses that.
  * `timeout`: it took too long. `protocol`: the server said something else.
  */
@@ -25,13 +25,13 @@ const WORDS: Readonly<Record<MailFailure, string>> = {
 };
 
 /**
- * A mail that was not accepted. It carries no word of the server's and no cause: servers quote what they were sent, which
+ * A mail that was not accepted. It contains neither the server's message nor a cause: servers quote what they receive, which
  * is an address, a code or a password.
  */
 export class MailError extends Error {
   override readonly name = 'MailError';
   readonly failure: MailFailure;
-  /** What the network or the server called it: `ECONNREFUSED`, `550`. */
+  /** The code of the network or the server: `ECONNREFUSED`, `550`. */
   readonly code: string | undefined;
 
   constructor(failure: MailFailure, code?: string) {
@@ -62,7 +62,7 @@ const FAILURES: Readonly<Record<string, MailFailure>> = {
 const ENVELOPE: Readonly<Record<string, MailFailure>> = { 'MAIL FROM': 'sender', 'RCPT TO': 'recipient' };
 
 /** @param error what the library rejects with. */
-export function failureOf(error: unknown): MailError {
+export function toFailure(error: unknown): MailError {
   if (error instanceof MailError) return error;
   const { code, originalCode, command, responseCode } = (error ?? {}) as {
     readonly [Name in 'code' | 'originalCode' | 'command' | 'responseCode']?: unknown;
@@ -71,13 +71,13 @@ export function failureOf(error: unknown): MailError {
   const shown = [responseCode, originalCode].find(
     (one) => typeof one === 'number' || typeof one === 'string',
   );
-  const told = shown === undefined ? undefined : String(shown);
+  const detail = shown === undefined ? undefined : String(shown);
   if (typeof originalCode === 'string' && /CERT|SIGNATURE|SSL|TLS/.test(originalCode)) {
-    return new MailError('insecure', told);
+    return new MailError('insecure', detail);
   }
   if (code === 'EENVELOPE') {
     const refused = command === 'API' ? 'recipient' : ENVELOPE[String(command)];
-    return new MailError(refused ?? 'message', told);
+    return new MailError(refused ?? 'message', detail);
   }
-  return new MailError(FAILURES[String(code)] ?? 'protocol', told);
+  return new MailError(FAILURES[String(code)] ?? 'protocol', detail);
 }

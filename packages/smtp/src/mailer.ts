@@ -1,11 +1,11 @@
-import type { CallOptions, Mail, Mailer } from '@questline/core';
+import type { CallOptions, Mail, Mailer } from '@questline/core/ports';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { converse } from './conversation.ts';
-import { type SmtpOptions, securityOf } from './options.ts';
+import { type SmtpOptions, toSecurity } from './options.ts';
 
 export interface SmtpMailer extends Mailer {
   /**
-   * Goes as far as signing in, and sends nothing.
+   * Connects and signs in; sends nothing.
    * @throws MailError
    */
   check(options?: CallOptions): Promise<void>;
@@ -18,7 +18,7 @@ export interface SmtpMailer extends Mailer {
  */
 export function createSmtpMailer(options: SmtpOptions): SmtpMailer {
   assertAddress(options.from);
-  const way = { ...options, security: securityOf(options) };
+  const way = { ...options, security: toSecurity(options) };
   const from = { name: options.fromName ?? '', address: options.from };
 
   return {
@@ -35,7 +35,7 @@ export function createSmtpMailer(options: SmtpOptions): SmtpMailer {
   };
 }
 
-/** Written whole before anybody is spoken to: what cannot be written costs no connection. */
+/** Composed before connecting: an invalid mail costs no connection. */
 function compose(from: { readonly name: string; readonly address: string }, mail: Mail): Promise<Buffer> {
   const { subject, text, html } = mail;
   // The recipient as one address, never as a list to be taken apart.
@@ -47,7 +47,7 @@ function compose(from: { readonly name: string; readonly address: string }, mail
     subject: subject.replaceAll(/[\r\n]+/g, ' '),
     text,
     html,
-    // Tells other machines not to answer: nobody reads what they say.
+    // Asks auto-responders not to answer: replies are not read.
     headers: { 'Auto-Submitted': 'auto-generated' },
   })
     .compile()

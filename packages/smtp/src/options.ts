@@ -11,7 +11,7 @@ export interface SmtpOptions {
   readonly host: string;
   /** Default 587. */
   readonly port?: number;
-  /** Who signs in at the server. Default: nobody does. */
+  /** Credentials at the server. Default: no login. */
   readonly username?: string;
   readonly password?: string;
   /** The sender's address: `sender@example.com`. */
@@ -22,14 +22,14 @@ export interface SmtpOptions {
    * Default: `tls` on port 465, `starttls` on port 587 and wherever a password would go over a network, else `offered`.
    */
   readonly security?: Security;
-  /** Whom to believe that the server is who it says, e.g. `{ ca }`. Default: the authorities Node comes with. */
+  /** Trusted certificate authorities, e.g. `{ ca }`. Default: the authorities of Node. */
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'minVersion'>;
-  /** So long one mail may take, from the first packet to the server's word that it has it. Default 15,000 ms. */
+  /** Timeout of one mail, from the first packet to the server's confirmation. Default 15,000 ms. */
   readonly timeoutMs?: number;
 }
 
 /** What a password is worth on this way is decided once, by where it goes. */
-export function securityOf({ security, port = 587, host, password }: SmtpOptions): Security {
+export function toSecurity({ security, port = 587, host, password }: SmtpOptions): Security {
   if (security !== undefined) return security;
   if (port === 465) return 'tls';
   return port === 587 || (password !== undefined && !isLoopback(host)) ? 'starttls' : 'offered';

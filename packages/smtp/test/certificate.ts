@@ -1,4 +1,7 @@
-/** For the servers of tests, on loopback: everybody has its key, so nobody else may believe it. Made with openssl; good for a hundred years. */
+/**
+ * For test servers on loopback: the key is public, so only tests may trust it. Made with openssl; valid for a
+ * hundred years.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmjCCAUGgAwIBAgIUD+KKQe8Mr6KvkdflnzK3YPzP6nMwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTExMDUwOFoYDzIxMjYxMDI4

@@ -6,14 +6,14 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 
-export const LOGIN = { username: 'questline', password: 'not-to-be-told-42' };
+export const LOGIN = { username: 'questline', password: 'not-to-be-shown-42' };
 
-/** A mail as it arrived. */
+/** A received mail. */
 export interface Arrived {
   readonly from: string;
   readonly to: readonly string[];
   readonly user: string | undefined;
-  /** The version of TLS it came over. */
+  /** The TLS version of the connection. */
   readonly secure: boolean;
   readonly mail: Email;
 }
@@ -21,12 +21,12 @@ export interface Arrived {
 export interface MailServer {
   readonly port: number;
   readonly arrived: readonly Arrived[];
-  /** What goes on at the other end, for refusals. */
+  /** The step at which the server rejects. */
   refuse: 'nothing' | 'sender' | 'recipient' | 'message';
   close(): Promise<void>;
 }
 
-/** A real SMTP server on loopback, open to everybody unless `login` asks for the password above. */
+/** A real SMTP server on loopback, without authentication unless `login` requires the password above. */
 export async function startMailServer(
   options: SMTPServerOptions & { readonly login?: boolean } = {},
 ): Promise<MailServer> {
@@ -64,7 +64,7 @@ export async function startMailServer(
     },
     ...more,
   });
-  // A client that breaks off is what some tests are about.
+  // Some tests break connections off on purpose.
   server.on('error', () => undefined);
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');
@@ -77,14 +77,14 @@ export async function startMailServer(
   return self;
 }
 
-/** Until the test ends. */
+/** A mail server until the test ends. */
 export async function mailServer(options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
   const server = await startMailServer(options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** Believes the certificate above. */
+/** A mailer that trusts the certificate above. */
 export function mailerFor(port: number, options: Partial<SmtpOptions> = {}): SmtpMailer {
   return createSmtpMailer({
     host: '127.0.0.1',

@@ -1,4 +1,4 @@
-import type { CallOptions } from '@questline/core';
+import type { CallOptions } from '@questline/core/ports';
 import type { SqlNames } from './names.ts';
 import type { Listen } from './postgres/listen.ts';
 import type { SqlRow, SqlStatement } from './statement.ts';
@@ -11,34 +11,34 @@ export interface RunOptions extends CallOptions {
 }
 
 export interface TransactionOptions extends RunOptions {
-  /** PostgreSQL only; SQLite has one writer at a time, which is as strict. Default `serializable`. */
+  /** PostgreSQL only; SQLite is always serializable, because it has one writer at a time. Default `serializable`. */
   readonly isolation?: 'serializable' | 'read committed';
 }
 
-/** A connection in the hands of one piece of work. */
+/** A connection that one transaction uses exclusively. */
 export interface SqlConnection {
   run(statement: SqlStatement): Promise<readonly SqlRow[]>;
 }
 
 interface Database {
   readonly names: SqlNames;
-  /** One statement, by itself: it takes effect whole or not at all. A signal counts until the statement is on its way. */
+  /** Runs one atomic statement. A signal has an effect until the statement is sent. */
   run(statement: SqlStatement, options?: RunOptions): Promise<readonly SqlRow[]>;
   /**
-   * Everything `work` does takes effect together, or not at all when it rejects or when any of its statements failed.
-   * Run again, up to the time limit, when the engine reports a conflict with another transaction.
+   * Runs `work` in a transaction, which rolls back if `work` rejects or any of its statements fails.
+   * Retries until the time limit when the engine reports a conflict with another transaction.
    */
   transaction<T>(work: (connection: SqlConnection) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Ends what the handle itself opened, and nothing else. */
+  /** Closes only what the handle has opened. */
   close(): Promise<void>;
 }
 
-/** One statement at a time, with its answer at once. */
+/** Runs one statement synchronously. */
 export type RunNow = (statement: SqlStatement) => readonly SqlRow[];
 
 export interface SqliteDatabase extends Database {
   readonly dialect: 'sqlite';
-  /** A transaction that begins, works and ends without letting go of the event loop: the cheapest one SQLite has. */
+  /** A synchronous transaction: the cheapest kind in SQLite. */
   immediate<T>(work: (run: RunNow) => T, options?: RunOptions): Promise<T>;
 }
 
@@ -48,5 +48,5 @@ export interface PostgresDatabase extends Database {
   readonly listen?: Listen;
 }
 
-/** Where everything of this package lives: made by `createSqliteDatabase` or `createPostgresDatabase`. */
+/** The database handle of this package: created by `createSqliteDatabase` or `createPostgresDatabase`. */
 export type SqlDatabase = SqliteDatabase | PostgresDatabase;

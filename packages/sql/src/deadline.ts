@@ -1,10 +1,10 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 
 /** A call's time limit. Real time, not an injected clock: it guards against a machine that stopped answering. */
 export interface Deadline {
-  /** Milliseconds left, 0 when it has passed. */
+  /** The remaining milliseconds, 0 after the deadline. */
   left(): number;
-  /** What a call rejects with that ran into it. */
+  /** The error of a call that exceeds it. */
   error(what: string): StorageUnavailable;
 }
 
@@ -18,7 +18,7 @@ export function createDeadline(timeoutMs: number): Deadline {
 
 /**
  * Settles as `promise` does, unless the deadline or the signal comes first.
- * @param onLate gets what came too late to be of use.
+ * @param onLate receives a result after the deadline.
  */
 export function within<T>(
   promise: Promise<T>,
@@ -51,7 +51,7 @@ export function within<T>(
   });
 }
 
-/** Waits a little, a different little each time, so that those who collided don't collide again. Grows with the attempt. */
+/** Backoff with jitter, so that conflicting transactions do not conflict again. Grows with the attempt. */
 export function pause(attempt: number, deadline: Deadline): Promise<void> {
   const longest = Math.min(50, 2 ** Math.min(attempt, 6));
   const ms = Math.min(deadline.left(), 0.5 + Math.random() * longest);

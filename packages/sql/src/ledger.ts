@@ -1,18 +1,21 @@
-import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids, Usage } from '@questline/core';
+import { assertAccount, assertHoldCaps } from '@questline/core/internal';
+import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { createPostgresWrites } from './ledger/postgres.ts';
+import { createReports } from './ledger/reports.ts';
 import { entrySequence, toCharge, toEntry } from './ledger/rows.ts';
 import { createSqliteWrites } from './ledger/sqlite.ts';
+import { toText } from './ledger/writes.ts';
 import { defineStatement, toNumber } from './statement.ts';
 import { isCheckViolation } from './violations.ts';
 
 export interface SqlLedgerOptions {
-  /** Says when a hold has lapsed. */
+  /** The clock for the expiry of holds. */
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
-/** The money in tables. Sums are kept beside the history and are exact: a hold never sees credit that is not there. */
+/** The credit ledger in tables. Running sums are exact: a hold never succeeds without enough credit. */
 export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedgerOptions): CreditLedger {
   const { dialect, names, run } = database;
   const writes =
@@ -22,9 +25,10 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
   const holds = names.table('ledgerHolds');
   const charges = names.table('ledgerCharges');
   const entries = names.table('ledgerEntries');
+  const holdCaps = names.table('ledgerHoldCaps');
   const json = (parameter: string) => (dialect === 'sqlite' ? parameter : `cast(${parameter} as jsonb)`);
 
-  // A hold that has lapsed but was not yet taken out of a sum is taken out here.
+  // Subtracts expired holds that a sum still contains.
   const lapsedSum = (column: string, parameter: string) =>
     `coalesce((select cast(sum(amount) as bigint) from ${holds}
        where ${column} = ${parameter} and counted and expires_at <= @now), 0)`;
@@ -35,6 +39,20 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
   const capUsed = defineStatement<'capId' | 'now'>(
     dialect,
     `select charged + held - ${lapsedSum('cap_id', '@capId')} as used from ${caps} where id = @capId`,
+  );
+  const listed =
+    dialect === 'sqlite'
+      ? 'select value as id from json_each(@ids)'
+      : 'select jsonb_array_elements_text(cast(@ids as jsonb)) as id';
+  const expired = (from: string, amount: string, column: string) =>
+    `coalesce((select cast(sum(${amount}) as bigint) from ${from}
+       where ${column} = listed.id and h.counted and h.expires_at <= @now), 0)`;
+  const capUsage = defineStatement<'ids' | 'now'>(
+    dialect,
+    `select listed.id, coalesce(c.charged, 0) as spent,
+       coalesce(c.held, 0) - ${expired(`${holds} h`, 'h.amount', 'h.cap_id')}
+         - ${expired(`${holds} h join ${holdCaps} hc on hc.hold_id = h.id`, 'hc.amount', 'hc.cap_id')} as reserved
+     from (${listed}) listed left join ${caps} c on c.id = listed.id`,
   );
   const renew = defineStatement<'id' | 'expiresAt' | 'now'>(
     dialect,
@@ -68,7 +86,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
      ) returning id`,
   );
 
-  /** Conditions only for what was asked: each filter then finds its own index. */
+  /** Only the given filters become conditions, so that each combination uses its index. */
   const filterText = ({ account, keyId, userId }: ChargeFilter): string =>
     [
       account !== undefined && 'c.account = @account',
@@ -78,7 +96,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
       .map((condition) => (condition === false ? '' : ` and ${condition}`))
       .join('');
 
-  /** @throws Error when there is no such hold. */
+  /** @throws Error for an unknown hold. */
   const chargedFor = async ({ id }: Hold): Promise<number> => {
     const [row] = await run(readCharged({ id }));
     if (row === undefined) throw new Error('the hold is unknown');
@@ -106,6 +124,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
 
     async hold(request, options) {
       assertAmount(request.amount, 0);
+      assertHoldCaps(request);
       return inRange(writes.hold({ ...request, id: ids.next(), now: clock.now() }, options));
     },
 
@@ -117,7 +136,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
 
     async settle(hold, actual, usage) {
       assertAmount(actual, 0);
-      const first = await inRange(writes.settle(hold, actual, toText(usage), clock.now()));
+      const first = await inRange(writes.settle(hold, actual, usage, clock.now()));
       return { charged: first ? actual : await chargedFor(hold), first };
     },
 
@@ -132,6 +151,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
     },
 
     async grant(grant, options) {
+      assertAccount(grant.account);
       assertAmount(grant.amount, Number.MIN_SAFE_INTEGER);
       const { account, amount, key, reason } = grant;
       return inRange(writes.grant({ account, amount, key, reason, now: clock.now() }, options));
@@ -164,6 +184,18 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
       return toNumber(row?.spent);
     },
 
+    ...createReports(database, filterText),
+    async capUsage(capIds, options) {
+      const rows = await run(capUsage({ ids: JSON.stringify(capIds), now: clock.now() }), options);
+      const states = new Map(
+        rows.map(({ id, spent, reserved }) => [
+          String(id),
+          { spent: toNumber(spent), reserved: toNumber(reserved) },
+        ]),
+      );
+      return capIds.map((id) => states.get(id) ?? { spent: 0, reserved: 0 });
+    },
+
     async capUsed(capId, options) {
       const [row] = await run(capUsed({ capId, now: clock.now() }), options);
       return row === undefined ? 0 : toNumber(row.used);
@@ -173,7 +205,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
   };
 }
 
-/** The tables refuse sums that could not be counted exactly any more. */
+/** The tables reject sums above the range of exact integers. */
 async function inRange<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
@@ -181,10 +213,6 @@ async function inRange<T>(write: Promise<T>): Promise<T> {
     if (!isCheckViolation(error)) throw error;
     throw new RangeError('the sum is beyond what is counted exactly', { cause: error });
   }
-}
-
-function toText(usage: Usage | undefined): string | null {
-  return usage === undefined ? null : JSON.stringify(usage);
 }
 
 function assertAmount(amount: number, least: number): void {

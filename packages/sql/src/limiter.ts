@@ -1,27 +1,27 @@
-import type { CallOptions, RateLimiter } from '@questline/core';
+import type { CallOptions, RateLimiter } from '@questline/core/ports';
 import type { SqlDatabase, SqliteDatabase } from './database.ts';
 import { createPostgresTake, type Take } from './limiter/postgres.ts';
-import { type OpenWindows, stateOf, takeSlots, toDecision } from './limiter/windows.ts';
+import { getState, type OpenWindows, takeSlots, toDecision } from './limiter/windows.ts';
 import { defineStatement, toNumber } from './statement.ts';
 import { fromJson } from './store/json.ts';
 
 export interface SqlLimiterOptions {
   /**
-   * Whose time counts. `caller` (default): the `now` of each call; processes whose clocks differ may open a window that
+   * The clock in use. `caller` (default): the `now` of each call; processes whose clocks differ may open a window that
    * much earlier or later, never twice. `database`: the server's, PostgreSQL only.
    */
   readonly time?: 'caller' | 'database';
 }
 
 export interface SqlLimiter extends RateLimiter {
-  /** Forgets keys whose windows have all ended. It also happens now and then while slots are taken. @returns how many. */
+  /** Deletes keys whose windows have all ended. `take` also does so now and then. @returns their number. */
   sweep(now: number, options?: CallOptions): Promise<number>;
 }
 
 const TAKES_PER_SWEEP = 500;
-const MOST_SWEPT = 1000;
+const MAX_SWEPT = 1000;
 
-/** Windows in a table: exact in all processes that share it. */
+/** Rate limit windows in a table: exact across all processes that share it. */
 export function createSqlLimiter(
   database: SqlDatabase,
   { time = 'caller' }: SqlLimiterOptions = {},
@@ -44,7 +44,7 @@ export function createSqlLimiter(
   const sweep = defineStatement<'now'>(
     dialect,
     `delete from ${table} where key in (
-       select key from ${table} where ends_at <= ${now} order by ends_at limit ${MOST_SWEPT}
+       select key from ${table} where ends_at <= ${now} order by ends_at limit ${MAX_SWEPT}
        ${dialect === 'sqlite' ? '' : 'for update skip locked'}
      ) returning key`,
   );
@@ -61,7 +61,7 @@ export function createSqlLimiter(
     async peek(key, windows, at, options) {
       const [row = {}] = await run(look({ key, now: at }), options);
       const open = fromJson<OpenWindows | null>(row.windows) ?? {};
-      return windows.map((window) => stateOf(open, window, toNumber(row.now)));
+      return windows.map((window) => getState(open, window, toNumber(row.now)));
     },
 
     async sweep(at, options) {
@@ -69,13 +69,13 @@ export function createSqlLimiter(
       for (;;) {
         const { length } = await run(sweep({ now: at }), options);
         swept += length;
-        if (length < MOST_SWEPT) return swept;
+        if (length < MAX_SWEPT) return swept;
       }
     },
   };
 }
 
-/** A transaction that has the file for itself. */
+/** A transaction with an exclusive lock. */
 function createSqliteTake({ dialect, names, immediate }: SqliteDatabase): Take {
   const table = names.table('rateWindows');
   const read = defineStatement<'key'>(dialect, `select windows, ends_at from ${table} where key = @key`);
@@ -90,7 +90,7 @@ function createSqliteTake({ dialect, names, immediate }: SqliteDatabase): Take {
       const now = at ?? 0;
       const [row] = run(read({ key }));
       const open = row === undefined ? {} : fromJson<OpenWindows>(row.windows);
-      const allowed = windows.every((window) => stateOf(open, window, now).remaining > 0);
+      const allowed = windows.every((window) => getState(open, window, now).remaining > 0);
       if (!allowed) return toDecision(false, open, windows, now);
       const next = takeSlots(open, windows, now);
       const endsAt = Math.max(...Object.values(next).map(([resetAt]) => resetAt));

@@ -1,11 +1,11 @@
 import { fingerprint } from './statement.ts';
 
-/** What the tables of one handle are called. All names are made here, quoted, and harmless whatever they are made from. */
+/** The table names of one handle. All names are built and quoted here, so no input can inject SQL. */
 export interface SqlNames {
   readonly prefix: string;
-  /** PostgreSQL only. Undefined: whatever the connection's search path says. */
+  /** PostgreSQL only. Undefined: the search path of the connection. */
   readonly schema: string | undefined;
-  /** Without schema and quotes, as the engine's own tables list it. */
+  /** Without schema and quotes, as in the engine's catalogue. */
   plain(table: string): string;
   /** Ready for SQL text: quoted, with the schema. */
   table(table: string): string;
@@ -13,8 +13,8 @@ export interface SqlNames {
   index(table: string, fields: readonly string[], kind: 'key' | 'idx'): string;
 }
 
-/** PostgreSQL cuts longer names off in silence. */
-const LONGEST_NAME = 63;
+/** PostgreSQL silently truncates longer names. */
+const MAX_NAME = 63;
 
 export function createNames({
   prefix = 'questline_',
@@ -40,7 +40,7 @@ export function createNames({
   };
 }
 
-/** `userId` is kept as `user_id`: unquoted names fold to lower case, and operators type them by hand. */
+/** `userId` becomes `user_id`: unquoted names fold to lower case, and operators type them by hand. */
 export function snakeCase(name: string): string {
   if (!/^[a-zA-Z][\w-]*$/.test(name)) throw new TypeError(`'${name}' cannot name a table or a column`);
   return name
@@ -54,5 +54,5 @@ export function quote(name: string): string {
 }
 
 function shorten(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 17)}_${fingerprint(name)}`;
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 17)}_${fingerprint(name)}`;
 }

@@ -1,4 +1,4 @@
-import type { Clock, CreditLedger, Ids, JobQueue, Store, VectorIndex } from '@questline/core';
+import type { Clock, CreditLedger, Ids, JobQueue, Store, VectorIndex } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { createSqlLedger } from './ledger.ts';
 import { createSqlLimiter, type SqlLimiter, type SqlLimiterOptions } from './limiter.ts';
@@ -19,7 +19,7 @@ export interface SqlPorts {
   readonly vectors: VectorIndex;
 }
 
-/** Everything this package keeps, on one handle. Run `migrate` first. */
+/** All ports of this package on one handle. Run `migrate` first. */
 export function createSqlPorts(
   database: SqlDatabase,
   { clock, ids, listen = false, time = 'caller' }: SqlPortsOptions,

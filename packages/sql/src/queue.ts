@@ -1,5 +1,7 @@
-import { type Clock, createAlarm, type Ids, type JobQueue, type Json, type LeasedJob } from '@questline/core';
+import { createJobNotifier } from '@questline/core/internal';
+import type { Clock, Ids, JobQueue, Json, LeasedJob } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { createClaims, defineClaim, definePromotion, listRooms } from './queue/claim.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
 import { fromJson, toJsonText } from './store/json.ts';
 
@@ -7,69 +9,60 @@ export interface SqlQueueOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   /**
-   * PostgreSQL with a pool only: hears of jobs that other processes enqueue, too, at once instead of at the next poll.
-   * Keeps one client of the pool for itself as long as somebody listens. All processes must agree on it. Default false.
+   * PostgreSQL with a pool only: `LISTEN` for jobs of other processes, instead of waiting for the next poll.
+   * Reserves one client of the pool while there are listeners. All processes must use the same value. Default false.
    */
   readonly listen?: boolean;
 }
 
-/** Durable work in a table. Every verb is one statement. */
+/** A durable queue in a table. Every operation is one statement; leasing first makes due jobs ready. */
 export function createSqlQueue(
   database: SqlDatabase,
   { clock, ids, listen = false }: SqlQueueOptions,
 ): JobQueue {
   const { dialect, names, run } = database;
   const table = names.table('jobs');
-  const isSqlite = database.dialect === 'sqlite';
   const channel = names.schema === undefined ? names.plain('jobs') : `${names.schema}.${names.plain('jobs')}`;
-  const hear = listen ? listenOn(database, channel) : undefined;
-  const alarm = createAlarm(clock);
+  const subscribe = listen ? listenOn(database, channel) : undefined;
+  const notifier = createJobNotifier(clock);
   let listeners = 0;
   let stopHearing: (() => void) | undefined;
 
-  /** Those who listen in other processes hear of it when, and only when, the change has taken effect. */
+  /** Listeners in other processes are notified when, and only when, the change commits. */
   const notifying = (change: string): string =>
     listen
       ? `with job as (${change}) select id,
-           case when cast(@runAt as bigint) <= cast(@now as bigint) then cast(pg_notify(@channel, '') as text) end as told
+           case when cast(@runAt as bigint) <= cast(@now as bigint) then cast(pg_notify(@channel, '') as text) end as notified
          from job`
       : change;
-  const enqueue = defineStatement<'id' | 'key' | 'kind' | 'payload' | 'runAt' | 'now' | 'channel'>(
+  const enqueue = defineStatement<
+    'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'ready' | 'now' | 'channel'
+  >(
     dialect,
     notifying(
-      `insert into ${table} (id, key, kind, payload, run_at, attempt, fence)
-       values (@id, @key, @kind, @payload, @runAt, 0, 0) on conflict (key) do nothing returning id`,
+      `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
+       values (@id, @key, @kind, @owner, @payload, @runAt, @runAt, @ready, 0, 0) on conflict (key) do nothing returning id`,
     ),
   );
   const readByKey = defineStatement<'key'>(dialect, `select id from ${table} where key = @key`);
-  const untilOfKind = isSqlite
-    ? '(select value from json_each(@untils) where json_each.key = kind)'
-    : 'cast(cast(@untils as jsonb) ->> kind as bigint)';
-  const lease = defineStatement<'kinds' | 'limit' | 'now' | 'leaseUntil' | 'untils'>(
-    dialect,
-    `update ${table} set lease_until = coalesce(${untilOfKind}, @leaseUntil), attempt = attempt + 1, fence = fence + 1
-     where sequence in (
-       select sequence from ${table}
-       where kind ${isSqlite ? 'in (select value from json_each(@kinds))' : '= any(@kinds)'}
-         and run_at <= @now and (lease_until is null or lease_until <= @now)
-       order by run_at, sequence limit @limit ${isSqlite ? '' : 'for update skip locked'}
-     )
-     returning sequence, id, kind, cast(payload as text) as payload, key, run_at, attempt, fence, lease_until`,
-  );
-  // Until somebody else has taken it, a worker whose lease ran out may still speak for the job.
+  const promote = definePromotion(dialect, table);
+  const claim = defineClaim(dialect, table);
+  const claims = createClaims();
+  // A worker with an expired lease may still change the job until another worker takes it.
   const isHeld = 'id = @id and fence = @fence and lease_until is not null';
   const renew = defineStatement<'id' | 'fence' | 'leaseUntil'>(
     dialect,
-    `update ${table} set lease_until = @leaseUntil where ${isHeld} returning id`,
+    `update ${table} set lease_until = @leaseUntil, due_at = @leaseUntil, ready = 0 where ${isHeld} returning id`,
   );
   const finish = defineStatement<'id' | 'fence'>(
     dialect,
     `delete from ${table} where ${isHeld} returning id`,
   );
-  const retry = defineStatement<'id' | 'fence' | 'runAt' | 'uncounted' | 'now' | 'channel'>(
+  const retry = defineStatement<'id' | 'fence' | 'runAt' | 'ready' | 'uncounted' | 'now' | 'channel'>(
     dialect,
     notifying(
-      `update ${table} set lease_until = null, run_at = @runAt, attempt = attempt - @uncounted
+      `update ${table} set lease_until = null, run_at = @runAt, due_at = @runAt, ready = @ready,
+         attempt = attempt - @uncounted
        where ${isHeld} returning id`,
     ),
   );
@@ -83,35 +76,52 @@ export function createSqlQueue(
   );
 
   return {
-    async enqueue({ kind, payload, key, runAt = clock.now() }, options) {
+    async enqueue({ kind, payload, key, owner = '', runAt = clock.now() }, options) {
       const id = ids.next();
-      const job = { id, key, kind, payload: toJsonText(payload, dialect), runAt, now: clock.now(), channel };
+      const now = clock.now();
+      const ready = Number(runAt <= now);
+      const job = { id, key, kind, owner, payload: toJsonText(payload, dialect), runAt, ready, now, channel };
       for (;;) {
         if ((await run(enqueue(job), options)).length === 1) {
-          alarm.ring(runAt);
+          notifier.wakeAt(runAt);
           return { id, added: true };
         }
         const [known] = await run(readByKey({ key }), options);
-        // Gone again: it was finished between the two looks, and the key is free.
+        // The job ended between the two reads, and its key is free.
         if (known !== undefined) return { id: String(known.id), added: false };
       }
     },
 
-    async lease({ kinds, limit, leaseMs, leaseMsOf = {} }, options) {
+    async lease({ kinds, limit, leaseMs, leaseMsByKind = {}, perOwner }, options) {
+      if (kinds.length === 0) return [];
       const now = clock.now();
+      const leaseUntil = now + leaseMs;
       const untils = JSON.stringify(
-        Object.fromEntries(Object.entries(leaseMsOf).map(([kind, ms]) => [kind, now + ms])),
+        Object.fromEntries(Object.entries(leaseMsByKind).map(([kind, ms]) => [kind, now + ms])),
       );
-      const rows = await run(lease({ kinds, limit, now, leaseUntil: now + leaseMs, untils }), options);
-      const jobs = [...rows].sort(byTurn).map(toLeasedJob);
-      for (const until of new Set(jobs.map((job) => job.leaseUntil))) alarm.ring(until);
+      await run(promote({ now }), options);
+      const taken: SqlRow[] = [];
+      while (taken.length < limit) {
+        const wanted = limit - taken.length;
+        const { full, ...rooms } = listRooms(perOwner, taken);
+        const bounds = { lanes: wanted + full, limit: wanted, now, leaseUntil, untils };
+        const want = { ...claims.asked(kinds), ...rooms, ...bounds };
+        // This round has leased jobs, even if the next one fails.
+        const rows = await run(claim(want), taken.length === 0 ? options : undefined);
+        claims.served(rows);
+        taken.push(...rows);
+        // If every owner had at most one job, none is left.
+        if (rows.length === wanted || new Set(rows.map(getLane)).size === rows.length) break;
+      }
+      const jobs = taken.sort(byTurn).map(toLeasedJob);
+      for (const until of new Set(jobs.map((job) => job.leaseUntil))) notifier.wakeAt(until);
       return jobs;
     },
 
     async renew({ id, fence }, leaseMs, options) {
       const leaseUntil = clock.now() + leaseMs;
       const isRenewed = (await run(renew({ id, fence, leaseUntil }), options)).length === 1;
-      if (isRenewed) alarm.ring(leaseUntil);
+      if (isRenewed) notifier.wakeAt(leaseUntil);
       return isRenewed;
     },
 
@@ -120,17 +130,19 @@ export function createSqlQueue(
     },
 
     async retry({ id, fence }, { runAt, countAttempt }, options) {
-      const back = { id, fence, runAt, uncounted: countAttempt ? 0 : 1, now: clock.now(), channel };
+      const now = clock.now();
+      const ready = Number(runAt <= now);
+      const back = { id, fence, runAt, ready, uncounted: countAttempt ? 0 : 1, now, channel };
       if ((await run(retry(back), options)).length === 0) return false;
-      alarm.ring(runAt);
+      notifier.wakeAt(runAt);
       return true;
     },
 
     onReady(listener) {
-      const stop = alarm.listen(listener);
+      const stop = notifier.listen(listener);
       let isOver = false;
       listeners += 1;
-      if (listeners === 1) stopHearing = hear?.(() => alarm.ring(clock.now()));
+      if (listeners === 1) stopHearing = subscribe?.(() => notifier.wakeAt(clock.now()));
       return () => {
         if (isOver) return;
         isOver = true;
@@ -155,9 +167,13 @@ function listenOn(database: SqlDatabase, channel: string): (ring: () => void) =>
   return (ring) => listen(channel, ring);
 }
 
-/** The engines return changed rows in no order. */
+/** `returning` has no order. */
 function byTurn(a: SqlRow, b: SqlRow): number {
   return toNumber(a.run_at) - toNumber(b.run_at) || toNumber(a.sequence) - toNumber(b.sequence);
+}
+
+function getLane({ kind, owner }: SqlRow): string {
+  return JSON.stringify([kind, owner]);
 }
 
 function toLeasedJob(row: SqlRow): LeasedJob {
@@ -166,6 +182,7 @@ function toLeasedJob(row: SqlRow): LeasedJob {
     kind: String(row.kind),
     payload: fromJson<Json>(row.payload),
     key: String(row.key),
+    ...(row.owner !== '' && { owner: String(row.owner) }),
     attempt: toNumber(row.attempt),
     fence: toNumber(row.fence),
     leaseUntil: toNumber(row.lease_until),

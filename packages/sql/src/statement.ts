@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { SqlDialect } from './database.ts';
 
-/** SQL text with its values, as the engine takes them. What Kysely compiles to has this shape too. */
+/** SQL text with its values, in the engine's format. Kysely's compiled queries have this shape, too. */
 export interface SqlStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** PostgreSQL keeps the plan under this name, once per connection. Equal names mean equal texts. */
+  /** PostgreSQL prepares the statement under this name, once per connection. Equal names mean equal texts. */
   readonly name?: string;
 }
 
@@ -16,9 +16,9 @@ export type SqlValue = string | number | boolean | null | readonly string[] | re
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /**
- * Writes a statement once, with `@name` where a value goes, and makes it ready for the engine's own placeholders, so
- * that a call only lines up its values.
- * @returns makes the statement of one call; a missing value is NULL.
+ * Compiles a statement with `@name` placeholders once to the engine's placeholders, so
+ * that a call only orders its values.
+ * @returns a function that builds the statement of one call; a missing value is NULL.
  */
 export function defineStatement<Name extends string>(
   dialect: SqlDialect,
@@ -42,12 +42,12 @@ export function defineStatement<Name extends string>(
   });
 }
 
-/** 16 hexadecimal characters that stand for a text. */
+/** A hash of a text: 16 hexadecimal characters. */
 export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Both drivers hand 64-bit integers over in their own way: as text, as numbers, as bigints. */
+/** Drivers return 64-bit integers as text, numbers or bigints. */
 export function toNumber(value: unknown): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number))

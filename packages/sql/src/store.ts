@@ -1,11 +1,11 @@
-import type { Collection, CollectionDefinition, Store, StoredRecord } from '@questline/core';
+import type { Collection, CollectionDefinition, Store, StoredRecord } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { type CollectionMaker, createCollectionMaker, type RunStatement } from './store/collection.ts';
 import { createTable } from './store/table.ts';
 
 /**
- * Records in tables, one per collection; `migrate` makes the tables. Transactions are serializable: on SQLite there is one
- * at a time, on PostgreSQL one that conflicts is run again.
+ * Records in tables, one per collection; `migrate` creates them. Transactions are serializable: SQLite runs one
+ * at a time, PostgreSQL retries conflicting ones.
  */
 export function createSqlStore(database: SqlDatabase): Store {
   const makers = new Map<string, { readonly definition: object; readonly make: CollectionMaker }>();

@@ -1,19 +1,19 @@
-import type { VectorIndex } from '@questline/core';
+import type { VectorIndex } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { createPostgresVectors } from './vectors/postgres.ts';
 import { createSqliteVectors } from './vectors/sqlite.ts';
 
 export interface SqlVectorsOptions {
   /**
-   * PostgreSQL with pgvector only: a search over fewer chunks than this compares all of them; over more, it follows the
+   * PostgreSQL with pgvector only: a search over fewer chunks compares all of them; over more, it uses the
    * HNSW index. Default 10,000.
    */
   readonly exactBelow?: number;
 }
 
 /**
- * Chunks in tables of their own; `migrate` makes them. SQLite compares every chunk in scope, read page by page. PostgreSQL
- * follows an HNSW index where the extension pgvector is there, and compares every chunk where it is not.
+ * Chunks in separate tables; `migrate` creates them. SQLite compares every chunk in scope, page by page. PostgreSQL
+ * uses an HNSW index with the extension pgvector, and compares every chunk without it.
  */
 export function createSqlVectors(database: SqlDatabase, options: SqlVectorsOptions = {}): VectorIndex {
   return database.dialect === 'sqlite'

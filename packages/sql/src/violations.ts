@@ -1,5 +1,5 @@
 /*
- * What the engines call the same refusals: SQLite by its extended result code (https://www.sqlite.org/rescode.html),
+ * The engines' codes for constraint violations: SQLite by its extended result code (https://www.sqlite.org/rescode.html),
  * PostgreSQL by its SQLSTATE.
  */
 
@@ -9,14 +9,14 @@ const UNIQUE: ReadonlySet<unknown> = new Set([1555, 2067, 2579, '23505']);
 const CHECK: ReadonlySet<unknown> = new Set([275, '23514']);
 
 export function isUniqueViolation(error: unknown): boolean {
-  return UNIQUE.has(codeOf(error));
+  return UNIQUE.has(getCode(error));
 }
 
 export function isCheckViolation(error: unknown): boolean {
-  return CHECK.has(codeOf(error));
+  return CHECK.has(getCode(error));
 }
 
-function codeOf(error: unknown): unknown {
+function getCode(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error) return error.errcode;
   return 'code' in error ? error.code : undefined;

@@ -2,8 +2,8 @@ import type { SqlConnection } from './database.ts';
 import type { SqlRow, SqlStatement } from './statement.ts';
 
 /**
- * Runs `work` with a connection that is good for this work only, one statement after the other. A failed statement dooms
- * the work on every engine alike, even when `work` swallowed the error.
+ * Runs `work` with a connection that is valid only during it, one statement at a time. A failed statement fails
+ * the work on every engine, even if `work` ignores the error.
  */
 export async function runWork<T>(
   run: (statement: SqlStatement) => Promise<readonly SqlRow[]>,

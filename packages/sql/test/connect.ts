@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createPostgresDatabase, createSqliteDatabase, type SqlDatabase } from '../src/index.ts';
 import type { EngineAddress } from './engines.ts';
 
-/** Opens a database by its address, as a process of its own does. */
+/** Opens a database by its address, as a separate process does. */
 export function connect(address: EngineAddress): { database: SqlDatabase; close(): Promise<void> } {
   if (address.dialect === 'sqlite') {
     const database = createSqliteDatabase({ path: address.path, timeoutMs: 20_000 });

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { type CreditLedger, type Hold, isStorageUnavailable } from '@questline/core';
+import { type CreditLedger, type Hold, isStorageUnavailable } from '@questline/core/ports';
 import {
   checkConservation,
   createFakeClock,
@@ -21,7 +21,7 @@ const ACCOUNTS = ['user:a', 'user:b', 'organization:c'];
 const CAPS = ['cap:1', 'cap:2'];
 const MINUTE = 60_000;
 
-/** A ledger in a process that may die at any statement, and be started again. */
+/** A ledger in a process that may crash at any statement, and be restarted. */
 interface FragileLedger {
   ledger(): CreditLedger;
   close(): Promise<void>;
@@ -62,7 +62,7 @@ interface Tally {
   granted: { account: string; amount: number }[];
 }
 
-/** A caller that goes on after errors: it asks again, or gives up and lets the hold lapse. */
+/** A caller that continues after errors: it retries, or stops and lets the hold expire. */
 async function operate(
   fragile: FragileLedger,
   random: Random,
@@ -82,7 +82,7 @@ async function operate(
       try {
         return await call(fragile.ledger());
       } catch (error) {
-        // A process that is killed takes the calls of others in it along: they see a connection that is not open.
+        // A killed process interrupts the calls of others: they receive an error about a closed connection.
         const isGone = error instanceof Error && /not open|finalized/.test(error.message);
         if (!isStorageUnavailable(error) && !isGone) throw error;
         tally.unavailable += 1;
@@ -116,7 +116,7 @@ async function operate(
       if (hold === undefined) continue;
       const actual = random.chance(0.1) ? hold.amount + random.below(300) : random.below(hold.amount + 1);
       const settlement = await ask((ledger) => ledger.settle(hold, actual, { input: actual }), false);
-      // Once in a while, by mistake, twice.
+      // Sometimes the caller settles twice by mistake.
       if (settlement !== undefined && random.chance(0.1)) {
         const again = await ask((ledger) => ledger.settle(hold, actual + 1), false);
         if (again !== undefined) expect(again).toEqual({ charged: settlement.charged, first: false });
@@ -140,7 +140,7 @@ const ENGINES: readonly (Engine & { kinds: readonly Fault[]; chance: number })[]
     : [{ ...POSTGRES, kinds: ['failed', 'lost', 'late'] as const, chance: 0.08 }]),
 ];
 
-describe.each(ENGINES)('money on $name, with faults between any two statements', (engine) => {
+describe.each(ENGINES)('keeps money on $name with faults between any two statements', (engine) => {
   const all = { calls: 0, faults: 0, granted: 0, charged: 0, posted: 0, drift: 0 };
 
   it.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
@@ -170,7 +170,7 @@ describe.each(ENGINES)('money on $name, with faults between any two statements',
       );
       await fragile.close();
 
-      // Everybody is gone. What they left open lapses, and a healthy process looks at what there is.
+      // All callers have ended. Their open holds expire, and a healthy process audits the ledger.
       const ledger = createSqlLedger(open.database, { clock, ids: createFakeIds(seed) });
       const before = await checkConservation(ledger, ACCOUNTS, tally.granted);
       await clock.advance(60 * MINUTE);
@@ -203,13 +203,13 @@ describe.each(ENGINES)('money on $name, with faults between any two statements',
     },
   );
 
-  it('in sum', () => {
+  it('conserves money in total', () => {
     console.log(`${engine.name}: ${SEEDS} seeds x ${OPERATIONS} operations: ${JSON.stringify(all)}`);
     expect(all.drift).toBe(0);
   });
 });
 
-/** What a cap counts is what its own settled calls were charged. */
+/** The count of a cap must equal the charges of its settled calls. */
 async function expectCapsAddUp(
   database: Awaited<ReturnType<Engine['open']>>['database'],
   caps: readonly string[],

@@ -6,12 +6,15 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { createPostgresDatabase, createSqliteDatabase, type SqlDatabase } from '../src/index.ts';
 
-/** An empty database of its own, gone after `close`. */
+/** An empty, separate database that is removed by `close`. */
 export interface OpenEngine {
   readonly database: SqlDatabase;
-  /** What another process needs to reach the same database. */
+  /** The address by which another process opens the same database. */
   readonly address: EngineAddress;
-  /** Another handle on the same database, as another process would have it; the same one where there can be only one. */
+  /**
+   * Another handle on the same database, like that of another process; the same handle if only one is
+   * possible.
+   */
   peer(): SqlDatabase;
   close(): Promise<void>;
 }
@@ -27,13 +30,13 @@ export interface Engine {
 
 const configured = process.env.QUESTLINE_TEST_POSTGRES_URL;
 const url = configured ?? 'postgres://root@127.0.0.1:5432/test';
-/** Nobody cuts the server's power here: not waiting for its disk makes the tests faster and nothing else different. */
+/** The test server needs no durability: without fsync the tests are faster and otherwise equal. */
 const fastUrl = `${url}${url.includes('?') ? '&' : '?'}options=${encodeURIComponent('-c synchronous_commit=off')}`;
 
-/** Many tests may share a slow machine; how soon a call gives up is for the tests of outages. */
+/** Many tests may share a slow machine; the outage tests check timeouts. */
 const PATIENCE_MS = 20_000;
 
-/** Undefined when there is no server here and nobody demanded one: its tests are skipped, and say so. */
+/** Undefined when no server is available: its tests are skipped with a message. */
 export const POSTGRES_URL: string | undefined = await reach();
 
 async function reach(): Promise<string | undefined> {
@@ -83,7 +86,7 @@ export const SQLITE_FILE: Engine = {
   },
 };
 
-/** One server for all: starting it takes a second, a prefix takes nothing. */
+/** One instance for all tests: starting it takes a second, a prefix takes no time. */
 let pglite: PGlite | undefined;
 
 const PGLITE: Engine = {

@@ -3,7 +3,7 @@ import type { Random } from '@questline/testing';
 import type { Pool, PoolClient } from 'pg';
 import type { PostgresPool } from '../src/index.ts';
 
-/** What befalls one statement. `lost`: it takes effect, but nobody hears of it. */
+/** The fault of a statement. `lost`: it takes effect, but its result is lost. */
 export type Fault = 'none' | 'failed' | 'lost' | 'late' | 'crashed';
 
 export interface Faults {
@@ -11,7 +11,7 @@ export interface Faults {
   readonly counts: Readonly<Record<Fault, number>>;
 }
 
-/** Faults by chance; the same for the same seed. */
+/** Random faults, equal for equal seeds. */
 export function createFaults(random: Random, probability: number, kinds: readonly Fault[]): Faults {
   const counts: Record<Fault, number> = { none: 0, failed: 0, lost: 0, late: 0, crashed: 0 };
   return {
@@ -49,8 +49,8 @@ function connectionLost(): Error {
 }
 
 /**
- * A connection whose disk fails, before a statement or after it. `crashed` is what becomes of a process that is killed:
- * the connection is gone, with whatever it had not committed.
+ * A connection with disk errors, before or after a statement. `crashed` simulates a killed process: the
+ * connection is closed and uncommitted changes are lost.
  */
 export function faultyDatabase(database: DatabaseSync, faults: Faults): DatabaseSync {
   const wrap = (statement: StatementSync) => ({

@@ -16,7 +16,7 @@ describe.each(ENGINES)('$name', (engine) => {
 
   ledgerSuite({ name: engine.name, create });
 
-  it('keeps amounts exact up to the largest safe integer and refuses to go beyond', async () => {
+  it('keeps amounts exact up to the largest safe integer and rejects larger ones', async () => {
     const { ledger } = await create();
     const most = Number.MAX_SAFE_INTEGER;
     await ledger.grant({ account: 'user:a', amount: most, key: 'a', reason: 'all' });

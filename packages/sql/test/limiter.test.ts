@@ -16,7 +16,7 @@ describe.each(ENGINES)('$name', (engine) => {
     }),
   });
 
-  it('forgets keys whose windows have ended, and only those', async () => {
+  it('removes keys whose windows have ended, and only those', async () => {
     const limiter = createSqlLimiter(await shared.fresh());
     const minute = { name: 'minute', limit: 5, lengthMs: 60_000 };
     const day = { name: 'day', limit: 5, lengthMs: 86_400_000 };
@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', (engine) => {
     ]);
   });
 
-  it.runIf(engine.name.startsWith('P'))('can go by the time of the database', async () => {
+  it.runIf(engine.name.startsWith('P'))('can use the time of the database', async () => {
     const limiter = createSqlLimiter(await shared.fresh(), { time: 'database' });
     const windows = [{ name: 'minute', limit: 1, lengthMs: 60_000 }];
     const ahead = Date.now() + 10 * 86_400_000;

@@ -1,4 +1,4 @@
-import { type CollectionDefinition, defineCollection } from '@questline/core';
+import { type CollectionDefinition, defineCollection } from '@questline/core/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqlStore, migrate } from '../src/index.ts';
 import { ENGINES, type OpenEngine } from './engines.ts';
@@ -29,7 +29,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
   let open: OpenEngine;
   beforeEach(async () => {
     open = await engine.open();
-    // A PostgreSQL within the process takes its time to start on a busy machine.
+    // PGlite starts slowly on a busy machine.
   }, 180_000);
   afterEach(() => open.close());
 
@@ -43,7 +43,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(second).toEqual([]);
   });
 
-  it('tells what it would run, and runs nothing', async () => {
+  it('prints the pending steps and runs nothing', async () => {
     const planned = await migrate(open.database, { collections: [FIRST], dryRun: true });
     const plannedAgain = await migrate(open.database, { collections: [FIRST], dryRun: true });
     const done = await migrate(open.database, { collections: [FIRST] });
@@ -53,7 +53,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(planned.flatMap(({ statements }) => statements).join()).toContain('create table');
   });
 
-  it('adds what a grown definition needs, filled in from the records that are there', async () => {
+  it('adds the columns of an extended definition and fills them from stored records', async () => {
     await migrate(open.database, { collections: [FIRST] });
     const store = createSqlStore(open.database);
     const old = store.collection(FIRST);
@@ -70,7 +70,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(await things.insert({ id: 'c', ownerId: 'u', title: 'One' })).toBe(false);
   });
 
-  it('lets a process of the older version go on writing beside the newer one', async () => {
+  it('lets a process of the older version write beside the newer one', async () => {
     await migrate(open.database, { collections: [FIRST] });
     const old = createSqlStore(open.database).collection(FIRST);
     await migrate(open.database, { collections: [SECOND] });
@@ -83,7 +83,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(await things.find({ size: 9, title: 'One' })).toMatchObject([{ id: 'a' }]);
   });
 
-  it('refuses to change the type of a column, and changes nothing', async () => {
+  it('rejects a changed column type and changes nothing', async () => {
     await migrate(open.database, { collections: [SECOND] });
     const other = { ...SECOND, columns: { ...SECOND.columns, size: 'text' } } as const;
 
@@ -94,7 +94,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(await migrate(open.database, { collections: [SECOND] })).toEqual([]);
   });
 
-  it('refuses two collections on one table', async () => {
+  it('rejects two collections on one table', async () => {
     const collections = [FIRST, { ...SECOND, name: 'Things' }];
     await expect(migrate(open.database, { collections })).rejects.toThrow(
       /things of the collection Things is taken/,
@@ -103,7 +103,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     await expect(migrate(open.database, { collections: [own] })).rejects.toThrow(/is taken/);
   });
 
-  it('takes back a step that fails half-way, and goes on once the cause is gone', async () => {
+  it('rolls back a failed step and continues after the cause is removed', async () => {
     await migrate(open.database, { collections: [FIRST] });
     const store = createSqlStore(open.database);
     const old = store.collection(FIRST);
@@ -117,7 +117,7 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     expect(await store.collection(SECOND).find({ size: 2 })).toMatchObject([{ title: 'Other' }]);
   });
 
-  it('lives beside tables that are not its own', async () => {
+  it('runs beside tables of other applications', async () => {
     const theirs = open.database.names.table('hostUsers');
     await run(`create table ${theirs} (name text)`);
     await run(`insert into ${theirs} values ('theirs')`);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isStorageUnavailable } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
+import { isStorageUnavailable } from '@questline/core/ports';
 import { createTcpProxy, storeSuiteCollections, type TcpProxy } from '@questline/testing';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,12 +16,12 @@ import { type OpenEngine, POSTGRES, POSTGRES_URL } from './engines.ts';
 const [notes] = storeSuiteCollections;
 const note = (id: string) => ({ id, ownerId: 'alice', createdAt: 1 });
 
-/** What a caller may have to wait, for an error as for the first success after the return. */
+/** Maximum latency of a call, for an error as for the first success after the recovery. */
 const BOUND_MS = 5000;
-/** Short where the length makes no difference, so that the tests are. */
+/** A short timeout where its length does not matter. */
 const SHORT_MS = 800;
 
-describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fails', () => {
+describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a failing network', () => {
   let open: OpenEngine;
   let proxy: TcpProxy;
   let pool: pg.Pool;
@@ -38,7 +38,7 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     database = createPostgresDatabase({ pool, schema, ...(timeoutMs !== undefined && { timeoutMs }) });
     const clock = createSystemClock();
     ports = createSqlPorts(database, { clock, ids: createIds({ clock }) });
-    // As many connections as the pool can have, all idle and all good.
+    // Fills the pool with idle, working connections.
     await Promise.all(
       Array.from({ length: 5 }, () => database.run({ sql: 'select pg_sleep(0.02)', parameters: [] })),
     );
@@ -56,7 +56,7 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     await open.close();
   });
 
-  /** One call of each port, all at once. */
+  /** One call of each port, in parallel. */
   const everyPort = (): Promise<unknown>[] => {
     const { store, ledger, limiter, queue } = ports;
     const hold = { account: 'user:a', amount: 0, key: 'k', expiresAt: Date.now() + 60_000 };
@@ -79,11 +79,11 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
       ).toBe(true);
     }
     const took = Math.round(performance.now() - began);
-    console.log(`${expect.getState().currentTestName}: every port told after ${took} ms`);
+    console.log(`${expect.getState().currentTestName}: every port reported an error after ${took} ms`);
     expect(took).toBeLessThan(BOUND_MS);
   };
 
-  /** Asks again and again, as callers do, until it works. */
+  /** Retries, as callers do, until the call succeeds. */
   const expectReturn = async (): Promise<number> => {
     const began = performance.now();
     let failures = 0;
@@ -97,13 +97,13 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     }
     const took = Math.round(performance.now() - began);
     console.log(
-      `${expect.getState().currentTestName}: all well ${took} ms after the return, ${failures} failed tries`,
+      `${expect.getState().currentTestName}: recovered ${took} ms after the return, ${failures} failed attempts`,
     );
     expect(took).toBeLessThan(BOUND_MS);
     return failures;
   };
 
-  it('refused: says so, and goes on when it is back', async () => {
+  it('reports a refused connection and recovers', async () => {
     await start();
     await proxy.refuse();
     await expectUnavailable(everyPort());
@@ -111,26 +111,26 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     await expectReturn();
   });
 
-  it('reset in the middle of requests: says so, and goes on', async () => {
+  it('reports a reset in the middle of requests and recovers', async () => {
     await start();
     const slow = Array.from({ length: 5 }, () => database.run({ sql: 'select pg_sleep(2)', parameters: [] }));
-    const told = expectUnavailable(slow);
+    const reported = expectUnavailable(slow);
     await sleep(200);
     proxy.reset();
-    await told;
+    await reported;
     await expectReturn();
   });
 
-  it('frozen, with the limits as they are by default: one call finds out within five seconds, for all connections', async () => {
+  it('detects a frozen network within five seconds on one call, for all connections, with default limits', async () => {
     await start();
     proxy.freeze();
     await expectUnavailable([ports.store.collection(notes).get('a')]);
-    // Four idle connections are as dead as the fifth was: nobody else has to wait to find that out.
+    // Four idle connections are as dead as the fifth; no other caller must wait to detect that.
     proxy.unfreeze('lose');
     expect(await expectReturn()).toBe(0);
   });
 
-  it.each(['revive', 'lose'] as const)('frozen, then connections %s: goes on', async (old) => {
+  it.each(['revive', 'lose'] as const)('recovers after a freeze when connections %s', async (old) => {
     await start(SHORT_MS);
     proxy.freeze();
     await expectUnavailable(everyPort());
@@ -139,7 +139,7 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     await expectReturn();
   });
 
-  it('frozen in the middle of a transaction: nothing of it stays, neither a write nor a lock', async () => {
+  it('keeps no write and no lock of a transaction frozen in the middle', async () => {
     await start(SHORT_MS);
     const collection = ports.store.collection(notes);
     await collection.insert(note('a'));
@@ -157,7 +157,7 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     expect(await collection.update('a', { rank: 3 })).toMatchObject({ rank: 3 });
   });
 
-  it('frozen while a hold is on its way: the same key asked again holds once', async () => {
+  it('holds once when a frozen hold is repeated with the same key', async () => {
     await start(SHORT_MS);
     const { ledger } = ports;
     await ledger.grant({ account: 'user:a', amount: 10, key: 'credit', reason: 'test' });
@@ -170,14 +170,14 @@ describe.runIf(POSTGRES_URL !== undefined)('PostgreSQL behind a network that fai
     };
     proxy.freeze();
     await expectUnavailable([ledger.hold(request)]);
-    // What had been sent arrives now, after its caller gave up.
+    // The sent data arrives now, after its caller timed out.
     proxy.unfreeze('revive');
     await expectReturn();
     expect((await ledger.hold(request)).outcome).toBe('held');
     expect(await ledger.balance('user:a')).toEqual({ posted: 10, held: 7, available: 3 });
   });
 
-  it('leaves the pool as big as it was, with good connections only', async () => {
+  it('keeps the size of the pool, with working connections only', async () => {
     await start(SHORT_MS);
     proxy.freeze();
     await expectUnavailable(everyPort());

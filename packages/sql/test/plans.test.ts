@@ -4,7 +4,7 @@ import {
   type Filter,
   type FindOptions,
   type StoredRecord,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSqlStore, migrate, type SqlDatabase } from '../src/index.ts';
 import type { SqlStatement } from '../src/statement.ts';
@@ -58,11 +58,11 @@ const LISTS: readonly { readonly name: string; readonly filter: Filter<Document>
       order: { field: 'createdAt', direction: 'desc' },
     },
     { name: 'by unique value', filter: { ownerId: 'owner 7', slug: 'document 27' } },
-    { name: 'by some ids', filter: { id: { in: [idOf(5), idOf(500)] } } },
+    { name: 'by some ids', filter: { id: { in: [getId(5), getId(500)] } } },
     { name: 'by id order', filter: {} },
   ];
 
-function idOf(number: number): string {
+function getId(number: number): string {
   return number.toString(16).padStart(24, '0');
 }
 
@@ -89,10 +89,10 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
     }, 60_000);
     afterAll(() => open.close());
 
-    /** What the engine says it would do for the statement that was run last. */
+    /** The query plan of the last statement. */
     const explainLast = async (): Promise<string> => {
       const statement = seen.at(-1);
-      if (statement === undefined) throw new Error('nothing was run');
+      if (statement === undefined) throw new Error('no statement was run');
       const how = open.database.dialect === 'sqlite' ? 'explain query plan' : 'explain';
       const rows = await open.database.run({
         sql: `${how} ${statement.sql}`,
@@ -102,14 +102,14 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
     };
 
     const expectIndexed = (plan: string, isOrdered: boolean): void => {
-      // SQLite says SCAN also of a list of parameters, and of an index it walks along.
+      // SQLite also reports SCAN for a list of parameters, and for an index in order.
       const scans = plan.match(/Seq Scan on \S+|SCAN (?!json_each)\S+(?! USING)$/gm);
       expect(scans, plan).toBeNull();
       if (isOrdered) expect(plan).not.toMatch(/USE TEMP B-TREE|^\s*(->)?\s*Sort /m);
       expect(plan).toMatch(/Index|INDEX/);
     };
 
-    it.each(LISTS)('$name: an index, and sorted by it', async ({ name, filter, order }) => {
+    it.each(LISTS)('reads $name sorted from an index', async ({ name, filter, order }) => {
       const found = await documents.find(filter, { limit: PAGE, ...(order && { order }) });
       expect(found.length).toBeGreaterThan(0);
       const plan = await explainLast();
@@ -117,7 +117,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
       expectIndexed(plan, order !== undefined);
     });
 
-    it("by a member of a list: an index on PostgreSQL, the owner's records on SQLite", async () => {
+    it('uses an index for a member of a list on PostgreSQL and the records of the owner on SQLite', async () => {
       const found = await documents.find({ ownerId: 'owner 7', tags: { has: 'rare 7' } });
       expect(found.length).toBeGreaterThan(0);
       const plan = await explainLast();
@@ -125,7 +125,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
       expect(plan).toMatch(engine === POSTGRES ? /documents_tags_idx/ : /SEARCH \S+ USING INDEX/);
     });
 
-    it('reads the hundredth page the way it reads the first', async () => {
+    it('reads the hundredth page by the plan of the first', async () => {
       const order = { field: 'createdAt', direction: 'desc' } as const;
       const read = async (after: FindOptions<Document>['after']) => {
         const options = { order, limit: PAGE, ...(after && { after }) };
@@ -162,7 +162,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
       expect(hundredth.page).toHaveLength(PAGE);
       expect(hundredth.page.some(({ id }) => ids.has(id))).toBe(false);
       expectIndexed(hundredth.plan, true);
-      // Where the page begins is a condition that the index itself looks up, not one that skips what it read.
+      // The start of the page must be an index condition, not a filter of read rows.
       expect(hundredth.plan).toMatch(
         /Index Cond: .*created_at|SEARCH .*\(owner_id=\? AND \(created_at,id\)<\(\?,\?\)\)/,
       );
@@ -170,7 +170,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
   },
 );
 
-/** Fast: the records are made by the engine itself. */
+/** Fast, because the database generates the records. */
 async function fill(database: SqlDatabase): Promise<void> {
   const table = database.names.table('documents');
   const sql =

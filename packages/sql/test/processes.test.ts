@@ -41,7 +41,7 @@ describe.each(SETTINGS)('$name', ({ name, engine, count }) => {
     return passed;
   };
 
-  it(`of 200 holds at once on credit for ${CREDIT} exactly ${CREDIT} are granted`, async () => {
+  it(`grants exactly ${CREDIT} of 200 parallel holds on credit for ${CREDIT}`, async () => {
     const passed = await rounds('200 holds', async (round) => {
       const account = `user:${round}`;
       await ports.ledger.grant({ account, amount: CREDIT, key: 'credit', reason: 'test' });
@@ -52,13 +52,13 @@ describe.each(SETTINGS)('$name', ({ name, engine, count }) => {
     expect(new Set(passed)).toEqual(new Set([CREDIT]));
   });
 
-  it(`of 100 takes at once on a ceiling of ${CEILING} exactly ${CEILING} are allowed`, async () => {
+  it(`allows exactly ${CEILING} of 100 parallel takes under a limit of ${CEILING}`, async () => {
     const passed = await rounds('100 takes', (round) => children.run({ kind: 'take', round }, 100));
     expect(new Set(passed)).toEqual(new Set([CEILING]));
   });
 
-  it('of 50 inserts at once of one unique value exactly one succeeds', async () => {
-    // 48 divide among 2 and 4 processes alike; the other two come from here.
+  it('accepts exactly one of 50 parallel inserts of one unique value', async () => {
+    // 48 divide evenly among 2 and 4 processes; this process adds two.
     const passed = await rounds('50 inserts', async (round) => {
       const slots = ports.store.collection(SLOTS);
       const here = ['a', 'b'].map((id) => slots.insert({ id: `${round} ${id}`, name: round }));
@@ -69,14 +69,14 @@ describe.each(SETTINGS)('$name', ({ name, engine, count }) => {
     expect(new Set(passed)).toEqual(new Set([1]));
   });
 
-  it('of 40 jobs each is handed to exactly one worker', async () => {
+  it('gives each of 40 jobs to exactly one worker', async () => {
     const jobs = 40;
     for (let at = 0; at < jobs; at += 1) {
       await ports.queue.enqueue({ kind: 'round', key: `job ${at}`, payload: at });
     }
     const handed = await children.run({ kind: 'lease', round: 'round' }, 40);
     const left = await ports.queue.lease({ kinds: ['round'], limit: jobs, leaseMs: 1000 });
-    console.log(`${name}: 40 jobs: handed out ${handed}, left ${left.length}`);
+    console.log(`${name}: 40 jobs: delivered ${handed}, left ${left.length}`);
     expect(handed + left.length).toBe(jobs);
     expect(handed).toBeGreaterThan(0);
   });

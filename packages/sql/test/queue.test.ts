@@ -4,6 +4,7 @@ import { createFakeClock, createFakeIds, fakeTime, queueSuite } from '@questline
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { createPostgresDatabase, createSqlQueue } from '../src/index.ts';
+import { QUEUE_OWNERS, QUEUE_TABLES } from '../src/queue/tables.ts';
 import { ENGINES, POSTGRES, POSTGRES_URL } from './engines.ts';
 import { shareDatabase } from './shared.ts';
 
@@ -23,12 +24,43 @@ describe.each(ENGINES)('$name', (engine) => {
   });
 });
 
-describe.runIf(POSTGRES_URL !== undefined)('listening on PostgreSQL', () => {
+describe.each(ENGINES)('jobs of an older version on $name', (engine) => {
+  it('are claimed at their due time, including those that an older process adds later', async () => {
+    const { database, close } = await engine.open();
+    const { dialect, names } = database;
+    const clock = createFakeClock();
+    const run = (sql: string) => database.run({ sql, parameters: [] });
+    const add = (key: string, runAt: number, leaseUntil: number | null) =>
+      run(`insert into ${names.table('jobs')} (id, key, kind, payload, run_at, lease_until, attempt, fence)
+           values ('${key}', '${key}', 'quest', '{}', ${runAt}, ${leaseUntil}, ${leaseUntil === null ? 0 : 1}, 1)`);
+    for (const sql of QUEUE_TABLES.statements(dialect, names)) await run(sql);
+    await add('due', clock.now() - 1, null);
+    await add('delayed', clock.now() + 1000, null);
+    await add('leased', clock.now() - 1, clock.now() + 2000);
+    for (const sql of QUEUE_OWNERS.statements(dialect, names)) await run(sql);
+    await add('added', clock.now(), null);
+    await add('added for later', clock.now() + 3000, null);
+
+    const queue = createSqlQueue(database, { clock, ids: createFakeIds() });
+    const lease = async () =>
+      (await queue.lease({ kinds: ['quest'], limit: 10, leaseMs: 60_000 })).map(({ key }) => key).sort();
+    expect(await lease()).toEqual(['added', 'due']);
+    for (const key of ['delayed', 'leased', 'added for later']) {
+      await clock.advance(999);
+      expect(await lease()).toEqual([]);
+      await clock.advance(1);
+      expect(await lease()).toEqual([key]);
+    }
+    await close();
+  });
+});
+
+describe.runIf(POSTGRES_URL !== undefined)('LISTEN on PostgreSQL', () => {
   const shared = shareDatabase(POSTGRES);
   const clock = createSystemClock();
   const ids = createIds({ clock });
 
-  it('hears of jobs that another process enqueues, also after its connection was lost', async () => {
+  it('reports jobs that another process enqueues, also after a reconnect', async () => {
     const { names } = await shared.fresh();
     const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 2 });
     const options = names.schema === undefined ? {} : { schema: names.schema };
@@ -43,7 +75,7 @@ describe.runIf(POSTGRES_URL !== undefined)('listening on PostgreSQL', () => {
     const stop = here.onReady(() => {
       calls += 1;
     });
-    // Listening itself counts as a call: something may have come before.
+    // Starting to listen also counts as a call.
     await until(1);
     await elsewhere.enqueue({ kind: 'any', key: 'first', payload: 1 });
     await until(2);

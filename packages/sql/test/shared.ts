@@ -1,4 +1,4 @@
-import type { CollectionShape } from '@questline/core';
+import type { CollectionShape } from '@questline/core/ports';
 import { afterAll, beforeAll } from 'vitest';
 import { migrate, type SqlDatabase } from '../src/index.ts';
 import type { Engine, OpenEngine } from './engines.ts';
@@ -9,15 +9,18 @@ const TABLES = [
   'ledgerHolds',
   'ledgerCharges',
   'ledgerEntries',
+  'ledgerHoldCaps',
   'rateWindows',
   'jobs',
 ];
 
-/** One database for all tests of a `describe`, emptied for each: creating tables takes longer than most tests. */
+/**
+ * One database for all tests of a `describe`, emptied for each: creating tables takes longer than most tests.
+ */
 export interface SharedDatabase {
-  /** Empty. */
+  /** The emptied database. */
   fresh(): Promise<SqlDatabase>;
-  /** Another handle on the same one, the same in every test. */
+  /** Another handle on the same database, the same in every test. */
   peer(): SqlDatabase;
 }
 
@@ -25,13 +28,13 @@ export function shareDatabase(engine: Engine, collections: readonly CollectionSh
   let open: OpenEngine | undefined;
   let peer: SqlDatabase | undefined;
   const opened = (): OpenEngine => {
-    if (open === undefined) throw new Error('only inside of a test');
+    if (open === undefined) throw new Error('only inside a test');
     return open;
   };
   beforeAll(async () => {
     open = await engine.open();
     await migrate(open.database, { collections });
-    // A PostgreSQL within the process takes its time to start on a busy machine.
+    // PGlite starts slowly on a busy machine.
   }, 180_000);
   afterAll(() => open?.close());
   return {

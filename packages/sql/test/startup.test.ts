@@ -9,7 +9,7 @@ import type { MigratorStart } from './processes/migrator.ts';
 
 const PROCESSES = 8;
 
-/** A process that has loaded everything and waits for its order. */
+/** A process that has loaded its modules and waits for its task. */
 const prepare = async (): Promise<ChildProcess> => {
   const child = forkScript('migrator.ts');
   await once(child, 'message');
@@ -32,7 +32,7 @@ afterAll(() => {
 });
 
 describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
-  'starting on $name',
+  'start on $name',
   (engine) => {
     let open: OpenEngine;
     beforeEach(async () => {
@@ -40,7 +40,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
     });
     afterEach(() => open.close());
 
-    const schemaOf = async ({ database }: OpenEngine): Promise<unknown> => {
+    const getSchema = async ({ database }: OpenEngine): Promise<unknown> => {
       const sql =
         database.dialect === 'sqlite'
           ? `select type, name, sql from sqlite_master where name not like 'sqlite_%' order by name`
@@ -55,12 +55,12 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
     const cleanSchema = async (): Promise<unknown> => {
       const clean = await engine.open();
       await migrate(clean.database, { collections: COLLECTIONS });
-      const schema = await schemaOf(clean);
+      const schema = await getSchema(clean);
       await clean.close();
       return schema;
     };
 
-    it(`${PROCESSES} processes migrate one empty database at once: each step is run once, all start`, async () => {
+    it(`runs each step once when ${PROCESSES} processes migrate one empty database, and all start`, async () => {
       const said = await Promise.all(children.map((child) => order(child, { address: open.address })));
 
       const steps = said.flat();
@@ -70,27 +70,27 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
       expect(steps).toHaveLength(new Set(steps).size);
       expect(steps.length).toBeGreaterThanOrEqual(COLLECTIONS.length);
       expect(await migrate(open.database, { collections: COLLECTIONS })).toEqual([]);
-      expect(await schemaOf(open)).toEqual(await cleanSchema());
+      expect(await getSchema(open)).toEqual(await cleanSchema());
     });
 
     it.each([4, 14, 22, 30])(
-      'a process killed before statement %i leaves whole steps, the next goes on',
+      'leaves complete steps when a process is killed before statement %i, and the next continues',
       async (stopBefore) => {
         const child = await prepare();
         const ended = once(child, 'exit');
         expect(await order(child, { address: open.address, stopBefore })).toBe('stopped');
-        // Another one starts meanwhile, and waits for it.
+        // Another process starts meanwhile and waits for it.
         const other = migrate(open.peer(), { collections: COLLECTIONS });
         child.kill('SIGKILL');
         await ended;
 
         const steps = (await other).length;
         console.log(
-          `${engine.name}: killed before statement ${stopBefore}, another process went on with ${steps} steps`,
+          `${engine.name}: killed before statement ${stopBefore}, another process continued with ${steps} steps`,
         );
         expect(steps).toBeGreaterThan(0);
         expect(await migrate(open.database, { collections: COLLECTIONS })).toEqual([]);
-        expect(await schemaOf(open)).toEqual(await cleanSchema());
+        expect(await getSchema(open)).toEqual(await cleanSchema());
       },
     );
   },

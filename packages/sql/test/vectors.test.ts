@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
-import type { VectorIndex } from '@questline/core';
+import type { VectorIndex } from '@questline/core/ports';
 import { createFakeClock, fakeTime, vectorsSuite } from '@questline/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresDatabase, createSqlVectors, migrate, type SqlDatabase } from '../src/index.ts';
@@ -16,7 +16,7 @@ async function empty(database: SqlDatabase): Promise<SqlDatabase> {
   return database;
 }
 
-/** The real extension, in a PostgreSQL that runs in this process. One for all: its start keeps the process busy for long. */
+/** The real extension in PGlite. One instance for all tests, because its start is slow. */
 let started: PGlite | undefined;
 afterAll(() => started?.close());
 
@@ -60,7 +60,7 @@ describe.each([
   });
 });
 
-describe('pgvector', () => {
+describe('pgvector index', () => {
   let database: SqlDatabase;
   let vectors: VectorIndex;
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describe('pgvector', () => {
     vector: Array.from({ length: dimensions }, (_, place) => Math.sin((id + 1) * (place + 2))),
   });
 
-  it('is asked through an index made for each length of vectors', async () => {
+  it('is created per vector length and used by searches', async () => {
     for (const dimensions of [3, 512, 3072]) {
       await vectors.upsert(Array.from({ length: 40 }, (_, id) => chunk(id + dimensions * 100, dimensions)));
       const [first] = await vectors.nearest({
@@ -103,7 +103,7 @@ describe('pgvector', () => {
     );
   });
 
-  it('compares vectors here that no index can hold', async () => {
+  it('is not used for lengths it does not support, which are compared in the process', async () => {
     await vectors.upsert([chunk(1, 4100), chunk(3, 4100)]);
     const found = await vectors.nearest({
       scope: { lakeIds: ['odd'] },
@@ -113,7 +113,7 @@ describe('pgvector', () => {
     expect(found).toMatchObject([{ id: 'c3' }]);
   });
 
-  it('is asked for at every migration until it is there, and then no more', {
+  it('is attempted at every migration until the extension exists', {
     timeout: 180_000,
   }, async () => {
     const bare = new PGlite();

@@ -4,18 +4,20 @@ import { connectionCases } from './adapters/cases/connections.ts';
 import { goldenCases } from './adapters/cases/golden.ts';
 import { guestCases } from './adapters/cases/guest.ts';
 import { leavingCases } from './adapters/cases/leaving.ts';
+import { ownRouteCases } from './adapters/cases/own-routes.ts';
 import { requestCases } from './adapters/cases/requests.ts';
 import { streamCases } from './adapters/cases/streams.ts';
 import type { AdapterCase, Host, HostSetup, Stage } from './adapters/host.ts';
 import { createStage } from './adapters/stage.ts';
 import { type Case, registerSuite, type SuiteOptions } from './suite.ts';
 
-export type { Host, HostSetup, Stage } from './adapters/host.ts';
+export type { Host, HostSetup, OwnRoute, Stage } from './adapters/host.ts';
 export { listen } from './adapters/listen.ts';
 export { createStage } from './adapters/stage.ts';
 
 const promises: readonly AdapterCase[] = [
   ...guestCases,
+  ...ownRouteCases,
   ...requestCases,
   ...bodyCases,
   ...answerCases,
@@ -25,11 +27,11 @@ const promises: readonly AdapterCase[] = [
   ...goldenCases,
 ];
 
-/** What every adapter must do, in the order of a request: guest, request, body, answer, stream, leaving. */
+/** The cases of every adapter, in the order of a request: host, request, body, response, stream, disconnect. */
 export const adapterCases: readonly Case<Stage>[] = promises.map((one) => ({ ...one, section: 'behaviour' }));
 
 export interface AdapterSuiteOptions extends Omit<SuiteOptions<Stage>, 'create'> {
-  /** Starts the adapter's framework with the given api mounted: see `Host` for what else it has to have. */
+  /** Starts the adapter's framework with the given api mounted. `Host` lists what else it must have. */
   readonly create: (setup: HostSetup) => Promise<Host>;
 }
 

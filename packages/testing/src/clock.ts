@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '@questline/core';
+import type { Clock } from '@questline/core/ports';
 
-/** Time that stands still until the test moves it. */
+/** A clock that stands still until the test advances it. */
 export interface FakeClock extends Clock {
   /**
-   * Lets so many milliseconds pass. Timers ring in order, each at its own instant, and what they set off gets a chance
-   * to run before the next one.
+   * Advances the time. Timers fire in order, each at its own instant, and the work that they start can
+   * run before the next one.
    */
   advance(ms: number): Promise<void>;
-  /** Timers that have neither rung nor been cancelled. */
+  /** Timers that have neither fired nor been cancelled. */
   readonly pending: number;
 }
 

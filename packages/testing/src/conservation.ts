@@ -1,4 +1,4 @@
-import type { CreditLedger, LedgerEntry } from '@questline/core';
+import type { CreditLedger, LedgerEntry } from '@questline/core/ports';
 
 export interface ConservationReport {
   /** Sums over all the accounts, in micro-credits. */
@@ -7,17 +7,17 @@ export interface ConservationReport {
   readonly posted: number;
   readonly held: number;
   readonly entries: number;
-  /** What does not add up: the differences between balances, entries, charges and grants, each taken absolutely. Must be 0. */
+  /** The sum of the absolute differences between balances, entries, charges and grants. Must be 0. */
   readonly drift: number;
 }
 
 const PAGE = 500;
 
 /**
- * Recomputes every account from its entries: they must add up to the balance, what they grant to what was granted, and
- * what they charge to what the ledger says was spent.
- * A ledger that folds old entries into an opening one must retain more than there are.
- * @param grants every grant that was made, each once; a repeated key was made once.
+ * Recomputes every account from its entries: their sum must equal the balance, their grants the sum of grants, and
+ * their charges the spending that the ledger reports.
+ * A ledger that merges old entries into an opening one must retain all entries of the run.
+ * @param grants every grant once; a repeated key counts once.
  */
 export async function checkConservation(
   ledger: CreditLedger,
@@ -28,10 +28,10 @@ export async function checkConservation(
   for (const account of new Set(accounts)) {
     const { posted, held, available } = await ledger.balance(account);
     const entries = await allEntries(ledger, account);
-    const granted = sumOf(entries.filter(({ kind }) => kind === 'grant'));
-    const charged = -sumOf(entries.filter(({ kind }) => kind === 'charge'));
+    const granted = addUp(entries.filter(({ kind }) => kind === 'grant'));
+    const charged = -addUp(entries.filter(({ kind }) => kind === 'charge'));
     const spent = await ledger.spent({ account }, 0);
-    const given = sumOf(grants.filter((grant) => grant.account === account));
+    const given = addUp(grants.filter((grant) => grant.account === account));
     report.drift +=
       Math.abs(posted - (granted - charged)) +
       Math.abs(posted - held - available) +
@@ -58,6 +58,6 @@ async function allEntries(ledger: CreditLedger, account: string): Promise<Ledger
   }
 }
 
-function sumOf(amounts: readonly { readonly amount: number }[]): number {
+function addUp(amounts: readonly { readonly amount: number }[]): number {
   return amounts.reduce((sum, { amount }) => sum + amount, 0);
 }

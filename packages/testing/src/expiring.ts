@@ -1,19 +1,19 @@
-import type { ExpiringRecords } from '@questline/core';
 import { createMemoryExpiringRecords } from '@questline/core/memory';
+import type { ExpiringRecords } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { aborting, inParallel } from './parallel.ts';
-import { type Case, registerSuite, runsOf, type Subject, type SuiteOptions } from './suite.ts';
+import { type Case, getRuns, registerSuite, type Subject, type SuiteOptions } from './suite.ts';
 
 export interface ExpiringSubject extends Subject {
   readonly records: ExpiringRecords;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly ExpiringRecords[];
 }
 
 export type ExpiringCase = Case<ExpiringSubject>;
 
-/** In units: so long that no case lets it pass. */
+/** In units: longer than any case. */
 const LONG = 40;
 const WHEN = ['before', 'during'] as const;
 
@@ -21,7 +21,7 @@ const all = ({ records, peers = [] }: ExpiringSubject) => [records, ...peers];
 
 const behaviour: readonly ExpiringCase[] = [
   {
-    name: 'what is made is there until it is taken or removed',
+    name: 'keeps a created record until it is taken or removed',
     section: 'behaviour',
     async run({ records, time }) {
       const life = LONG * time.unit;
@@ -42,7 +42,7 @@ const behaviour: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'a key in use is not made again, and stays as it was',
+    name: 'rejects creation under a key in use and keeps its record',
     section: 'behaviour',
     async run({ records, time }) {
       const life = LONG * time.unit;
@@ -54,7 +54,7 @@ const behaviour: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'setting replaces the value and its time',
+    name: 'replaces the value and its expiry on set',
     section: 'behaviour',
     async run({ records, time }) {
       await records.create('a', 'first', time.unit);
@@ -66,7 +66,7 @@ const behaviour: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'a record whose time is over is like one that never was',
+    name: 'treats an expired record as absent',
     section: 'behaviour',
     async run({ records, time }) {
       for (const key of ['a', 'b', 'c']) await records.create(key, 'first', time.unit);
@@ -77,7 +77,7 @@ const behaviour: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'a key in use does not live longer because somebody else wants it',
+    name: 'does not extend a record when creation under its key is rejected',
     section: 'behaviour',
     async run({ records, time }) {
       await records.create('a', 'first', time.unit);
@@ -87,7 +87,7 @@ const behaviour: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'a record lives to the millisecond',
+    name: 'expires a record to the millisecond',
     section: 'behaviour',
     needsExactTime: true,
     async run({ records, time }) {
@@ -102,7 +102,7 @@ const behaviour: readonly ExpiringCase[] = [
 
 const races: readonly ExpiringCase[] = [
   {
-    name: 'of 50 that make one key at once, one does',
+    name: 'creates one record in 50 parallel creations of one key',
     section: 'race',
     async run(subject) {
       const life = LONG * subject.time.unit;
@@ -116,7 +116,7 @@ const races: readonly ExpiringCase[] = [
     },
   },
   {
-    name: 'of 50 that take one record at once, one gets it',
+    name: 'gives a record to one of 50 parallel takes',
     section: 'race',
     async run(subject) {
       for (let round = 0; round < 3; round += 1) {
@@ -130,7 +130,7 @@ const races: readonly ExpiringCase[] = [
 ];
 
 const aborts: readonly ExpiringCase[] = WHEN.map((when) => ({
-  name: `a record whose making was aborted ${when} the call is whole or not there`,
+  name: `leaves a whole record or none when creation is aborted ${when} the call`,
   section: 'abort',
   async run({ records, time }) {
     const life = LONG * time.unit;
@@ -155,7 +155,7 @@ const step = fc.record({
 
 const random: readonly ExpiringCase[] = [
   {
-    name: 'any sequence of calls answers as the reference does',
+    name: 'behaves like the reference for any sequence of calls',
     section: 'random',
     async run({ records, time }, options) {
       let run = 0;
@@ -177,13 +177,13 @@ const random: readonly ExpiringCase[] = [
             expect(await perform(records)).toEqual(await perform(reference));
           }
         }),
-        runsOf(options),
+        getRuns(options),
       );
     },
   },
 ];
 
-/** What short-lived records must do. */
+/** The cases of every `ExpiringRecords`. */
 export const expiringCases: readonly ExpiringCase[] = [...behaviour, ...races, ...aborts, ...random];
 
 /** Registers the conformance suite of `ExpiringRecords` as tests. */

@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createRandom } from './random.ts';
 
 /**
- * What goes wrong with one call: it fails before anything happened, it happens but its answer is lost, or it happens
- * late, behind calls that were made after it.
+ * The fault of one call: it fails without an effect, it has an effect but its result is lost, or it takes effect
+ * late, after later calls.
  */
 export type Fault = 'before' | 'after' | 'delay';
 
-/** A call as a plan sees it. */
+/** A call, for a fault plan. */
 export interface FaultyCall {
   /** E.g. `hold`; a method of a store's collection is called `<collection>.<method>`. */
   readonly method: string;
@@ -17,13 +17,13 @@ export interface FaultyCall {
   readonly numberOfMethod: number;
 }
 
-/** Decides about every call, in the order they are made. */
+/** Chooses the fault of every call, in call order. */
 export type FaultPlan = (call: FaultyCall) => Fault | undefined;
 
-/** What a call under a fault rejects with. */
+/** The error of a call with a fault. */
 export class InjectedFault extends Error {
   override readonly name = 'InjectedFault';
-  /** Whether the call went through, so that only its answer was lost. */
+  /** Whether the call had its effect and only the result was lost. */
   readonly isApplied: boolean;
 
   constructor(method: string, isApplied: boolean) {
@@ -44,7 +44,7 @@ export function faultsAt(
     )?.fault;
 }
 
-/** Faults by chance, the same in every run with the same seed. Each share is a probability, 0 to 1. */
+/** Random faults, the same for the same seed. Each share is a probability, 0 to 1. */
 export function randomFaults(
   seed: number,
   shares: {
@@ -58,7 +58,7 @@ export function randomFaults(
   const random = createRandom(seed);
   const { before = 0, after = 0, delay = 0, methods } = shares;
   return ({ method }) => {
-    // One number is drawn for every call, so that a plan for fewer methods strikes the same calls.
+    // Draws one number per call, so that a plan for fewer methods affects the same calls.
     const drawn = random.below(1_000_000) / 1_000_000;
     if (methods !== undefined && !methods.includes(method)) return undefined;
     if (drawn < before) return 'before';
@@ -67,12 +67,12 @@ export function randomFaults(
   };
 }
 
-/** Methods of ports that answer at once, which nothing can happen to. */
+/** Synchronous methods of ports, which have no faults. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['collection', 'onReady', 'models', 'verify']);
 
 type AnyMethod = (...given: readonly unknown[]) => unknown;
 
-/** The same port, whose calls fail as planned. What a transaction does inside is not touched, the transaction is. */
+/** Wraps a port with the faults of a plan. Calls inside a transaction have none; the transaction itself has. */
 export function withFaults<P extends object>(port: P, plan: FaultPlan): P {
   const counts = new Map<string, number>();
   let number = 0;

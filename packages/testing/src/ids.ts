@@ -1,9 +1,9 @@
-import type { Ids } from '@questline/core';
+import type { Ids } from '@questline/core/ports';
 import { createRandom } from './random.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Ids and secrets that are the same in every run. Ids grow; two seeds never give the same one. */
+/** Deterministic ids and secrets. Ids increase; different seeds give different ids. */
 export function createFakeIds(seed = 1): Ids {
   const random = createRandom(seed);
   const owner = (seed >>> 0).toString(16).padStart(8, '0');

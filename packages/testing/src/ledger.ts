@@ -1,24 +1,30 @@
 import { abortCases } from './ledger/aborts.ts';
 import { capCases } from './ledger/caps.ts';
 import { historyCases } from './ledger/histories.ts';
+import { holdCapCases } from './ledger/hold-caps.ts';
+import { holdCapRaceCases } from './ledger/hold-caps-races.ts';
 import { holdCases } from './ledger/holds.ts';
 import { lapseCases } from './ledger/lapses.ts';
 import { raceCases } from './ledger/races.ts';
 import { randomCases } from './ledger/random.ts';
+import { reportCases } from './ledger/reports.ts';
 import { settlementCases } from './ledger/settlements.ts';
 import type { LedgerCase, LedgerSubject } from './ledger/subject.ts';
 import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export type { LedgerCase, LedgerSubject } from './ledger/subject.ts';
 
-/** What every credit ledger must do. */
+/** The cases of every credit ledger. */
 export const ledgerCases: readonly LedgerCase[] = [
   ...holdCases,
   ...settlementCases,
   ...lapseCases,
   ...capCases,
+  ...holdCapCases,
   ...historyCases,
+  ...reportCases,
   ...raceCases,
+  ...holdCapRaceCases,
   ...abortCases,
   ...randomCases,
 ];

@@ -6,7 +6,7 @@ import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export type { LimiterCase, LimiterSubject } from './limiter/subject.ts';
 
-/** What every rate limiter must do. */
+/** The cases of every rate limiter. */
 export const limiterCases: readonly LimiterCase[] = [
   ...windowCases,
   ...raceCases,

@@ -1,13 +1,13 @@
-import type { Mail, Mailer } from '@questline/core';
+import type { Mail, Mailer } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { aborting, inParallel } from './parallel.ts';
 import { type Case, registerSuite, type Subject, type SuiteOptions } from './suite.ts';
 
 export interface MailerSubject extends Subject {
   readonly mailer: Mailer;
-  /** What has arrived at the other end so far, as its reader would see it, oldest first. */
+  /** The received mails as a reader sees them, oldest first. */
   received(): Promise<readonly Mail[]>;
-  /** Makes the other end refuse whatever is sent from now on. */
+  /** Makes the receiver reject all further mails. */
   readonly refuse?: () => Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const mail: Mail = {
 
 const behaviour: readonly MailerCase[] = [
   {
-    name: 'a mail arrives as it was sent',
+    name: 'delivers a mail as it was sent',
     section: 'behaviour',
     async run({ mailer, received }) {
       await mailer.send(mail);
@@ -30,7 +30,7 @@ const behaviour: readonly MailerCase[] = [
     },
   },
   {
-    name: 'any letters survive the way',
+    name: 'delivers all Unicode text unchanged',
     section: 'behaviour',
     async run({ mailer, received }) {
       const letters = 'caf\u00e9 \u4f60\u597d \u{1f30d} = =20 "quoted" <b>';
@@ -46,7 +46,7 @@ const behaviour: readonly MailerCase[] = [
     },
   },
   {
-    name: 'what a mail says cannot write headers or reach other people',
+    name: 'never lets content write headers or add recipients',
     section: 'behaviour',
     async run({ mailer, received }) {
       const forged = { ...mail, subject: 'Hello\r\nBcc: mallory@example.com\r\n\r\nforged' };
@@ -63,7 +63,7 @@ const behaviour: readonly MailerCase[] = [
     },
   },
   {
-    name: 'a mail that was not accepted rejects',
+    name: 'rejects when a mail is not accepted',
     section: 'behaviour',
     excuse: ({ refuse }) => (refuse === undefined ? 'the other end accepts everything' : undefined),
     async run({ mailer, received, refuse }) {
@@ -76,7 +76,7 @@ const behaviour: readonly MailerCase[] = [
 
 const races: readonly MailerCase[] = [
   {
-    name: '20 parallel mails arrive, each once',
+    name: 'delivers each of 20 parallel mails once',
     section: 'race',
     async run({ mailer, received }) {
       await inParallel(20, [mailer], (each, at) => each.send({ ...mail, to: `user-${at}@example.com` }));
@@ -87,7 +87,7 @@ const races: readonly MailerCase[] = [
 ];
 
 const aborts: readonly MailerCase[] = (['before', 'during'] as const).map((when) => ({
-  name: `a mail aborted ${when} the call arrives whole or not at all`,
+  name: `delivers a mail whole or not at all when aborted ${when} the call`,
   section: 'abort',
   async run({ mailer, received }) {
     const attempt = await aborting(when, (signal) => mailer.send(mail, { signal }));
@@ -99,7 +99,7 @@ const aborts: readonly MailerCase[] = (['before', 'during'] as const).map((when)
   },
 }));
 
-/** What every mailer must do. */
+/** The cases of every mailer. */
 export const mailerCases: readonly MailerCase[] = [...behaviour, ...races, ...aborts];
 
 /** Registers the conformance suite of `Mailer` as tests. */
@@ -107,7 +107,7 @@ export function mailerSuite(options: SuiteOptions<MailerSubject>): void {
   registerSuite('mailer', mailerCases, options);
 }
 
-/** Mails end their lines with CR LF and may gain one at the end: that is no difference. */
+/** Mail lines end with CR LF, and there may be one more at the end: ignore both. */
 function trimmed(given: Mail): Mail {
   const lines = (text: string) => text.replaceAll('\r\n', '\n').trimEnd();
   return { to: given.to, subject: given.subject, text: lines(given.text), html: lines(given.html) };

@@ -6,7 +6,7 @@ import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export type { ObjectsCase, ObjectsSubject, SignedAnswer, SignedRequest } from './objects/subject.ts';
 
-/** What every object store must do. */
+/** The cases of every object store. */
 export const objectsCases: readonly ObjectsCase[] = [
   ...contentCases,
   ...linkCases,

@@ -1,4 +1,4 @@
-/** Starts so many calls at once, in turn on each of the implementations, and waits for all. */
+/** Starts parallel calls, alternating between the implementations, and waits for all. */
 export function inParallel<P, T>(
   count: number,
   ports: readonly P[],
@@ -13,10 +13,10 @@ export function inParallel<P, T>(
   );
 }
 
-/** Whether a call went through or was refused because of its signal. Either is allowed, as long as it is whole. */
+/** Whether a call succeeded, or was rejected because of its signal. Both are correct if the call is atomic. */
 export type Attempt<T> = { readonly isDone: true; readonly value: T } | { readonly isDone: false };
 
-/** Makes a call whose signal is aborted before it, or as soon as it has begun. */
+/** Makes a call with a signal that is aborted before it or right after its start. */
 export async function aborting<T>(
   when: 'before' | 'during',
   call: (signal: AbortSignal) => Promise<T>,

@@ -8,40 +8,40 @@ import type {
   ModelPart,
   ModelProvider,
   Usage,
-} from '@questline/core';
+} from '@questline/core/ports';
 
-/** How a call came to its end, and when by `performance.now()`. */
+/** The end of a call, with its time by `performance.now()`. */
 export interface ScriptedEnd {
   readonly how: 'finished' | 'failed' | 'refused' | 'aborted' | 'returned';
   readonly at: number;
-  /** Chunks the caller had read by then. */
+  /** Chunks that the caller had read by then. */
   readonly read: number;
 }
 
-/** One call of `generate`, in the test's hands. */
+/** One call of `generate` under control of the test. */
 export interface ScriptedCall {
   readonly request: GenerateRequest;
   readonly options: GenerateOptions;
-  /** Lets `generate` resolve, with nothing said yet. Sending does so too. */
+  /** Resolves `generate` without output. Sending does so, too. */
   accept(): void;
-  /** Lets `generate` reject. */
+  /** Rejects `generate`. */
   refuse(error: Error): void;
-  /** Says these parts in one chunk. Does nothing once the call has ended. */
+  /** Sends these parts in one chunk. No effect after the end of the call. */
   send(...parts: ModelPart[]): void;
   /** Reports usage, if given, and ends the answer. */
   finish(reason?: FinishReason, usage?: Usage): void;
-  /** Breaks the stream off, after what has been sent. */
+  /** Fails the stream after the sent parts. */
   fail(error: Error): void;
-  /** Undefined while it has not ended. */
+  /** Undefined before its end. */
   readonly end: ScriptedEnd | undefined;
-  /** Resolves at the end, whichever it is. */
+  /** Resolves at any end. */
   readonly ended: Promise<ScriptedEnd>;
 }
 
 export interface ScriptedProvider extends ModelProvider {
   /** Every call so far, oldest first. */
   readonly calls: readonly ScriptedCall[];
-  /** The oldest call this has not handed out yet, waiting for it if need be. */
+  /** Returns the oldest call that it has not returned yet; waits for one if necessary. */
   nextCall(): Promise<ScriptedCall>;
 }
 
@@ -50,11 +50,11 @@ export interface ScriptedProviderOptions {
   readonly id?: string;
   /** Default: one text model called `scripted-1`, 1 USD in and 5 USD out per million tokens. */
   readonly models?: readonly ModelInfo[];
-  /** What to do with every call. Default: nothing, the test drives it. @see say */
+  /** Called with every call. Default: the test controls the calls. @see say */
   readonly answer?: (call: ScriptedCall) => void | Promise<void>;
 }
 
-/** A model that says what the test tells it to, when the test tells it to, and notes how it was treated. */
+/** A model whose stream the test controls; records its calls. */
 export function createScriptedProvider(options: ScriptedProviderOptions = {}): ScriptedProvider {
   const { id = 'scripted', answer } = options;
   const models = options.models ?? [defaultModel(id)];
@@ -96,6 +96,21 @@ export function say(...parts: readonly ModelPart[]): (call: ScriptedCall) => voi
   };
 }
 
+/** A tool call as a provider streams it: pieces of its JSON arguments, then the whole call. */
+export function callTool(
+  index: number,
+  { id, name }: { readonly id: string; readonly name: string },
+  pieces: readonly string[],
+): ModelPart[] {
+  const args = pieces.join('') || '{}';
+  const progress = pieces.length === 0 ? [args] : pieces;
+  return [
+    { type: 'tool_use_delta', index, id, name, arguments: '' },
+    ...progress.map((piece): ModelPart => ({ type: 'tool_use_delta', index, arguments: piece })),
+    { type: 'tool_use', id, name, arguments: args },
+  ];
+}
+
 function defaultModel(provider: string): ModelInfo {
   return {
     id: 'scripted-1',
@@ -112,7 +127,7 @@ function defaultModel(provider: string): ModelInfo {
   };
 }
 
-/** What the stream has in store: a chunk, its end, or a failure behind all chunks. */
+/** A queued item of the stream: a chunk, its end, or a failure after all chunks. */
 type Item = { readonly chunk: ModelChunk } | { readonly error: unknown } | 'end';
 
 function startCall(request: GenerateRequest, options: GenerateOptions) {
@@ -138,7 +153,7 @@ function startCall(request: GenerateRequest, options: GenerateOptions) {
     resolveEnded(end);
   };
 
-  /** Nothing more of what is in store is given out. */
+  /** Discards the queued items. */
   const cutOff = (item: Item): void => {
     items.length = 0;
     items.push(item);

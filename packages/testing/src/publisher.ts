@@ -1,11 +1,11 @@
-import type { Publisher } from '@questline/core';
+import type { Publisher } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { aborting, inParallel } from './parallel.ts';
 import { type Case, registerSuite, type Subject, type SuiteOptions } from './suite.ts';
 
 export interface PublisherSubject extends Subject {
   readonly publisher: Publisher;
-  /** More of the same over the same engine, as other processes would have it: what one publishes, all hear. */
+  /** Further handles on the same engine, like other processes: all receive what one publishes. */
   readonly peers?: readonly Publisher[];
 }
 
@@ -15,7 +15,7 @@ const TOPIC = 'session:1';
 
 const behaviour: readonly PublisherCase[] = [
   {
-    name: 'a listener hears what is published on its topic, as it was, in order',
+    name: 'delivers messages of its topic to a listener unchanged and in order',
     section: 'behaviour',
     async run(subject) {
       const heard = await listen(subject, subject.publisher);
@@ -26,7 +26,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'topics know nothing of each other',
+    name: 'keeps topics apart',
     section: 'behaviour',
     async run(subject) {
       const { publisher } = subject;
@@ -43,14 +43,14 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'nobody listening is no error',
+    name: 'accepts a message without listeners',
     section: 'behaviour',
     async run({ publisher }) {
       await publisher.publish(TOPIC, 'into the void');
     },
   },
   {
-    name: 'what was published before is not replayed',
+    name: 'does not replay earlier messages',
     section: 'behaviour',
     async run(subject) {
       await subject.publisher.publish(TOPIC, 'before');
@@ -62,7 +62,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'every listener hears every message once, here and on every peer',
+    name: 'delivers every message once to every listener, here and on every peer',
     section: 'behaviour',
     async run(subject) {
       const all = [subject.publisher, ...(subject.peers ?? [])];
@@ -77,7 +77,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'an ended subscription hears nothing more, the others do',
+    name: 'stops delivering to an ended subscription and continues for the others',
     section: 'behaviour',
     async run(subject) {
       const { publisher } = subject;
@@ -99,7 +99,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'one function subscribed twice is two subscriptions',
+    name: 'treats one function subscribed twice as two subscriptions',
     section: 'behaviour',
     async run(subject) {
       const { publisher } = subject;
@@ -120,7 +120,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'a listener that throws harms neither the others nor the publisher',
+    name: 'continues for the others when a listener throws',
     section: 'behaviour',
     async run(subject) {
       const { publisher } = subject;
@@ -135,7 +135,7 @@ const behaviour: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'a listener may end itself and publish while it listens',
+    name: 'lets a listener unsubscribe and publish while it runs',
     section: 'behaviour',
     async run(subject) {
       const { publisher } = subject;
@@ -158,7 +158,7 @@ const behaviour: readonly PublisherCase[] = [
 
 const races: readonly PublisherCase[] = [
   {
-    name: 'of 100 parallel messages none is lost or doubled',
+    name: 'neither loses nor repeats any of 100 parallel messages',
     section: 'race',
     async run(subject) {
       const all = [subject.publisher, ...(subject.peers ?? [])];
@@ -171,7 +171,7 @@ const races: readonly PublisherCase[] = [
     },
   },
   {
-    name: 'subscribing and ending in parallel leaves exactly those who stayed',
+    name: 'keeps exactly the remaining subscriptions after parallel changes',
     section: 'race',
     async run(subject) {
       const { publisher } = subject;
@@ -188,7 +188,7 @@ const races: readonly PublisherCase[] = [
 ];
 
 const aborts: readonly PublisherCase[] = (['before', 'during'] as const).map((when) => ({
-  name: `a publication aborted ${when} the call is heard once or not at all`,
+  name: `delivers once or not at all when a publication is aborted ${when} the call`,
   section: 'abort',
   async run(subject) {
     const heard = await listen(subject, subject.publisher);
@@ -200,7 +200,7 @@ const aborts: readonly PublisherCase[] = (['before', 'during'] as const).map((wh
   },
 }));
 
-/** What every publisher must do. */
+/** The cases of every publisher. */
 export const publisherCases: readonly PublisherCase[] = [...behaviour, ...races, ...aborts];
 
 /** Registers the conformance suite of `Publisher` as tests. */
@@ -216,9 +216,9 @@ async function listen(subject: PublisherSubject, publisher: Publisher, topic = T
   return {
     messages: messages as readonly string[],
     end,
-    /** Waits until so many have been heard, or fails. */
+    /** Waits for a number of messages, or fails. */
     reaches: (count: number) => waitFor(subject, () => messages.length >= count),
-    /** Gives what should not come time to come. */
+    /** Waits long enough for an unexpected message. */
     settles: () => settle(subject),
   };
 }

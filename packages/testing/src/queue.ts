@@ -1,5 +1,6 @@
 import { jobCases } from './queue/jobs.ts';
 import { leaseCases } from './queue/leases.ts';
+import { ownerCases } from './queue/owners.ts';
 import { abortCases, raceCases } from './queue/races.ts';
 import { randomCases } from './queue/random.ts';
 import type { QueueCase, QueueSubject } from './queue/subject.ts';
@@ -7,10 +8,11 @@ import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export type { QueueCase, QueueSubject } from './queue/subject.ts';
 
-/** What every job queue must do. */
+/** The cases of every job queue. */
 export const queueCases: readonly QueueCase[] = [
   ...jobCases,
   ...leaseCases,
+  ...ownerCases,
   ...raceCases,
   ...abortCases,
   ...randomCases,

@@ -10,7 +10,7 @@ import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export { type StoreCase, type StoreSubject, storeSuiteCollections } from './store/subject.ts';
 
-/** What every store must do. */
+/** The cases of every store. */
 export const storeCases: readonly StoreCase[] = [
   ...recordCases,
   ...guardCases,

@@ -5,28 +5,28 @@ import type { SuiteTime } from './time.ts';
 
 export type Section = 'behaviour' | 'race' | 'abort' | 'random';
 
-/** What every case is given beside the implementation itself. */
+/** The environment of a case beside the implementation. */
 export interface Subject {
   readonly time: SuiteTime;
-  /** Ends what `create` opened. */
+  /** Closes what `create` opened. */
   readonly close?: () => Promise<void>;
 }
 
-/** How the random section runs. */
+/** Options of the random section. */
 export interface RandomRuns {
   /** How many random sequences. Default 25. */
   readonly runs?: number;
-  /** Repeats one run: the seed stands in the failure's message. */
+  /** Repeats one run: the failure message contains the seed. */
   readonly seed?: number;
 }
 
-/** One thing an implementation must do: a plain function that rejects when it does not. */
+/** One requirement: a function that rejects if the implementation violates it. */
 export interface Case<S extends Subject> {
   readonly name: string;
   readonly section: Section;
-  /** Left out where time really passes. */
+  /** Skipped in real time. */
   readonly needsExactTime?: boolean;
-  /** Why this implementation cannot be asked, when it cannot. */
+  /** The reason to skip this implementation; undefined: run. */
   excuse?(subject: S): string | undefined;
   run(subject: S, random: RandomRuns): Promise<void>;
 }
@@ -34,11 +34,11 @@ export interface Case<S extends Subject> {
 export interface SuiteOptions<S extends Subject> extends RandomRuns {
   /** Names the implementation in the report. */
   readonly name: string;
-  /** Called before every case: a new implementation, empty, that shares nothing with the one before. */
+  /** Called before every case: creates an empty implementation that shares nothing with the last one. */
   readonly create: () => Promise<S>;
-  /** Cases this implementation is excused from, by name, and why. */
+  /** Skipped cases of this implementation: the reason by name. */
   readonly skip?: Readonly<Record<string, string>>;
-  /** Per case. Default 30 s. */
+  /** Timeout per case. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
@@ -62,7 +62,7 @@ export function registerSuite<S extends Subject>(
           it(one.name, { timeout: timeoutMs }, async (context) => {
             const subject = await create();
             try {
-              const excuse = excuseOf(one, subject);
+              const excuse = getExcuse(one, subject);
               if (excuse !== undefined) context.skip(excuse);
               await one.run(subject, options);
             } finally {
@@ -82,7 +82,7 @@ export interface CaseOutcome {
 }
 
 /**
- * Runs cases without a test runner, one after the other, and tells what became of each. This is how the suites
+ * Runs cases without a test runner, one after the other, and reports the result of each. This is how the suites
  * themselves are tested: a defect must turn a case red.
  * @param options.timeoutMs a case that takes longer has failed. Default 5 s.
  */
@@ -95,7 +95,7 @@ export async function runCases<S extends Subject>(
   for (const one of cases) {
     const { name } = one;
     const subject = await create();
-    if (excuseOf(one, subject) !== undefined) {
+    if (getExcuse(one, subject) !== undefined) {
       outcomes.push({ name, outcome: 'skipped' });
       await subject.close?.();
       continue;
@@ -119,13 +119,13 @@ export async function runCases<S extends Subject>(
   return outcomes;
 }
 
-function excuseOf<S extends Subject>(one: Case<S>, subject: S): string | undefined {
+function getExcuse<S extends Subject>(one: Case<S>, subject: S): string | undefined {
   if (one.needsExactTime === true && !subject.time.isExact) return 'time really passes here';
   return one.excuse?.(subject);
 }
 
-/** The random section as fast-check is told it; a failure's message holds the seed. */
-export function runsOf({ runs = 25, seed }: RandomRuns): fc.Parameters<unknown> {
+/** Options of the random section for fast-check; a failure's message contains the seed. */
+export function getRuns({ runs = 25, seed }: RandomRuns): fc.Parameters<unknown> {
   return { numRuns: runs, ...(seed !== undefined && { seed }), endOnFailure: false };
 }
 

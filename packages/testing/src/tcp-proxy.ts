@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy on loopback that can do to a connection what networks do. */
+/** A TCP proxy on loopback that simulates network failures. */
 export interface TcpProxy {
   readonly port: number;
-  /** Cuts every connection and takes no new ones. */
+  /** Closes every connection and accepts no new ones. */
   refuse(): Promise<void>;
-  /** Cuts every connection, with a reset; new ones are welcome. */
+  /** Resets every connection; accepts new ones. */
   reset(): void;
-  /** Nothing goes through any more, in neither direction, and nobody is told. */
+  /** Blocks both directions without closing the connections. */
   freeze(): void;
-  /** Connections made while it was frozen, and before, come back to life with what had been sent; or are lost for good. */
+  /** Connections from before and during the freeze continue with the sent data, or are lost. */
   unfreeze(old: 'revive' | 'lose'): void;
-  /** Takes connections again after `refuse`. */
+  /** Accepts connections again after `refuse`. */
   accept(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function createTcpProxy(target: { host: string; port: number }): Pr
     const pair = { down, up };
     pairs.add(pair);
     const end = () => {
-      // What is frozen tells nobody anything, the end of a connection included.
+      // A frozen proxy forwards nothing, not even the end of a connection.
       if (isFrozen || !pairs.delete(pair)) return;
       down.destroy();
       up.destroy();
@@ -91,7 +91,7 @@ export async function createTcpProxy(target: { host: string; port: number }): Pr
     },
     unfreeze(old) {
       isFrozen = false;
-      // A lost connection stays open at the server, as it does when nobody is left to tell it.
+      // A lost connection stays open at the server, as after a network failure.
       if (old === 'revive') for (const pair of pairs) flow(pair);
     },
     accept: listen,

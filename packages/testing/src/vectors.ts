@@ -6,7 +6,7 @@ import { writeCases } from './vectors/writes.ts';
 
 export type { VectorsCase, VectorsSubject } from './vectors/subject.ts';
 
-/** What every vector index must do. */
+/** The cases of every vector index. */
 export const vectorsCases: readonly VectorsCase[] = [
   ...searchCases,
   ...writeCases,

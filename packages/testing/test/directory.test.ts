@@ -34,14 +34,14 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
-describe('a folder of objects', () => {
-  it('is found again by another process', async () => {
+describe('folder of objects', () => {
+  it('is readable by another process', async () => {
     const folder = await newFolder();
     const info = await createDirectoryObjects({ folder }).put('a/b', Buffer.from('hello'), TYPE);
     expect(await createDirectoryObjects({ folder }).head('a/b')).toEqual(info);
   });
 
-  it('holds one file per object, and nothing else once it is written', async () => {
+  it('contains one file per object and nothing else after a write', async () => {
     const folder = await newFolder();
     const objects = createDirectoryObjects({ folder });
     await objects.put('a', Buffer.from('1'), TYPE);
@@ -52,14 +52,14 @@ describe('a folder of objects', () => {
     expect((await objects.head(`long/${'x'.repeat(400)}`))?.size).toBe(3);
     async function* broken() {
       yield Buffer.from('4');
-      throw new Error('the uploader left');
+      throw new Error('the uploader disconnected');
     }
-    await expect(objects.put('a/c', broken(), TYPE)).rejects.toThrow('left');
+    await expect(objects.put('a/c', broken(), TYPE)).rejects.toThrow('disconnected');
     await expect(objects.put('a/c', Buffer.from('55'), { ...TYPE, size: 1 })).rejects.toThrow(RangeError);
     expect(await filesIn(folder)).toHaveLength(3);
   });
 
-  it('is cleared of what a killed process left, but not of what another is writing', async () => {
+  it('removes the remains of a killed process, and keeps objects that another one is writing', async () => {
     const folder = await newFolder();
     await createDirectoryObjects({ folder }).put('a', Buffer.from('1'), TYPE);
     const [old, fresh] = [join(folder, 'unfinished', 'old'), join(folder, 'unfinished', 'fresh')];
@@ -70,7 +70,7 @@ describe('a folder of objects', () => {
     expect(await readdir(join(folder, 'unfinished'))).toEqual(['fresh']);
   });
 
-  it('never hands out a part of an object for the whole', async () => {
+  it('never returns a part of an object as the complete object', async () => {
     const folder = await newFolder();
     const objects = createDirectoryObjects({ folder });
     await objects.put('a', Buffer.from('hello'), TYPE);
@@ -80,7 +80,7 @@ describe('a folder of objects', () => {
     await expect(objects.head('a')).rejects.toThrow('damaged');
   });
 
-  it('keeps what is being read, also when it is replaced or removed meanwhile', async () => {
+  it('keeps an object while it is read, also when it is replaced or removed', async () => {
     const objects = createDirectoryObjects({ folder: await newFolder() });
     await objects.put('a', Buffer.alloc(200_000, 1), TYPE);
     const content = await objects.get('a');

@@ -27,8 +27,8 @@ function ledgerWithCredit() {
   return { clock, ledger, credit: { account, amount: 100, key: 'credit', reason: 'test' } };
 }
 
-describe('a fake clock', () => {
-  it('rings timers in order, each at its instant, also those that are set meanwhile', async () => {
+describe('fake clock', () => {
+  it('fires timers in order at their instant, including those set meanwhile', async () => {
     const clock = createFakeClock(0);
     const rung: [string, number][] = [];
     const ring = (name: string) => () => rung.push([name, clock.now()]);
@@ -50,7 +50,7 @@ describe('a fake clock', () => {
     expect(clock.pending).toBe(1);
   });
 
-  it('lets what a timer sets off run before the next one rings', async () => {
+  it('runs the effects of a timer before the next one fires', async () => {
     const clock = createFakeClock(0);
     const order: string[] = [];
     clock.timer(1, () => void Promise.resolve().then(() => order.push('first')));
@@ -61,7 +61,7 @@ describe('a fake clock', () => {
 });
 
 describe('fake ids', () => {
-  it('are the same for a seed, grow, and differ from those of another seed', () => {
+  it('are equal for one seed, ascending, and different for another seed', () => {
     const draw = (seed: number) => {
       const ids = createFakeIds(seed);
       return [
@@ -81,8 +81,8 @@ describe('fake ids', () => {
   });
 });
 
-describe('faults', () => {
-  it('strike before the call, so that nothing happened, or after it, so that it did', async () => {
+describe('injected faults', () => {
+  it('occur before the call, which then has no effect, or after it', async () => {
     const { ledger: sound, credit } = ledgerWithCredit();
     const ledger = withFaults(
       sound,
@@ -98,14 +98,14 @@ describe('faults', () => {
     expect(await ledger.grant(credit)).toBe(false);
   });
 
-  it('let a call come behind those made after it', async () => {
+  it('let a call take effect after later ones', async () => {
     const limiter = withFaults(createMemoryLimiter(), faultsAt([{ call: 1, fault: 'delay' }]));
     const windows = [{ name: 'minute', limit: 1, lengthMs: 1000 }];
     const [late, next] = await Promise.all([limiter.take('a', windows, 0), limiter.take('a', windows, 0)]);
     expect([late.allowed, next.allowed]).toEqual([false, true]);
   });
 
-  it('reach the collections of a store, and a transaction as a whole', async () => {
+  it('affect the collections of a store and a transaction as a whole', async () => {
     const [, wallets] = storeSuiteCollections;
     const calls: FaultyCall[] = [];
     const plan = faultsAt([
@@ -132,7 +132,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('by chance are the same for a seed, and about as many as asked', () => {
+  it('are equal for equal seeds and about as frequent as requested', () => {
     const draw = (seed: number) => {
       const plan = randomFaults(seed, { before: 0.1, after: 0.2, delay: 0.3 });
       return Array.from({ length: 2000 }, (_, number) =>
@@ -151,8 +151,8 @@ describe('faults', () => {
   });
 });
 
-describe('the conservation check', () => {
-  it('tells what is missing from the balance, the entries, the charges or the grants', async () => {
+describe('conservation check', () => {
+  it('reports what is missing from the balance, entries, charges or grants', async () => {
     const { ledger, credit } = ledgerWithCredit();
     await ledger.grant(credit);
     const drift = async (seen: Partial<typeof ledger>, amount = 100) =>
@@ -166,8 +166,8 @@ describe('the conservation check', () => {
   });
 });
 
-describe('a scripted provider', () => {
-  it('says what the test tells it to, when the test tells it to', async () => {
+describe('scripted provider', () => {
+  it('returns the given output when the test requests it', async () => {
     const provider = createScriptedProvider();
     const generating = provider.generate(request, {});
     const call = await provider.nextCall();
@@ -190,7 +190,7 @@ describe('a scripted provider', () => {
     expect(call.end).toMatchObject({ how: 'finished', read: 2 });
   });
 
-  it('notes how each call ended', async () => {
+  it('records how each call ended', async () => {
     const provider = createScriptedProvider();
     const controller = new AbortController();
     const aborted = provider.generate(request, { signal: controller.signal });
@@ -209,7 +209,7 @@ describe('a scripted provider', () => {
     expect(at).toBeGreaterThanOrEqual(before);
   });
 
-  it('can answer every call alike', async () => {
+  it('can give every call the same answer', async () => {
     const provider = createScriptedProvider({ answer: say({ type: 'text', text: 'hello' }) });
     for (let at = 0; at < 2; at += 1) {
       const parts = [];
@@ -223,19 +223,19 @@ describe('a scripted provider', () => {
   });
 });
 
-describe('a suite', () => {
+describe('conformance suite', () => {
   const create = async () => {
     const clock = createFakeClock();
     return { ledger: createMemoryLedger({ clock }), time: fakeTime(clock) };
   };
 
-  it('knows no skip without a reason or without a case', () => {
+  it('rejects a skip without a reason or a case', () => {
     const skip = (given: Record<string, string>) => () => ledgerSuite({ name: 'any', create, skip: given });
-    expect(skip({ 'an unknown account has nothing': ' ' })).toThrow('reason');
+    expect(skip({ 'returns zero for an unknown account': ' ' })).toThrow('reason');
     expect(skip({ 'no such case': 'because' })).toThrow('no case');
   });
 
-  it('leaves out what an implementation cannot be asked, and says so', async () => {
+  it('skips what an implementation does not support and gives the reason', async () => {
     const outcomes = await runCases(limiterCases, async () => ({
       limiter: createMemoryLimiter(),
       time: { ...fakeTime(createFakeClock()), isExact: false },

@@ -1,4 +1,4 @@
-import { createStoreQueue } from '@questline/core';
+import { createStoreQueue } from '@questline/core/internal';
 import {
   createMemoryExpiringRecords,
   createMemoryLedger,
@@ -26,7 +26,7 @@ import {
   vectorsSuite,
 } from '@questline/testing';
 import { servedObjects } from '../../../test/support/objects.ts';
-import { stageOf } from './stage.ts';
+import { getStage } from './stage.ts';
 
 const name = 'in memory';
 
@@ -101,7 +101,7 @@ objectsSuite({
 modelsSuite({
   name: 'scripted',
   create: async () => ({
-    stage: async (scenario) => stageOf(scenario),
+    stage: async (scenario) => getStage(scenario),
     time: fakeTime(createFakeClock()),
   }),
 });

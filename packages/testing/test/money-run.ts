@@ -1,4 +1,4 @@
-import type { CreditLedger, Hold } from '@questline/core';
+import type { CreditLedger, Hold } from '@questline/core/ports';
 import {
   checkConservation,
   createRandom,
@@ -10,11 +10,11 @@ import {
 } from '@questline/testing';
 import { expect } from 'vitest';
 
-/** What is known about one hold from outside. */
+/** The observed state of one hold. */
 interface Known {
   readonly key: string;
   readonly account: string;
-  /** What a settlement asks for: the same whoever asks, so that it does not matter which of two comes first. */
+  /** The amount of a settlement: equal for every caller, so that the order does not matter. */
   readonly actual: number;
   readonly hold: Hold;
   isEnded: boolean;
@@ -27,25 +27,25 @@ export interface MoneyRun {
   readonly held: number;
   readonly refused: number;
   readonly charged: number;
-  /** Micro-credits that do not add up, over balances, entries, charges, grants, caps and what the run itself knows. */
+  /** Inconsistent micro-credits in balances, entries, charges, grants, caps and the records of the run. */
   readonly drift: number;
 }
 
-/** Never lapses and is never charged more than was held: this account may never fall below zero. */
+/** Never expires and is never charged above its hold: this account may never fall below zero. */
 const STRICT = 'user:strict';
 const ACCOUNTS = [STRICT, 'user:lapsing', 'user:short', 'organization:all'] as const;
 const CAP = { id: 'cap', limit: 2_000_000 };
 const AT_ONCE = 4;
 const PATIENT = 15 * 60_000;
 
-/** A port call as a caller makes it: retried when it fails, unless the caller dies first. */
+/** A port call of a caller: retried when it fails, unless the caller crashes first. */
 type Outcome<T> =
   | { readonly isAnswered: true; readonly value: T }
   | { readonly isAnswered: false; readonly isApplied: boolean };
 
 /**
- * Random work on a ledger whose calls fail before, fail after, or come late, by callers that retry or die. What was
- * applied is written down beside it, and compared at the end.
+ * Random work on a ledger whose calls fail before, fail after, or take effect late, by callers that retry or
+ * crash. The run records what was applied, and compares it at the end.
  */
 export async function runMoney(
   sound: CreditLedger,
@@ -100,13 +100,13 @@ export async function runMoney(
       account,
       amount,
       key,
-      // The strict account's holds outlive the run.
+      // The holds of the strict account outlive the run.
       expiresAt: clock.now() + (account === STRICT ? 1000 * PATIENT : isLapsing ? 1000 : PATIENT),
       ...(isCapped && { cap: CAP }),
       details: { operation: 'createCompletion', keyId: `key ${random.below(5)}` },
     };
     const outcome = await call(() => ledger.hold(request));
-    // Whoever died comes back under the same key, and either finds the hold or makes it.
+    // A crashed worker resumes with the same key, and either finds the hold or creates it.
     const answer = outcome.isAnswered ? outcome.value : await sound.hold(request);
     if (answer.outcome !== 'held') {
       counts.refused += 1;
@@ -135,7 +135,7 @@ export async function runMoney(
     () =>
       withOpen(random, open, async (known) => {
         await call(() => ledger.release(known.hold));
-        // A released hold may be settled later all the same.
+        // A released hold may still be settled later.
         known.isEnded = random.chance(0.5);
       }),
     () =>
@@ -151,7 +151,7 @@ export async function runMoney(
     if (open.length > 60) for (const known of open.splice(0, 30)) if (random.chance(0.5)) await settle(known);
   }
 
-  // The end of the world: everybody who can still settle does, the rest lapses.
+  // At the end some callers settle, and the other holds expire.
   for (const known of open) if (random.chance(0.5)) await settle(known);
   await clock.advance(2000 * PATIENT);
   await sound.sweep();
@@ -170,7 +170,7 @@ export async function runMoney(
   return { operations, ...counts, charged: settled.size, drift };
 }
 
-/** Does something with one of the open holds, if there is any, and forgets it when it has ended. */
+/** Acts on a random open hold, if there is any, and removes it when it has ended. */
 async function withOpen(
   random: Random,
   open: Known[],

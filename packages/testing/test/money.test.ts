@@ -1,5 +1,5 @@
-import type { CreditLedger } from '@questline/core';
 import { createMemoryLedger } from '@questline/core/memory';
+import type { CreditLedger } from '@questline/core/ports';
 import { createFakeClock, inParallel, randomFaults, withFaults } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { type MoneyRun, runMoney } from './money-run.ts';
@@ -28,11 +28,11 @@ describe('money in memory', () => {
     );
   });
 
-  it('is seen to be lost where it is: the run itself can fail', async () => {
+  it('is reported as lost where it is lost', async () => {
     for (const [name, spoil] of Object.entries(leaks)) {
       const { clock, ledger } = setUp();
       const run = runMoney({ ...ledger, ...spoil(ledger) }, clock, 1, 1000);
-      // Either the run's own assertions notice at once, or the sums do at the end.
+      // Either the assertions of the run detect it at once, or the sums at the end.
       const drift = await run.then(
         (report) => report.drift,
         (error: unknown) => (error instanceof Error && error.name === 'AssertionError' ? 'noticed' : error),
@@ -41,7 +41,7 @@ describe('money in memory', () => {
     }
   });
 
-  it('is never overspent: 200 parallel holds on credit for 10, 100 rounds', async () => {
+  it('is never overspent by 200 parallel holds on credit for 10 in 100 rounds', async () => {
     let exact = 0;
     for (let round = 0; round < 100; round += 1) {
       const { clock, ledger: sound } = setUp();
@@ -51,7 +51,7 @@ describe('money in memory', () => {
         each.hold({
           account: 'user:a',
           amount: 7,
-          // Some callers ask twice under one key.
+          // Some callers hold twice with the same key.
           key: `call ${at % 150}`,
           expiresAt: clock.now() + 60_000,
           details: { operation: 'createCompletion' },
@@ -66,7 +66,7 @@ describe('money in memory', () => {
   });
 });
 
-/** Ways to lose or make money that the run must notice. */
+/** Ways to lose or create money that the run must detect. */
 const leaks: Record<string, (sound: CreditLedger) => Partial<CreditLedger>> = {
   'settles again after a lost answer': (sound) => ({
     async settle(hold, actual, usage) {

@@ -1,7 +1,8 @@
-import { attachmentDisposition, createUrlSigner, type ObjectStore, type UrlSigner } from '@questline/core';
+import { attachmentDisposition, createUrlSigner, type UrlSigner } from '@questline/core/internal';
+import type { ObjectStore } from '@questline/core/ports';
 import type { SignedAnswer, SignedRequest, SuiteTime } from '@questline/testing';
 
-/** A store whose links can be spoiled. */
+/** A store whose links can have a defect. */
 export interface LinkedObjects extends ObjectStore, Pick<UrlSigner, 'verify'> {}
 
 export function linked(objects: ObjectStore): LinkedObjects {
@@ -17,8 +18,8 @@ export function linked(objects: ObjectStore): LinkedObjects {
 }
 
 /**
- * Serves the signed links of such a store, as the route in front of it would.
- * @param rules.checksSize false plants a defect: then a link accepts any number of bytes.
+ * Serves the signed links of such a store, as its route does. @param rules.checksSize false plants a defect:
+ * a link then accepts any number of bytes.
  */
 export function serveLinks(objects: LinkedObjects, time: SuiteTime, { checksSize = true } = {}) {
   return async ({ method, url, headers, body }: SignedRequest): Promise<SignedAnswer> => {

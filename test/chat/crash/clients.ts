@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '@questline/testing';
 import { expect } from 'vitest';
 
-/** One client that sends something to the server at that address, and notes the ids it was answered. */
+/** A client that sends requests to the server at `url` and records the IDs of the answers. */
 export type Client = (url: string, ids: Set<string>) => Promise<void>;
 
 export function createClient(key: string, random: Random): Client {
@@ -67,7 +67,7 @@ export function createClient(key: string, random: Random): Client {
       case 8:
         return void (await start('/api/v1/image-generations', { ...picture, n: 1 + random.below(3) }));
       case 9: {
-        // Half of them name a file nobody has: the quest tells.
+        // Half of the requests name a file that does not exist: the quest reports it.
         const image = random.chance(0.5) ? 'f'.repeat(24) : 'https://example.com/panda.png';
         const edit = { ...picture, sessionId: await newSession(), image };
         return void (await start('/api/v1/image-edits', edit));
@@ -76,14 +76,14 @@ export function createClient(key: string, random: Random): Client {
         return void (await chat({ message: 'divide', enableQuestMaster: true }));
       case 11:
       case 12:
-        return void (await chat({ message: `remember ${wordOf(random)}`, enableMementos: true }));
+        return void (await chat({ message: `remember ${getWord(random)}`, enableMementos: true }));
       default:
         return void (await chat({}));
     }
   };
 }
 
-/** Five letters and digits: two of them are hardly ever the same, and mementos are told apart by so many. */
-function wordOf(random: Random): string {
+/** Five letters and digits: mementos are compared by similarity, so two words must rarely be equal. */
+function getWord(random: Random): string {
   return (36 ** 4 + random.below(35 * 36 ** 4)).toString(36);
 }

@@ -2,27 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createUser,
-  issueApiKey,
-  MEMENTOS,
-  MESSAGES,
-  QUESTS,
-  type QuestRecord,
-  SESSIONS,
-} from '@questline/core';
+import { createUser, issueApiKey } from '@questline/core';
+import { MEMENTOS, MESSAGES, QUESTS, type QuestRecord, SESSIONS } from '@questline/core/internal';
 import { createRandom } from '@questline/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { beginLife, endLife } from '../../support/lives.ts';
+import { startServerProcess, stopServerProcess } from '../../support/server-process.ts';
 import { createClient } from './clients.ts';
 import { type Address, openWorkspace } from './workspace.ts';
 
-/** Of each queue. */
+/** For each queue. */
 const KILLS = process.env.CI === 'true' ? 20 : 3;
 const QUESTS_PER_LIFE = 50;
 const TERMINAL_WITHIN_MS = 60_000;
 const KINDS = ['agent-execution', 'chat', 'image-edit', 'image-generation', 'quest-master'];
-/** What follows from a turn, by the operation that is charged. Nobody is told its id. */
+/** Follow-up jobs of a turn, by the operation of their charge. Clients do not receive their IDs. */
 const REMEMBER = 'keepMementos';
 const ENRICH = 'enrichSession';
 const GRANT = 9_000_000_000_000;
@@ -31,28 +24,28 @@ const CHILD = join(import.meta.dirname, 'crash.child.ts');
 const folder = mkdtempSync(join(tmpdir(), 'questline-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const messageOf = ({ request }: QuestRecord): string => (request as { message?: string }).message ?? '';
+const toMessage = ({ request }: QuestRecord): string => (request as { message?: string }).message ?? '';
 
-const kindOf = (quest: QuestRecord): string => (messageOf(quest) === 'divide' ? 'quest-master' : quest.kind);
+const getKind = (quest: QuestRecord): string => (toMessage(quest) === 'divide' ? 'quest-master' : quest.kind);
 
-function mostCharges(quest: QuestRecord): number {
-  const message = messageOf(quest);
+function maxCharges(quest: QuestRecord): number {
+  const message = toMessage(quest);
   const { tools } = quest.request as { tools?: unknown };
-  // The plan, its two parts, and the answer made of them.
+  // The plan, its two tasks and the combined answer.
   if (message === 'divide') return 4;
   return tools !== undefined || message.startsWith('roll') ? 2 : 1;
 }
 
-/** Whether something of it stands in the session beside the question. */
+/** Whether the session contains an answer beside the question. */
 function isAnswered({ kind, type, text = '', images = [] }: QuestRecord): boolean {
   if (kind === 'chat') return text !== '';
   return kind === 'agent-execution' ? type === 'message' : images.length > 0;
 }
 
 describe.each(['sql', 'store'] as const)(
-  'killed at any moment, on SQLite with the queue of the %s',
+  'process killed at random moments, on SQLite with the %s queue',
   (queue) => {
-    it(`${KILLS} kills: every answered id ends, none is lost, none is charged twice`, {
+    it(`survives ${KILLS} kills: every accepted ID reaches a terminal state, none is lost or charged twice`, {
       timeout: 900_000,
     }, async () => {
       const address: Address = { path: join(folder, `${queue}.db`), queue };
@@ -74,32 +67,32 @@ describe.each(['sql', 'store'] as const)(
       const ids = new Set<string>();
 
       for (let kill = 0; kill < KILLS; kill += 1) {
-        const life = await beginLife(CHILD, address);
+        const server = await startServerProcess(CHILD, address);
         const before = ids.size;
         const killAfter = 10 + random.below(40);
         let areDone = false;
         const clients = Promise.all(
-          Array.from({ length: QUESTS_PER_LIFE }, () => client(life.url, ids).catch(() => undefined)),
+          Array.from({ length: QUESTS_PER_LIFE }, () => client(server.url, ids).catch(() => undefined)),
         ).finally(() => {
           areDone = true;
         });
         while (ids.size - before < killAfter && !areDone) await sleep(5);
         await sleep(random.below(300));
-        await endLife(life, 'SIGKILL');
+        await stopServerProcess(server, 'SIGKILL');
         await clients;
       }
 
-      const last = await beginLife(CHILD, address);
+      const last = await startServerProcess(CHILD, address);
       const restarted = performance.now();
       const quests = services.store.collection(QUESTS);
-      // A quest ends before its job does: the last life must be left to end both.
+      // A quest ends before its job does: the last process must end both.
       const live = async (): Promise<number> => {
         const { ready, delayed, leased } = await services.queue.counts();
         return ready + delayed + leased + (await quests.count({ status: { in: ['pending', 'running'] } }));
       };
       while ((await live()) > 0 && performance.now() - restarted < TERMINAL_WITHIN_MS) await sleep(50);
       const seconds = (performance.now() - restarted) / 1000;
-      await endLife(last, 'SIGTERM');
+      await stopServerProcess(last, 'SIGTERM');
 
       const ends: Record<string, number> = {};
       const charges = new Map<string, string[]>();
@@ -123,16 +116,16 @@ describe.each(['sql', 'store'] as const)(
       const messages = services.store.collection(MESSAGES);
       for (const id of ids) {
         const quest = await quests.get(id);
-        if (quest === undefined) throw new Error(`${id} was answered and is lost`);
-        const end = `${kindOf(quest)}: ${quest.status === 'done' ? `done ${quest.type}` : quest.status}`;
+        if (quest === undefined) throw new Error(`${id} was accepted and is lost`);
+        const end = `${getKind(quest)}: ${quest.status === 'done' ? `done ${quest.type}` : quest.status}`;
         ends[end] = (ends[end] ?? 0) + 1;
         const charged = charges.get(id) ?? [];
-        // One charge for each answer of a model or picture: with tools there are two of them.
-        expect([id, charged.length <= mostCharges(quest), charged]).toEqual([id, true, charged]);
+        // One charge for each model answer or image: a turn with tools has two.
+        expect([id, charged.length <= maxCharges(quest), charged]).toEqual([id, true, charged]);
         const said = (await messages.find({ sessionId: quest.sessionId }, { limit: 1000 }))
           .filter(({ questId }) => questId === id)
           .map(({ role }) => role);
-        // A stopped one may have said more than was written down when it was stopped.
+        // A stopped quest may have produced more text than it had saved.
         if (quest.status === 'stopped')
           expect([id, said.filter((role) => role === 'user')]).toEqual([id, ['user']]);
         else expect([id, said.sort()]).toEqual([id, isAnswered(quest) ? ['assistant', 'user'] : ['user']]);
@@ -153,14 +146,14 @@ describe.each(['sql', 'store'] as const)(
       await here.close();
 
       console.info(
-        `${queue}: ${KILLS} kills, ${ids.size} answered ids, all terminal ${seconds.toFixed(1)} s after the last restart:`,
+        `${queue}: ${KILLS} kills, ${ids.size} accepted ids, all terminal ${seconds.toFixed(1)} s after the last restart:`,
         ends,
         `${mementos.length} mementos, ${enriched.length} of ${sessions.length} sessions enriched`,
       );
       expect(Object.keys(ends).filter((end) => /pending|running/.test(end))).toEqual([]);
       expect(counts).toEqual({ ready: 0, delayed: 0, leased: 0 });
       expect(ids.size).toBeGreaterThan(KILLS * 5);
-      // What follows from a turn: each is charged once, kept when it was charged, and its record has gone.
+      // Each follow-up job is charged once, its result is stored, and its record is deleted.
       for (const followed of Object.values(followUps)) {
         expect(followed.length).toBeGreaterThan(0);
         expect(new Set(followed).size).toBe(followed.length);
@@ -169,12 +162,12 @@ describe.each(['sql', 'store'] as const)(
       expect(mementos).toHaveLength(followUps[REMEMBER]?.length ?? 0);
       expect(enriched.length).toBeGreaterThan(0);
       expect(enriched.length).toBeLessThanOrEqual(followUps[ENRICH]?.length ?? 0);
-      // Nothing is held for anybody who died.
+      // No hold of a killed process remains.
       expect(balance).toEqual({ posted: GRANT - spent, held: 0, available: GRANT - spent });
-      // In a few lives on a busy machine some kind may not have got as far as its answer.
+      // With few kills on a busy machine one kind may never reach its answer.
       const kinds = new Set(Object.keys(ends).map((end) => end.split(':')[0]));
       if (KILLS >= 20) expect([...kinds].sort()).toEqual(KINDS);
-      // Beside what the model that always fails says, any fault of the store or the engine would be told here.
+      // Except for the failing model, every error here is a fault of the store or the engine.
       expect(last.errors.filter((error) => error !== 'ProviderError: as always')).toEqual([]);
     });
   },

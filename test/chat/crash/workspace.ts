@@ -1,32 +1,25 @@
-import {
-  COLLECTIONS,
-  createApi,
-  createServices,
-  createStoreQueue,
-  type ModelChunk,
-  type ModelInfo,
-  type ModelProvider,
-  ProviderError,
-} from '@questline/core';
+import { COLLECTIONS, createApi, createServices } from '@questline/core';
+import { createStoreQueue } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
+import { type ModelChunk, type ModelInfo, type ModelProvider, ProviderError } from '@questline/core/ports';
 import { createSqliteDatabase, createSqlPorts, migrate } from '@questline/sql';
 import { IMAGE_MODEL, PICTURE } from '../../support/media.ts';
 import { SCRIPTED_MODEL } from '../../support/model.ts';
 
 export interface Address {
   readonly path: string;
-  /** `store`: the queue that any store gives; `sql`: the database's own. */
+  /** `store`: the generic queue on a store; `sql`: the queue of the database. */
   readonly queue: 'store' | 'sql';
 }
 
-/** A worker that shows no sign of life for so long has vanished. */
+/** Lease of a job: without a heartbeat for this time, another worker takes over. */
 const LEASE_MS = 400;
 
 const STEADY: ModelInfo = { ...SCRIPTED_MODEL, id: 'steady', provider: 'slow' };
 const FLAKY: ModelInfo = { ...STEADY, id: 'flaky' };
 const PAINTER: ModelInfo = { ...IMAGE_MODEL, provider: 'slow' };
 
-/** A whole service on one SQLite file, as every process on it has it. */
+/** A complete service on one SQLite file, as each process opens it. */
 export async function openWorkspace({ path, queue }: Address, onError: (error: unknown) => void) {
   const clock = createSystemClock();
   const ids = createIds({ clock });
@@ -52,14 +45,14 @@ export async function openWorkspace({ path, queue }: Address, onError: (error: u
       onError: ({ error }) => onError(error),
     },
   );
-  return { services, api: createApi(services), close: () => database.close() };
+  return { services, api: createApi(services, { worker: false }), close: () => database.close() };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Takes its time, so that a process can die at any moment of an answer. Rolls dice and plans when it is told to, and
- * knows what is asked after a turn.
+ * Answers slowly, so that a kill can hit any moment of an answer. Calls the dice tool and plans on request,
+ * and answers the prompts of follow-up jobs.
  */
 function createSlowProvider(): ModelProvider {
   return {
@@ -74,10 +67,10 @@ function createSlowProvider(): ModelProvider {
       if (request.model === 'flaky') throw new ProviderError('timeout', 'as always');
       const last = request.messages.at(-1)?.content[0];
       const asked = JSON.stringify(request.messages);
-      if (asked.includes('You plan work')) return plan();
-      if (asked.includes('You keep a workspace tidy'))
+      if (asked.includes('You are a planner')) return plan();
+      if (asked.includes('You write titles, summaries'))
         return sayAtOnce({ name: 'Steady work', summary: 'Words.' });
-      const [, fact] = /You keep the memory .*remember (\w+)/.exec(asked) ?? [];
+      const [, fact] = /You extract facts .*remember (\w+)/.exec(asked) ?? [];
       if (fact !== undefined) return sayAtOnce({ mementos: [{ text: `Likes ${fact}`, standing: false }] });
       const isRolling = last?.type === 'text' && last.text.startsWith('roll') && request.tools !== undefined;
       return isRolling ? roll() : answer();
@@ -91,7 +84,7 @@ async function* roll(): AsyncGenerator<ModelChunk> {
   yield { type: 'usage', usage: { input: 50, output: 5 } };
 }
 
-/** Two parts, side by side. */
+/** Two parallel tasks. */
 async function* plan(): AsyncGenerator<ModelChunk> {
   await pause(Math.random() * 20);
   const tasks = ['a', 'b'].map((id) => ({ id, title: id, instructions: `Do ${id}.`, dependsOn: [] }));

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRandom } from '@questline/testing';
-import { filmOf } from '../../support/generations.ts';
+import { getVideo } from '../../support/generations.ts';
 
-/** One piece of work, as its provider knows it. */
+/** A job at the provider. */
 export interface Work {
   readonly id: string;
   readonly prompt: string;
@@ -13,18 +13,18 @@ export interface Work {
   looks: number;
 }
 
-/** A provider on loopback that outlives those who ask it, and counts what it is asked for. */
+/** A provider on loopback that outlives its clients and counts submissions. */
 export interface RemoteStudio {
   readonly url: string;
-  /** In the order they were accepted. */
+  /** In the order of submission. */
   readonly works: readonly Work[];
   close(): Promise<void>;
 }
 
-/** How long it takes to answer that work was accepted: it was accepted before. */
+/** Delay of the answer to a submission, after the job was created. */
 const ANSWER_MS = 300;
-const SHORTEST_MS = 3000;
-const LONGEST_MS = 9000;
+const MIN_MS = 3000;
+const MAX_MS = 9000;
 
 export async function openStudio(): Promise<RemoteStudio> {
   const random = createRandom(23);
@@ -36,7 +36,7 @@ export async function openStudio(): Promise<RemoteStudio> {
       id: `work-${works.length}`,
       prompt,
       outcome: chance < 3 ? 'failed' : chance < 6 ? 'blocked' : 'done',
-      endsAt: Date.now() + SHORTEST_MS + random.below(LONGEST_MS - SHORTEST_MS),
+      endsAt: Date.now() + MIN_MS + random.below(MAX_MS - MIN_MS),
       looks: 0,
     };
     works.push(work);
@@ -50,7 +50,7 @@ export async function openStudio(): Promise<RemoteStudio> {
       response.end(JSON.stringify(body));
     };
     if (request.method === 'POST' && path === 'works') {
-      const work = accept(await textOf(request));
+      const work = accept(await getText(request));
       setTimeout(() => send({ id: work.id }), random.below(ANSWER_MS));
       return;
     }
@@ -61,7 +61,7 @@ export async function openStudio(): Promise<RemoteStudio> {
     }
     if (part === 'content') {
       response.setHeader('Content-Type', 'video/mp4');
-      response.end(filmOf(20_000));
+      response.end(getVideo(20_000));
       return;
     }
     work.looks += 1;
@@ -83,7 +83,7 @@ export async function openStudio(): Promise<RemoteStudio> {
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function getText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts).toString('utf8');

@@ -1,28 +1,26 @@
+import { COLLECTIONS, createApi, createServices } from '@questline/core';
+import { createDirectoryObjects } from '@questline/core/directory';
+import { createIds, createSystemClock } from '@questline/core/memory';
 import {
-  COLLECTIONS,
-  createApi,
-  createServices,
   type GenerateOptions,
   type MediaJobStatus,
   type ModelProvider,
   ProviderError,
-} from '@questline/core';
-import { createDirectoryObjects } from '@questline/core/directory';
-import { createIds, createSystemClock } from '@questline/core/memory';
+} from '@questline/core/ports';
 import { createSqliteDatabase, createSqlPorts, migrate } from '@questline/sql';
 import { FILM_MODEL } from '../../support/generations.ts';
 
 export interface Address {
   readonly folder: string;
-  /** The provider. */
+  /** Address of the provider. */
   readonly studio: string;
 }
 
 export const POLL_MS = 8000;
-/** Longer than two polls: a look that waited for this would be seen to be late. */
+/** Longer than two polls, so that a poll that waits for the lease is detected as late. */
 const LEASE_MS = 20_000;
 
-/** A whole service on one SQLite file and one folder, as every process on it has it. */
+/** A complete service on one SQLite file and one folder, as each process opens it. */
 export async function openWorkspace({ folder, studio }: Address, onError: (error: unknown) => void) {
   const clock = createSystemClock();
   const ids = createIds({ clock });
@@ -43,7 +41,7 @@ export async function openWorkspace({ folder, studio }: Address, onError: (error
       onError: ({ error }) => onError(error),
     },
   );
-  return { services, api: createApi(services), close: () => database.close() };
+  return { services, api: createApi(services, { worker: false }), close: () => database.close() };
 }
 
 function createRemoteProvider(studio: string): ModelProvider {
@@ -60,7 +58,7 @@ function createRemoteProvider(studio: string): ModelProvider {
     return answer;
   };
   return {
-    id: 'films',
+    id: 'videos',
     models: () => models,
     generate: () => Promise.reject(new Error('says nothing')),
     video: {

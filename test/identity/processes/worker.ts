@@ -1,6 +1,9 @@
 import { type Address, openWorkspace } from './workspace.ts';
 
-/** Runs in a process of its own: asks with every key it is sent and answers the status, until it is told to end. */
+/**
+ * Runs in a separate process: sends a request with each received key and returns the status, until its parent
+ * ends it.
+ */
 async function serve(address: Address): Promise<void> {
   const workspace = await openWorkspace(address);
   process.on('message', async ({ key }: { key?: string }) => {

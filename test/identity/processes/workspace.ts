@@ -10,7 +10,7 @@ export interface Address {
   readonly prefix: string;
 }
 
-/** A whole service, as every process on one database and one Redis has it. */
+/** A complete service, as each process on one database and one Redis opens it. */
 export async function openWorkspace({ path, url, prefix }: Address) {
   const clock = createSystemClock();
   const ids = createIds({ clock });

@@ -1,19 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { COLLECTIONS, hashSecret, type Store, USERS } from '@questline/core';
+import { COLLECTIONS, USERS } from '@questline/core';
+import { hashSecret } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
+import type { Store } from '@questline/core/ports';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REGISTRATION_INVITES } from '../../../packages/core/src/registration-invites/records.ts';
-import { FOUNDERS } from '../../../packages/core/src/sign-in/registration.ts';
+import { REGISTRATION_INVITES } from '../../../packages/core/src/features/sign-in/invite-records.ts';
+import { FIRST_ADMIN } from '../../../packages/core/src/features/sign-in/registration.ts';
 import { type OpenEngine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
 import type { Answer, Call, Registration } from './protocol.ts';
 
 const ROUNDS = 50;
 const ENGINES = POSTGRES_URL === undefined ? [SQLITE_FILE] : [SQLITE_FILE, POSTGRES];
 
-describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
+describe.each(ENGINES)('sign-in of two processes on one database, $name', ({ open }) => {
   let engine: OpenEngine;
   let store: Store;
   let processes: ChildProcess[];
@@ -43,7 +45,10 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
     return child;
   }
 
-  /** Every other call in the other process, all at once. Answers in the order of the calls. */
+  /**
+   * Sends the calls in parallel, alternately to both processes. Returns the answers in the order of the
+   * calls.
+   */
   async function inBoth(calls: readonly Call[]): Promise<Answer[]> {
     const answers = await Promise.all(
       processes.map(async (child, index) => {
@@ -54,7 +59,7 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
     return calls.map((_, at) => answers[at % 2]?.[at >> 1] as Answer);
   }
 
-  /** So many people with a code each, every one at an address of their own. */
+  /** Codes for `count` users, each with its own client address. */
   async function codes(count: number, registration: Registration = 'closed') {
     const people = Array.from({ length: count }, () => {
       strangers += 1;
@@ -71,8 +76,8 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
   }
 
   async function empty(): Promise<void> {
-    for (const definition of [USERS, FOUNDERS, REGISTRATION_INVITES]) {
-      const collection = store.collection(definition as typeof FOUNDERS);
+    for (const definition of [USERS, FIRST_ADMIN, REGISTRATION_INVITES]) {
+      const collection = store.collection(definition as typeof FIRST_ADMIN);
       await Promise.all((await collection.find({})).map(({ id }) => collection.take(id)));
     }
   }
@@ -80,7 +85,7 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
   const accounts = () => store.collection(USERS).find({});
   const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 
-  it(`of 50 parallel first sign-ups one is the administrator, in each of ${ROUNDS} rounds`, {
+  it(`makes one administrator of 50 parallel first sign-ups in each of ${ROUNDS} rounds`, {
     timeout: 600_000,
   }, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -88,7 +93,7 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
       const registration = round % 2 === 0 ? 'open' : 'closed';
       const calls = await codes(50, registration);
       const answers = await inBoth(
-        calls.map((call) => ({ ...call, body: { ...call.body, username: 'somebody' } })),
+        calls.map((call) => ({ ...call, body: { ...call.body, username: 'someone' } })),
       );
       const made = registration === 'open' ? 50 : 1;
       expect(statuses(answers).sort()).toEqual([...Array(made).fill(200), ...Array(50 - made).fill(403)]);
@@ -96,24 +101,24 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
       expect(users).toHaveLength(made);
       const [first, ...more] = users.filter(({ isAdmin }) => isAdmin);
       expect(more).toEqual([]);
-      const told = answers.filter(({ body }) => body.user?.isAdmin === true);
-      expect(told.map(({ body }) => body.user?._id)).toEqual([first?.id]);
-      expect(await store.collection(FOUNDERS).find({})).toMatchObject([{ userId: first?.id }]);
+      const reported = answers.filter(({ body }) => body.user?.isAdmin === true);
+      expect(reported.map(({ body }) => body.user?._id)).toEqual([first?.id]);
+      expect(await store.collection(FIRST_ADMIN).find({})).toMatchObject([{ userId: first?.id }]);
     }
   });
 
-  it('an invite for one use, used 20 times in parallel, makes one account, in each of 10 rounds', {
+  it('makes one account for 20 parallel uses of a single-use invite in each of 10 rounds', {
     timeout: 300_000,
   }, async () => {
     await empty();
     const [first] = await codes(1);
-    if (first === undefined) throw new Error('nobody came');
+    if (first === undefined) throw new Error('no user was returned');
     await inBoth([{ ...first, body: { ...first.body, username: 'admin' } }]);
     for (let round = 0; round < 10; round += 1) {
       const code = `invite-${round}`;
       await store.collection(REGISTRATION_INVITES).insert({
         id: round.toString(16).padStart(24, '0'),
-        // Every other one as an earlier version kept it.
+        // Every second invite in the format of an earlier version.
         ...(round % 2 === 0 ? { codeHash: hashSecret(code) } : { code }),
         usesLeft: 1,
         startingCredits: 0,
@@ -123,18 +128,18 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
       const before = (await accounts()).length;
       const calls = await codes(20);
       const answers = await inBoth(
-        calls.map((call) => ({ ...call, body: { ...call.body, username: 'somebody', inviteCode: code } })),
+        calls.map((call) => ({ ...call, body: { ...call.body, username: 'someone', inviteCode: code } })),
       );
       expect(statuses(answers).sort()).toEqual([200, ...Array(19).fill(403)]);
       expect((await accounts()).length).toBe(before + 1);
     }
   });
 
-  it('the right code, sent 50 times in parallel, signs in once', { timeout: 120_000 }, async () => {
+  it('signs in once for 50 parallel uses of the right code', { timeout: 120_000 }, async () => {
     await empty();
     const [right] = await codes(1, 'open');
-    if (right === undefined) throw new Error('nobody came');
-    const call = { ...right, body: { ...right.body, username: 'somebody' } };
+    if (right === undefined) throw new Error('no user was returned');
+    const call = { ...right, body: { ...right.body, username: 'someone' } };
     const answers = await inBoth(
       Array.from({ length: 50 }, (_, at) => ({ ...call, from: `10.200.0.${at}` })),
     );
@@ -142,11 +147,11 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
     expect(await accounts()).toHaveLength(1);
   });
 
-  it('of 200 parallel wrong tries one is looked at per token, five in all', {
+  it('checks one of 200 parallel wrong attempts per token, five in total', {
     timeout: 120_000,
   }, async () => {
     const [right] = await codes(1);
-    if (right === undefined) throw new Error('nobody came');
+    if (right === undefined) throw new Error('no user was returned');
     let { pendingToken } = right.body;
     const looked: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -163,11 +168,11 @@ describe.each(ENGINES)('two processes on one database, $name', ({ open }) => {
     expect(statuses(await inBoth([{ ...right, body: late }]))).toEqual([422]);
   });
 
-  it('of 200 parallel tries from one client address ten are looked at, of 50 mails five leave', {
+  it('checks ten of 200 parallel attempts from one client address and sends five of 50 mails', {
     timeout: 120_000,
   }, async () => {
     const [right] = await codes(1);
-    if (right === undefined) throw new Error('nobody came');
+    if (right === undefined) throw new Error('no user was returned');
     const wrong = { ...right, from: '10.250.0.1', body: { ...right.body, code: 'wrong' } };
     const answers = await inBoth(Array.from({ length: 200 }, () => wrong));
     expect(statuses(answers).filter((status) => status === 422)).toHaveLength(10);

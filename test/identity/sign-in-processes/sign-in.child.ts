@@ -4,7 +4,7 @@ import { createSqlPorts } from '@questline/sql';
 import { connect } from '../../../packages/sql/test/connect.ts';
 import type { Answer, Call, Order, Registration } from './protocol.ts';
 
-/** One of several processes on one database: answers calls, all of a batch at once. */
+/** One of several processes on one database: sends the calls of a batch in parallel. */
 function serve(address: Order & { readonly kind: 'open' }): void {
   const clock = createSystemClock();
   const ids = createIds({ clock });

@@ -1,64 +1,57 @@
-import {
-  COLLECTIONS,
-  type CreditLedger,
-  createApi,
-  createDemoProvider,
-  createServices,
-  type FileRecord,
-  type ModelProvider,
-  type Services,
-} from '@questline/core';
+import { COLLECTIONS, createApi, createDemoProvider, createServices, type Services } from '@questline/core';
+import type { FileRecord } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
+import type { CreditLedger, ModelProvider } from '@questline/core/ports';
 import { createSqliteDatabase, createSqlPorts, migrate } from '@questline/sql';
 
-/** A worker that shows no sign of life for so long has vanished. */
+/** Lease of a job: without a heartbeat for this time, another worker takes over. */
 const LEASE_MS = 400;
-/** Every so manieth document is a picture, which no reader takes. */
+/** Every fiftieth document is an image, which has no text extraction. */
 export const PICTURE_EVERY = 50;
 
 export const documentId = (number: number): string => number.toString(16).padStart(24, '0');
 
-/** Of one to three pieces. */
-function textOf(number: number): string {
+/** One to three chunks long. */
+function getText(number: number): string {
   const line = (at: number) =>
     `Document ${number} says in line ${at} that thing${number}x${at} is near number ${at}.`;
   return Array.from({ length: 5 + (number % 7) * 12 }, (_, at) => line(at)).join('\n');
 }
 
-function fileOf(userId: string, id: string): FileRecord | undefined {
+function makeFile(userId: string, id: string): FileRecord | undefined {
   const number = Number.parseInt(id, 16);
   return {
     id,
     ownerId: userId,
     name: `document ${number}.txt`,
     mimeType: number % PICTURE_EVERY === 0 ? 'image/png' : 'text/plain',
-    size: textOf(number).length,
+    size: getText(number).length,
     status: 'clean',
     source: 'upload',
     createdAt: 0,
   };
 }
 
-/** Files that are the same in every process, without bytes anywhere. */
+/** Replaces the files by generated ones that are equal in every process. */
 function withDocuments(services: Services): Services {
   return {
     ...services,
     library: {
       ...services.library,
-      get: async (userId, id) => fileOf(userId, id),
-      read: async (_userId, id) => Buffer.from(textOf(Number.parseInt(id, 16))),
+      get: async (userId, id) => makeFile(userId, id),
+      read: async (_userId, id) => Buffer.from(getText(Number.parseInt(id, 16))),
     },
     files: {
       ...services.files,
       find: async (userId, id) => {
-        const file = fileOf(userId, id);
+        const file = makeFile(userId, id);
         return file && { id, name: file.name, mimeType: file.mimeType, isClean: true };
       },
     },
   };
 }
 
-/** The offline model, taking its time, so that a process can die at any moment of a call. */
+/** The offline model with a delay, so that a kill can hit any moment of a call. */
 function createSlowProvider(): ModelProvider {
   const demo = createDemoProvider();
   return {
@@ -70,10 +63,13 @@ function createSlowProvider(): ModelProvider {
   };
 }
 
-/** Just before a piece's charge is settled: it is in the index. Just after: that it is there is not written down yet. */
+/**
+ * `before-settling`: the chunk is indexed, but not charged. `after-settling`: it is charged, but not recorded
+ * as indexed.
+ */
 export type Moment = 'before-settling' | 'after-settling';
 
-/** The same ledger, in a process that gets no further than to this moment. */
+/** A ledger that stops the process at the given moment. */
 function stuckAt(ledger: CreditLedger, moment: Moment, onReached: () => void): CreditLedger {
   const never = new Promise<never>(() => undefined);
   return {
@@ -87,8 +83,8 @@ function stuckAt(ledger: CreditLedger, moment: Moment, onReached: () => void): C
 }
 
 /**
- * A whole service on one SQLite file, as every process on it has it.
- * @param stuck at which moment this one gets stuck, and who is told.
+ * A complete service on one SQLite file, as each process opens it.
+ * @param stuck the moment at which this process stops, and the callback that reports it.
  */
 export async function openWorkspace(
   path: string,
@@ -107,10 +103,11 @@ export async function openWorkspace(
       {
         jwtSecret: 'a'.repeat(64),
         admin: { EnableDataLakes: true },
+        rateLimits: { work: { limit: 100_000, per: 'minute' } },
         worker: { leaseMs: LEASE_MS, pollMs: 50 },
         onError: ({ error }) => onError(error),
       },
     ),
   );
-  return { services, api: createApi(services), close: () => database.close() };
+  return { services, api: createApi(services, { worker: false }), close: () => database.close() };
 }

@@ -1,5 +1,6 @@
-import { type SubscriptionTerms, subscribe } from '@questline/core';
-import { NOW, type World } from '../../support/world.ts';
+import { subscribe } from '@questline/core';
+import type { SubscriptionInput } from '@questline/core/internal';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { WireCase } from './case.ts';
 
 const me = (userId: string) => ({
@@ -15,17 +16,17 @@ const END = NOW + 30 * 86_400_000;
 const PLAN = { name: 'Pro', priceId: 'price_1', interval: 'yearly', entitlements: ['video'] } as const;
 
 const subscribedTo =
-  (terms: Omit<SubscriptionTerms, 'tier'>) =>
-  async ({ services, user }: World): Promise<object> => {
+  (terms: Omit<SubscriptionInput, 'tier'>) =>
+  async ({ services, user }: TestApp): Promise<object> => {
     await subscribe(services, { userId: user.id }, { tier: 'pro', ...terms });
     return {};
   };
 
 export const getMe: readonly WireCase[] = [
-  { title: 'tells a key whose it is', status: 200, body: ({ user }) => me(user.id), everywhere: true },
-  { title: 'tells a signed-in user', caller: 'token', status: 200, body: ({ user }) => me(user.id) },
+  { title: 'returns the owner of a key', status: 200, body: ({ user }) => me(user.id), everywhere: true },
+  { title: 'returns a signed-in user', caller: 'token', status: 200, body: ({ user }) => me(user.id) },
   {
-    title: 'tells what the user has subscribed to',
+    title: 'returns the subscriptions of the user',
     ask: subscribedTo({ status: 'active', currentPeriodEnd: END, plan: PLAN }),
     status: 200,
     body: ({ user }) => ({
@@ -41,16 +42,16 @@ export const getMe: readonly WireCase[] = [
     }),
   },
   {
-    title: 'tells nothing of a subscription that was cancelled and has run out',
+    title: 'omits a cancelled subscription after its end',
     ask: subscribedTo({ status: 'cancelled', currentPeriodEnd: NOW, plan: PLAN }),
     status: 200,
     body: ({ user }) => ({ ...me(user.id), tier: 'pro' }),
   },
   {
-    title: 'tells nothing of one that the host has no name for any more',
-    ask: async (world) => {
-      await subscribedTo({ status: 'active', currentPeriodEnd: END, plan: PLAN })(world);
-      return subscribedTo({ status: 'active', currentPeriodEnd: END })(world);
+    title: 'omits a subscription that the host no longer names',
+    ask: async (app) => {
+      await subscribedTo({ status: 'active', currentPeriodEnd: END, plan: PLAN })(app);
+      return subscribedTo({ status: 'active', currentPeriodEnd: END })(app);
     },
     status: 200,
     body: ({ user }) => ({ ...me(user.id), tier: 'pro' }),
@@ -59,8 +60,8 @@ export const getMe: readonly WireCase[] = [
 
 export const getCreditBalance: readonly WireCase[] = [
   {
-    title: 'tells what is left',
-    world: () => ({ credits: 12.345678 }),
+    title: 'returns the remaining credits',
+    app: () => ({ credits: 12.345678 }),
     status: 200,
     body: { balance: 12.345678 },
   },
@@ -74,8 +75,8 @@ const window = (limit: number, remaining: number, seconds: number) => ({
 
 export const getUsage: readonly WireCase[] = [
   {
-    title: 'tells a key its ceilings, its cap and what it has spent',
-    world: () => ({
+    title: 'returns the limits, cap and spending of a key',
+    app: () => ({
       key: { name: 'ci', scopes: ['me:read'], spendCap: { amount: 5_000_000, period: 'month' } },
     }),
     status: 200,
@@ -89,7 +90,7 @@ export const getUsage: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'tells a signed-in user the totals',
+    title: 'returns the totals of a signed-in user',
     caller: 'token',
     status: 200,
     body: {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { badPages, onePage, refused, type WireCase } from './case.ts';
 
 const WISH = { name: 'CI', scopes: ['ai:chat', 'me:read'], rateLimit: { requestsPerMinute: 5 } };
@@ -24,13 +24,13 @@ const key = expect.stringMatching(/^svc_live_[0-9A-Za-z]{43}$/);
 
 const of =
   (action: string, body?: object) =>
-  (world: World): Partial<Asked> => ({
-    path: `/api/user-api-keys/${world.keyId}/${action}`,
+  (app: TestApp): Partial<Asked> => ({
+    path: `/api/user-api-keys/${app.keyId}/${action}`,
     ...(body !== undefined && { body }),
   });
 const NOT_FOUND = refused('application', { status: 404, message: 'API key not found' });
 
-const faulty = (title: string, body: object, path: string, message: string): WireCase => ({
+const invalid = (title: string, body: object, path: string, message: string): WireCase => ({
   title,
   ask: { body },
   ...refused('application', {
@@ -39,11 +39,11 @@ const faulty = (title: string, body: object, path: string, message: string): Wir
     details: [{ path, message }],
   }),
 });
-const NOT_YOURS = 'this scope is unknown or not yours to grant';
+const NOT_YOURS = 'unknown scope, or you may not grant it';
 
 export const createApiKey: readonly WireCase[] = [
   {
-    title: 'shows the key once, and takes nothing a server decides',
+    title: 'returns the key once and ignores fields set by the server',
     ask: {
       body: {
         ...WISH,
@@ -69,29 +69,34 @@ export const createApiKey: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'an eleventh',
-    ask: async (world) => {
-      for (let count = 1; count < 10; count += 1) await world.issue({});
+    title: 'rejects an eleventh key',
+    ask: async (app) => {
+      for (let count = 1; count < 10; count += 1) await app.issue({});
       return { body: WISH };
     },
     ...refused('application', {
       status: 400,
       code: 'API_KEY_USER_CAP',
-      message: 'You have 10 active API keys already; revoke one first',
+      message: 'You have the maximum of 10 active API keys; revoke one first',
     }),
   },
   {
-    title: 'for an organization the caller does not administer',
+    title: 'rejects an organization the caller does not administer',
     ask: { body: { ...WISH, organizationId: 'a'.repeat(24) } },
     ...refused('application', { status: 403, message: 'You do not administer this organization' }),
   },
-  faulty('a list and a preset', { ...WISH, preset: 'read' }, 'preset', 'send scopes or preset, not both'),
-  faulty('neither a list nor a preset', { name: 'CI' }, 'scopes', 'expected scopes or a preset'),
-  ...['admin:*', 'embed:chat', 'qa:ingest', 'files:delete'].map((scope) =>
-    faulty(`the scope ${scope}`, { name: 'CI', scopes: ['me:read', scope] }, 'scopes.1', NOT_YOURS),
+  invalid(
+    'both scopes and a preset',
+    { ...WISH, preset: 'read' },
+    'preset',
+    'send scopes or preset, not both',
   ),
-  faulty(
-    'an end that is past',
+  invalid('neither scopes nor a preset', { name: 'CI' }, 'scopes', 'expected scopes or a preset'),
+  ...['admin:*', 'embed:chat', 'qa:ingest', 'files:delete'].map((scope) =>
+    invalid(`the scope ${scope}`, { name: 'CI', scopes: ['me:read', scope] }, 'scopes.1', NOT_YOURS),
+  ),
+  invalid(
+    'an expiry in the past',
     { ...WISH, expiresAt: new Date(NOW).toISOString() },
     'expiresAt',
     'expected a time in the future',
@@ -100,16 +105,16 @@ export const createApiKey: readonly WireCase[] = [
 
 export const listApiKeys: readonly WireCase[] = [
   {
-    title: "shows the caller's, never their secrets",
+    title: 'lists the keys of the caller without secrets',
     status: 200,
     body: { apiKeys: [record({ scopes: ['ai:chat', 'me:read'] })], pagination: onePage(1) },
     everywhere: true,
   },
   {
     title: 'searches names',
-    ask: async (world) => {
-      await world.issue({ name: 'Nightly build' });
-      await world.issue({ userId: (await world.addUser('grace@example.com')).id, name: 'Night' });
+    ask: async (app) => {
+      await app.issue({ name: 'Nightly build' });
+      await app.issue({ userId: (await app.addUser('grace@example.com')).id, name: 'Night' });
       return { path: '/api/user-api-keys?search=NIGHT' };
     },
     status: 200,
@@ -119,44 +124,44 @@ export const listApiKeys: readonly WireCase[] = [
 ];
 
 export const rotateApiKey: readonly WireCase[] = [
-  { title: 'shows a new secret once', ask: of('rotate'), status: 200, body: record({ key }) },
+  { title: 'returns a new secret once', ask: of('rotate'), status: 200, body: record({ key }) },
   {
-    title: 'one that is revoked',
-    ask: async (world) => {
-      await world.ask('POST', `/api/user-api-keys/${world.keyId}/revoke`, {
-        credential: await world.token(),
+    title: 'rejects a revoked key',
+    ask: async (app) => {
+      await app.ask('POST', `/api/user-api-keys/${app.keyId}/revoke`, {
+        credential: await app.token(),
       });
-      return { ...of('rotate')(world), headers: {} };
+      return { ...of('rotate')(app), headers: {} };
     },
     headers: { 'x-ratelimit-remaining': '998' },
     ...refused('application', {
       status: 409,
-      message: 'The key is revoked or has expired; make a new one',
+      message: 'The key is revoked or has expired; create a new one',
     }),
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown key', ...NOT_FOUND },
 ];
 
 export const revokeApiKey: readonly WireCase[] = [
   {
-    title: 'ends it',
+    title: 'revokes the key',
     ask: of('revoke', { reason: 'leaked' }),
     status: 200,
     body: { success: true, message: 'The API key is revoked' },
     everywhere: true,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown key', ...NOT_FOUND },
 ];
 
 export const changeApiKeyRateLimit: readonly WireCase[] = [
   {
-    title: 'changes what is named, and nothing else',
+    title: 'changes only the named fields',
     ask: of('rate-limit', { requestsPerDay: 7, scopes: ['admin:*'], status: 'disabled', userId: 'x' }),
     status: 200,
     body: record({ rateLimit: { requestsPerMinute: 60, requestsPerDay: 7 } }),
   },
   {
-    title: 'nothing at all',
+    title: 'rejects an empty change',
     ask: of('rate-limit', {}),
     ...refused('application', {
       status: 422,
@@ -164,5 +169,16 @@ export const changeApiKeyRateLimit: readonly WireCase[] = [
       details: [{ path: '', message: 'expected requestsPerMinute, requestsPerDay or both' }],
     }),
   },
-  { title: 'an unknown one', ask: { body: { requestsPerDay: 1 } }, ...NOT_FOUND },
+  { title: 'answers 404 for an unknown key', ask: { body: { requestsPerDay: 1 } }, ...NOT_FOUND },
+];
+
+export const getApiKey: readonly WireCase[] = [
+  {
+    title: 'returns the key without its secret',
+    ask: (app) => ({ path: `/api/user-api-keys/${app.keyId}` }),
+    status: 200,
+    body: record(),
+    everywhere: true,
+  },
+  { title: 'answers 404 for an unknown key', ...NOT_FOUND },
 ];

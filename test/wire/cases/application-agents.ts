@@ -1,8 +1,8 @@
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 import { addAgent } from '../../support/agents.ts';
 import { sayAtOnce } from '../../support/chat.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON, chatting } from './chat.ts';
 
@@ -25,33 +25,35 @@ const WISH = {
   isPublic: true,
 };
 
-const agent = (world: World, change: object = {}) => ({
+const agent = (app: TestApp, change: object = {}) => ({
   id: AN_ID,
   ...WISH,
   personality: { ...PERSONALITY, ...WISH.personality },
   triggerWords: ['@grace'],
-  ownerId: world.user.id,
+  publication: 'pending',
+  ownerId: app.user.id,
   createdAt: AT_NOON,
   updatedAt: AT_NOON,
   ...change,
 });
 
-/** An agent of the user's own, or of somebody else's. */
+/** An agent of the user, or of another user. */
 const having =
   (asked: (id: string) => Partial<Asked>, { isPublic = false, foreign = false } = {}) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const owner = foreign ? await world.addUser('bob@example.com') : world.user;
-    await addAgent(world, { id: GRACE, ownerId: owner.id, name: 'Grace', isPublic });
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const owner = foreign ? await app.addUser('bob@example.com') : app.user;
+    await addAgent(app, { id: GRACE, ownerId: owner.id, name: 'Grace', isPublic });
     return asked(GRACE);
   };
 
-const stored = (world: World, change: object = {}) =>
-  agent(world, {
+const stored = (app: TestApp, change: object = {}) =>
+  agent(app, {
     description: '',
     avatarUrl: null,
     personality: PERSONALITY,
     capabilities: [],
     isPublic: false,
+    publication: 'private',
     ...change,
   });
 
@@ -61,17 +63,21 @@ const NOT_FOUND = refused('application', {
   message: 'Agent not found',
 });
 const unknown = (body?: object): WireCase => ({
-  title: 'an unknown one',
+  title: 'answers 404 for an unknown agent',
   ...(body !== undefined && { ask: { body } }),
   ...NOT_FOUND,
 });
 const foreign = (asked: (id: string) => Partial<Asked>): readonly WireCase[] => [
-  { title: "somebody else's private one", ask: having(asked, { foreign: true }), ...NOT_FOUND },
+  {
+    title: 'answers 404 for a private agent of another user',
+    ask: having(asked, { foreign: true }),
+    ...NOT_FOUND,
+  },
 ];
 const denied = (asked: (id: string) => Partial<Asked>): readonly WireCase[] => [
   ...foreign(asked),
   {
-    title: "somebody else's public one",
+    title: 'rejects a public agent of another user',
     ask: having(asked, { foreign: true, isPublic: true }),
     ...refused('application', {
       status: 403,
@@ -81,12 +87,12 @@ const denied = (asked: (id: string) => Partial<Asked>): readonly WireCase[] => [
   },
 ];
 const switchedOff = (asked: Partial<Asked> = {}): WireCase => ({
-  title: 'while agents are switched off',
-  world: (): WorldOptions => ({ settings: { admin: { EnableAgents: false } } }),
+  title: 'rejects while agents are disabled',
+  app: (): TestAppOptions => ({ settings: { admin: { EnableAgents: false } } }),
   ask: asked,
   ...refused('application', { status: 403, message: 'Agents are switched off' }),
 });
-const faulty = (title: string, body: object, path: string, message: string): WireCase => ({
+const invalid = (title: string, body: object, path: string, message: string): WireCase => ({
   title,
   ask: { body },
   ...refused('application', {
@@ -108,15 +114,20 @@ const page = (total: number) => ({
 });
 
 export const listApplicationAgents: readonly WireCase[] = [
-  { title: 'is empty at first', status: 200, body: { agents: [], pagination: page(0) }, everywhere: true },
   {
-    title: 'lists at its literal path',
-    ask: having(() => ({ path: '/agents?search=GRA&owned=true' })),
+    title: 'lists no agents at first',
     status: 200,
-    body: (world) => ({ agents: [stored(world)], pagination: page(1) }),
+    body: { agents: [], pagination: page(0) },
+    everywhere: true,
   },
   {
-    title: 'in an order there is not',
+    title: 'lists agents at its literal path',
+    ask: having(() => ({ path: '/agents?search=GRA&owned=true' })),
+    status: 200,
+    body: (app) => ({ agents: [stored(app)], pagination: page(1) }),
+  },
+  {
+    title: 'rejects an unknown order',
     ask: { path: `${PATH}?sort=price` },
     ...refused('application', {
       status: 422,
@@ -135,7 +146,7 @@ export const listApplicationAgents: readonly WireCase[] = [
 
 export const createApplicationAgent: readonly WireCase[] = [
   {
-    title: 'creates one, and takes nothing a server decides',
+    title: 'creates an agent and ignores fields set by the server',
     ask: {
       body: {
         ...WISH,
@@ -150,28 +161,28 @@ export const createApplicationAgent: readonly WireCase[] = [
       },
     },
     status: 201,
-    body: (world) => agent(world),
+    body: (app) => agent(app),
     everywhere: true,
   },
   {
-    title: 'at its literal path',
+    title: 'creates an agent at its literal path',
     ask: { path: '/agents', body: WISH },
     status: 201,
-    body: (world) => agent(world),
+    body: (app) => agent(app),
   },
   {
-    title: 'more than there may be',
-    world: (): WorldOptions => ({ settings: { admin: { MaxAgentsPerUser: 1 } } }),
+    title: 'rejects more agents than the maximum',
+    app: (): TestAppOptions => ({ settings: { admin: { MaxAgentsPerUser: 1 } } }),
     ask: having(() => ({ body: WISH })),
     ...refused('application', {
       status: 429,
       code: 'AGENT_LIMIT_EXCEEDED',
-      message: 'You have 1 agents, as many as there may be',
+      message: 'You have reached the maximum of 1 agents',
     }),
   },
-  faulty('without a name', {}, 'name', 'Invalid input: expected string, received undefined'),
-  faulty(
-    'with an address that is none',
+  invalid('without a name', {}, 'name', 'is required'),
+  invalid(
+    'with an invalid image address',
     { ...WISH, avatarUrl: 'javascript:alert(1)' },
     'avatarUrl',
     'expected an http or https address, got 19 characters of text',
@@ -181,10 +192,10 @@ export const createApplicationAgent: readonly WireCase[] = [
 
 export const getApplicationAgent: readonly WireCase[] = [
   {
-    title: 'shows one',
+    title: 'returns an agent',
     ask: having((id) => ({ path: `${PATH}/${id}` })),
     status: 200,
-    body: (world) => stored(world),
+    body: (app) => stored(app),
     everywhere: true,
   },
   ...foreign((id) => ({ path: `/agents/${id}` })),
@@ -194,24 +205,35 @@ export const getApplicationAgent: readonly WireCase[] = [
 
 export const updateApplicationAgent: readonly WireCase[] = [
   {
-    title: 'changes what is named',
+    title: 'changes the description',
+    ask: having((id) => ({ path: `${PATH}/${id}`, body: { description: 'Counts.' } })),
+    status: 200,
+    body: (app) => stored(app, { description: 'Counts.' }),
+  },
+  {
+    title: 'changes the named fields',
     ask: having((id) => ({
       path: `/agents/${id}`,
       body: { personality: { uniqueQuirk: 'Bugs' }, ownerId: 'x', isPublic: true },
     })),
     status: 200,
-    body: (world) => stored(world, { isPublic: true, personality: { ...PERSONALITY, uniqueQuirk: 'Bugs' } }),
+    body: (app) =>
+      stored(app, {
+        isPublic: true,
+        publication: 'pending',
+        personality: { ...PERSONALITY, uniqueQuirk: 'Bugs' },
+      }),
     everywhere: true,
   },
   ...denied((id) => ({ path: `${PATH}/${id}`, body: { name: 'Mine' } })),
   unknown({ name: 'Mine' }),
-  faulty('no name', { name: '' }, 'name', 'expected at least 1 character, got 0 characters of text'),
+  invalid('no name', { name: '' }, 'name', 'expected at least 1 character, got 0 characters of text'),
   switchedOff({ body: {} }),
 ];
 
 export const deleteApplicationAgent: readonly WireCase[] = [
   {
-    title: 'deletes one',
+    title: 'deletes an agent',
     ask: having((id) => ({ path: `${PATH}/${id}/delete` })),
     status: 200,
     body: { message: 'The agent is deleted', deletedAt: AT_NOON },
@@ -220,7 +242,7 @@ export const deleteApplicationAgent: readonly WireCase[] = [
   ...denied((id) => ({ path: `/agents/${id}/delete` })),
   unknown(),
   {
-    title: 'with a body',
+    title: 'rejects a body',
     ask: { body: {} },
     ...refused('application', { status: 400, message: 'DELETE takes no request body' }),
   },
@@ -235,34 +257,41 @@ const failing = (kind: ConstructorParameters<typeof ProviderError>[0]) =>
 
 export const generateAgentDescription: readonly WireCase[] = [
   {
-    title: 'proposes one',
-    world: chatting(sayAtOnce(' Grace counts. ')),
+    title: 'proposes a description for an agent',
+    app: chatting(sayAtOnce(' Grace counts. ')),
+    ask: having((id) => ({ path: `${PATH}/${id}/generate-description` })),
+    status: 200,
+    body: { description: 'Grace counts.', generatedAt: AT_NOON },
+  },
+  {
+    title: 'proposes an agent',
+    app: chatting(sayAtOnce(' Grace counts. ')),
     ask: having(describing),
     status: 200,
     body: { description: 'Grace counts.', generatedAt: AT_NOON },
   },
   {
-    title: 'without credit',
-    world: chatting(undefined, { credits: 0 }),
+    title: 'rejects a caller without credit',
+    app: chatting(undefined, { credits: 0 }),
     ask: having(describing),
     ...refused('application', {
       status: 422,
       code: 'INSUFFICIENT_CREDITS',
       message:
-        'Insufficient credits. You have 0 credits, but this request requires approximately 5.67 credits.',
+        'Insufficient credits. You have 0 credits, but this request requires approximately 5.87 credits.',
     }),
   },
   {
-    title: 'without a model',
+    title: 'rejects a request without a usable model',
     ask: having(describing),
     ...refused('application', {
       status: 422,
-      message: 'There is no model to write the description; set a default model',
+      message: 'No usable model to write the description; set a default model',
     }),
   },
   {
-    title: 'with a provider that has no key',
-    world: failing('not_configured'),
+    title: 'rejects a provider without a key',
+    app: failing('not_configured'),
     ask: having(describing),
     ...refused('application', {
       status: 503,
@@ -271,8 +300,8 @@ export const generateAgentDescription: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a provider that does not answer',
-    world: failing('timeout'),
+    title: 'reports a provider that does not answer',
+    app: failing('timeout'),
     ask: having(describing),
     ...refused('application', {
       status: 502,

@@ -1,17 +1,17 @@
-import { ProviderError, type ProviderErrorKind } from '@questline/core';
 import { createMemoryObjects } from '@questline/core/memory';
+import { ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import { expect } from 'vitest';
-import { createSoundStudio, soundOf } from '../../support/media.ts';
-import type { WorldOptions } from '../../support/world.ts';
+import { createSoundStudio, toAudio } from '../../support/media.ts';
+import type { TestAppOptions } from '../../support/test-app.ts';
 import { refused, type WireCase } from './case.ts';
 
-const world = (): WorldOptions => ({ models: [createSoundStudio()] });
+const app = (): TestAppOptions => ({ models: [createSoundStudio()] });
 
 const large =
-  (more: WorldOptions = {}) =>
-  (): WorldOptions => ({ ...world(), settings: { inlineAudioMaxBytes: 99 }, ...more });
+  (more: TestAppOptions = {}) =>
+  (): TestAppOptions => ({ ...app(), settings: { inlineAudioMaxBytes: 99 }, ...more });
 
-const failing = (kind: ProviderErrorKind) => (): WorldOptions => ({
+const failing = (kind: ProviderErrorKind) => (): TestAppOptions => ({
   models: [createSoundStudio({ onSound: (call) => call.fail(new ProviderError(kind, 'secret words')) })],
 });
 
@@ -27,27 +27,27 @@ const fileHeaders = (name: string) => ({
 
 const SPOKEN = { 'x-tts-provider': 'media' };
 
-/** What all three have in common. */
-function casesOf(
-  wish: object,
+/** The cases that all three operations share. */
+function getCases(
+  input: object,
   name: string,
-  told: Readonly<Record<string, string>>,
+  reported: Readonly<Record<string, string>>,
   notConfigured: number,
 ): WireCase[] {
-  const sound = soundOf(100);
+  const sound = toAudio(100);
   return [
     {
-      title: 'is the sound itself',
-      world,
-      ask: { body: wish },
+      title: 'returns the audio',
+      app,
+      ask: { body: input },
       status: 200,
-      headers: { 'content-type': 'audio/mpeg', ...fileHeaders(name), ...told },
+      headers: { 'content-type': 'audio/mpeg', ...fileHeaders(name), ...reported },
       body: expect.any(String),
     },
     {
-      title: 'is told as JSON, and kept as a file',
-      world,
-      ask: { body: { ...wish, encoding: 'base64' } },
+      title: 'returns JSON and stores a file',
+      app,
+      ask: { body: { ...input, encoding: 'base64' } },
       status: 200,
       headers: {},
       body: {
@@ -57,6 +57,7 @@ function casesOf(
         audio: Buffer.from(sound.data).toString('base64'),
         saved: true,
         fileId: FILE_ID,
+        fabFileId: FILE_ID,
         fileName: expect.any(String),
         fileUrl: LINK,
         provider: 'media',
@@ -64,26 +65,26 @@ function casesOf(
       everywhere: true,
     },
     {
-      title: 'is at another address when it is large',
-      world: large(),
-      ask: { body: wish },
+      title: 'returns large audio at a separate address',
+      app: large(),
+      ask: { body: input },
       status: 303,
-      headers: { location: LINK, ...fileHeaders(name), ...told },
+      headers: { location: LINK, ...fileHeaders(name), ...reported },
       body: '',
     },
     {
-      title: 'is too large where no address can be signed',
-      world: () => large({ objects: { ...createMemoryObjects(), signGet: async () => undefined } })(),
-      ask: { body: wish },
+      title: 'answers 413 for large audio when the store cannot sign links',
+      app: () => large({ objects: { ...createMemoryObjects(), signGet: async () => undefined } })(),
+      ask: { body: input },
       ...refused('public', {
         status: 413,
-        message: 'The sound is too large for an answer, and this server cannot hand out addresses.',
-        extra: { provider: 'media', saved: true, fileId: FILE_ID },
+        message: 'The audio is too large for a response, and this server cannot issue URLs.',
+        extra: { provider: 'media', saved: true, fileId: FILE_ID, fabFileId: FILE_ID },
       }),
     },
     {
-      title: 'a server where nobody can',
-      ask: { body: wish },
+      title: 'rejects a server without a provider',
+      ask: { body: input },
       ...(notConfigured === 401 && { headers: { 'www-authenticate': 'Bearer' } }),
       ...refused('public', {
         status: notConfigured,
@@ -92,9 +93,9 @@ function casesOf(
       }),
     },
     {
-      title: 'a provider that refuses its key',
-      world: failing('rejected_key'),
-      ask: { body: wish },
+      title: 'reports a provider that rejects its key',
+      app: failing('rejected_key'),
+      ask: { body: input },
       ...refused('public', {
         status: 401,
         message: 'The model provider refused the provider key in use.',
@@ -102,9 +103,9 @@ function casesOf(
       }),
     },
     {
-      title: 'a provider that has too much to do',
-      world: failing('overloaded'),
-      ask: { body: wish },
+      title: 'reports an overloaded provider',
+      app: failing('overloaded'),
+      ask: { body: input },
       headers: { 'retry-after': '5' },
       ...refused('public', {
         status: 503,
@@ -113,9 +114,9 @@ function casesOf(
       }),
     },
     {
-      title: 'a provider that is silent',
-      world: failing('timeout'),
-      ask: { body: wish },
+      title: 'reports a provider that does not answer',
+      app: failing('timeout'),
+      ask: { body: input },
       ...refused('public', {
         status: 502,
         message: 'The model gave no answer: the provider did not answer in time.',
@@ -123,9 +124,9 @@ function casesOf(
       }),
     },
     {
-      title: 'a caller without credit',
-      world: () => ({ ...world(), credits: 0 }),
-      ask: { body: wish },
+      title: 'rejects a caller without credit',
+      app: () => ({ ...app(), credits: 0 }),
+      ask: { body: input },
       ...refused('public', {
         status: 422,
         message: expect.stringContaining('Insufficient credits.'),
@@ -133,9 +134,9 @@ function casesOf(
       }),
     },
     {
-      title: 'a format that is none',
-      world,
-      ask: { body: { ...wish, format: 'midi' } },
+      title: 'rejects an unknown format',
+      app,
+      ask: { body: { ...input, format: 'midi' } },
       ...refused('public', {
         status: 422,
         message:
@@ -146,48 +147,48 @@ function casesOf(
 }
 
 export const synthesizeSpeech: readonly WireCase[] = [
-  ...casesOf({ text: 'Hello, you' }, 'speech', SPOKEN, 401),
+  ...getCases({ text: 'Hello, you' }, 'speech', SPOKEN, 401),
   {
-    title: 'a provider that is not configured',
-    world,
-    ask: { body: { text: 'Hello', provider: 'nobody' } },
+    title: 'rejects a provider that is not configured',
+    app,
+    ask: { body: { text: 'Hello', provider: 'unknown' } },
     headers: { 'www-authenticate': 'Bearer' },
     ...refused('public', {
       status: 401,
-      message: "The provider 'nobody' is not configured on this server.",
+      message: "The provider 'unknown' is not configured on this server.",
       errorCode: 'provider_not_configured',
     }),
   },
   {
-    title: 'a text longer than the provider reads',
-    world,
+    title: 'rejects a text that is too long for the provider',
+    app,
     ask: { body: { text: 'x'.repeat(4097) } },
     ...refused('public', {
       status: 413,
-      message: 'text: longer than the 4096 characters that media reads',
+      message: 'text: longer than the maximum of 4096 characters of media',
       extra: { provider: 'media' },
     }),
   },
 ];
 
-/** Who is named must be there: elsewhere than in speech, that is a field like any other. */
-const strangerCase = (wish: object): WireCase => ({
-  title: 'a provider that is not configured',
-  world,
-  ask: { body: { ...wish, provider: 'nobody' } },
+/** An unknown provider is reported as an invalid field, except for speech. */
+const strangerCase = (input: object): WireCase => ({
+  title: 'rejects a provider that is not configured',
+  app,
+  ask: { body: { ...input, provider: 'unknown' } },
   ...refused('public', {
     status: 422,
-    message: "provider: 'nobody' is not configured on this server, expected one of: media",
+    message: "provider: 'unknown' is not configured on this server, expected one of: media",
     errorCode: 'provider_not_configured',
   }),
 });
 
 export const generateMusic: readonly WireCase[] = [
-  ...casesOf({ prompt: 'A waltz' }, 'music', {}, 503),
+  ...getCases({ prompt: 'A waltz' }, 'music', {}, 503),
   strangerCase({ prompt: 'A waltz' }),
 ];
 
 export const generateSoundEffect: readonly WireCase[] = [
-  ...casesOf({ text: 'A door' }, 'sound', {}, 503),
+  ...getCases({ text: 'A door' }, 'sound', {}, 503),
   strangerCase({ text: 'A door' }),
 ];

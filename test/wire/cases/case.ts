@@ -1,45 +1,45 @@
-import type { ErrorFamily } from '@questline/core';
+import type { ErrorFamily } from '@questline/core/internal';
 import { expect } from 'vitest';
-import { type Refusal, refusalBody } from '../../support/expected.ts';
+import { type ExpectedError, refusalBody } from '../../support/expected.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
 
-/** The correlation id that every case is asked under. */
+/** The request ID of every case. */
 export const ID = 'wire-1';
 
-/** A JSON value, with matchers where a part is not for a test to fix. */
+/** A JSON value; matchers replace parts that tests do not fix. */
 export type Json = string | object | null;
 
-/** One request and the one answer it gets. */
+/** A request and its expected answer. */
 export interface WireCase {
   readonly title: string;
-  /** Made anew for each run: providers and settings keep state. */
-  readonly world?: () => WorldOptions;
-  /** Default: a key that passes the gate, for operations that want a credential. */
-  readonly caller?: 'key' | 'token' | 'nobody';
+  /** Created for each run, because providers and settings have state. */
+  readonly app?: () => TestAppOptions;
+  /** Default: a key with the required scopes, for operations that need credentials. */
+  readonly caller?: 'key' | 'token' | 'unknown';
   /** Default: the operation's own method and path, without a body. */
-  readonly ask?: Partial<Asked> | ((world: World) => Partial<Asked> | Promise<Partial<Asked>>);
+  readonly ask?: Partial<Asked> | ((app: TestApp) => Partial<Asked> | Promise<Partial<Asked>>);
   readonly status: number;
-  /** Beyond those that every answer of the operation to this caller has. */
+  /** In addition to the headers of every answer of the operation to this caller. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The whole body: parsed when it is JSON, else as text. */
-  readonly body: Json | ((world: World) => unknown);
-  /** Shown on every adapter too. */
+  /** The complete body: parsed if it is JSON, else as text. */
+  readonly body: Json | ((app: TestApp) => unknown);
+  /** Also tested on every adapter. */
   readonly everywhere?: boolean;
 }
 
-/** A refusal, as status and body of a case. */
-export function refused(family: ErrorFamily, refusal: Refusal): Pick<WireCase, 'status' | 'body'> {
+/** An error response, as status and body of a case. */
+export function refused(family: ErrorFamily, refusal: ExpectedError): Pick<WireCase, 'status' | 'body'> {
   return { status: refusal.status, body: refusalBody({ family }, refusal, { requestId: ID }) };
 }
 
-/** The pagination of a first page that holds everything there is. */
+/** The pagination of a first page that contains all entries. */
 export function onePage(total: number, limit = 20): object {
   const pages = total > 0 ? 1 : 0;
   return { page: 1, limit, total, pages, totalPages: pages, hasNext: false, hasPrev: false };
 }
 
-/** A fault of one field of a query or body of the application API. */
+/** An error for an invalid field of a query or body of the application API. */
 export function faulted(path: string, message: string): Pick<WireCase, 'status' | 'body'> {
   return refused('application', {
     status: 422,
@@ -48,7 +48,7 @@ export function faulted(path: string, message: string): Pick<WireCase, 'status' 
   });
 }
 
-/** Pages and limits beyond their bounds, the same for every numbered list. */
+/** Pages and limits beyond their bounds, equal for every numbered list. */
 export function badPages(path: string, asked: Partial<Asked> = {}): readonly WireCase[] {
   const rows: readonly (readonly [query: string, path: string, message: string])[] = [
     ['limit=101', 'limit', 'expected at most 100, got 3 characters of text'],

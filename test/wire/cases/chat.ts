@@ -1,15 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { sayAtOnce, silent } from '../../support/chat.ts';
+import { NO_SESSION } from '../../support/expected.ts';
 import { createScriptedProvider } from '../../support/model.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import { refused, type WireCase } from './case.ts';
 
 export const AN_ID = expect.stringMatching(/^[0-9a-f]{24}$/);
 export const AT_NOON = '2026-11-21T12:00:00.000Z';
 
-/** A world with a model to chat with. Its engine stands still until a case starts it. */
-export function chatting(onCall = sayAtOnce('Hello.'), more: WorldOptions = {}): () => WorldOptions {
+/** An app with a chat model. Its worker is stopped until a case starts it. */
+export function chatting(onCall = sayAtOnce('Hello.'), more: TestAppOptions = {}): () => TestAppOptions {
   return () => ({
     ...more,
     models: [createScriptedProvider(onCall)],
@@ -31,29 +32,25 @@ const acknowledged = {
 
 const started =
   (body: object) =>
-  async (world: World): Promise<{ body: object }> => {
-    await world.api.start();
+  async (app: TestApp): Promise<{ body: object }> => {
+    await app.api.start();
     return { body };
   };
 
-/** Lets a minute pass while the caller waits. */
-async function waitTooLong(world: World): Promise<void> {
+/** Advances the clock by a minute while the client waits. */
+async function waitTooLong(app: TestApp): Promise<void> {
   for (let count = 0; count < 50; count += 1) await turn();
-  await world.clock.advance(60_000);
+  await app.clock.advance(60_000);
 }
 
-/** Bodies against their schema, and things the caller cannot use. */
+/** Bodies that violate the schema or name things that the caller cannot use. */
 const refusals: readonly [more: object, status: number, message: string][] = [
-  [{ message: null }, 422, 'message: Invalid input: expected string, received null, got null'],
+  [{ message: null }, 422, 'message: expected string, got null'],
   [{ temperature: 2.1 }, 422, 'temperature: Too big: expected number to be <=2, got 2.1'],
   [{ max_tokens: 0 }, 422, 'max_tokens: Too small: expected number to be >0, got 0'],
   [{ maxTokens: -1 }, 422, 'maxTokens: Too small: expected number to be >0, got -1'],
   [{ historyCount: 0 }, 422, 'historyCount: Too small: expected number to be >0, got 0'],
-  [
-    { fileIds: 'x' },
-    422,
-    'fileIds: Invalid input: expected array, received string, got 1 characters of text',
-  ],
+  [{ fileIds: 'x' }, 422, 'fileIds: expected array, got 1 characters of text'],
   [
     { toolMode: 'slow' },
     422,
@@ -64,7 +61,7 @@ const refusals: readonly [more: object, status: number, message: string][] = [
     422,
     'systemPrompt: expected at most 16000 characters, got 16001 characters of text',
   ],
-  [{ model: 'nobody' }, 400, "Model info not found for 'nobody'"],
+  [{ model: 'unknown' }, 400, "Model info not found for 'unknown'"],
   [{ sessionId: 'mine' }, 404, 'Session not found'],
   [{ organizationId: 'f'.repeat(24) }, 404, 'Organization not found'],
   [{ fileIds: ['f'.repeat(24)] }, 404, 'File not found'],
@@ -73,38 +70,37 @@ const refusals: readonly [more: object, status: number, message: string][] = [
 export const sendChatMessage: readonly WireCase[] = [
   ...refusals.map(
     ([more, status, message]): WireCase => ({
-      title: `refuses: ${message}`,
-      world: chatting(),
+      title: `rejects: ${message}`,
+      app: chatting(),
       ask: { body: { message: 'Hi', ...more } },
       ...refused('public', { status, message }),
     }),
   ),
   {
-    title:
-      'takes a system text of 16,000 characters beyond the first plane, and ignores what it does not know',
-    world: chatting(),
+    title: 'accepts a system prompt of 16,000 characters outside the basic plane, and ignores unknown fields',
+    app: chatting(),
     ask: { body: { message: 'Hi', systemPrompt: '\u{1F600}'.repeat(16_000), sessionId: null, unknown: 1 } },
     status: 200,
     body: acknowledged,
   },
   {
-    title: 'a signed-in user who has no session yet',
-    world: chatting(),
+    title: 'answers a signed-in user without a session',
+    app: chatting(),
     caller: 'token',
     ask: { body: { message: 'Hi' } },
-    ...refused('public', { status: 404, message: 'Session not found' }),
+    ...refused('public', { status: 404, message: NO_SESSION }),
   },
   {
-    title: 'acknowledges',
-    world: chatting(),
+    title: 'acknowledges a message',
+    app: chatting(),
     ask: { body: { message: 'Hi' } },
     status: 200,
     body: acknowledged,
     everywhere: true,
   },
   {
-    title: 'acknowledges to a signed-in user, and echoes tools that were asked for',
-    world: chatting(),
+    title: 'acknowledges a signed-in user and echoes the requested tools',
+    app: chatting(),
     caller: 'token',
     ask: { body: { message: 'Hi', newConversation: true, toolMode: 'smart', tools: ['odd', 'odd'] } },
     status: 200,
@@ -119,8 +115,8 @@ export const sendChatMessage: readonly WireCase[] = [
     },
   },
   {
-    title: 'answers whole to those who wait',
-    world: chatting(),
+    title: 'returns the complete answer to a waiting client',
+    app: chatting(),
     ask: started({
       message: 'Hi',
       wait: true,
@@ -132,6 +128,7 @@ export const sendChatMessage: readonly WireCase[] = [
     body: {
       ...acknowledged,
       status: 'done',
+      stopReason: 'stop',
       type: 'message',
       response: 'Hello.',
       responses: ['Hello.'],
@@ -152,8 +149,8 @@ export const sendChatMessage: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'tells a failed turn with 200',
-    world: chatting(undefined, { credits: 0.5 }),
+    title: 'reports a failed turn with 200',
+    app: chatting(undefined, { credits: 0.5 }),
     ask: started({ message: 'Hi', wait: true }),
     status: 200,
     body: {
@@ -169,37 +166,41 @@ export const sendChatMessage: readonly WireCase[] = [
     },
   },
   {
-    title: 'no usable model',
-    world: () => ({ ...chatting()(), settings: {} }),
+    title: 'rejects a request without a usable model',
+    app: () => ({ ...chatting()(), models: [], settings: {} }),
     ask: { body: { message: 'Hi' } },
-    ...refused('public', { status: 400, message: 'model: name one; there is no default model' }),
-    everywhere: true,
-  },
-  {
-    title: 'a session that is not there',
-    world: chatting(),
-    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24) } },
-    ...refused('public', { status: 404, message: 'Session not found' }),
-  },
-  {
-    title: 'a session and a new one at once',
-    world: chatting(),
-    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24), newConversation: true } },
-    ...refused('public', { status: 422, message: 'newConversation: does not go together with sessionId' }),
-  },
-  {
-    title: 'no message',
-    world: chatting(),
-    ask: { body: {} },
     ...refused('public', {
-      status: 422,
-      message: 'message: Invalid input: expected string, received undefined',
+      status: 400,
+      message:
+        'There is no chat model on this server: no model provider has a key. Its operator has to add one.',
     }),
     everywhere: true,
   },
   {
-    title: 'a system text that is too long',
-    world: chatting(),
+    title: 'answers 404 for an unknown session',
+    app: chatting(),
+    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24) } },
+    ...refused('public', { status: 404, message: 'Session not found' }),
+  },
+  {
+    title: 'rejects a session together with a new conversation',
+    app: chatting(),
+    ask: { body: { message: 'Hi', sessionId: '0'.repeat(24), newConversation: true } },
+    ...refused('public', { status: 422, message: 'newConversation: cannot be combined with sessionId' }),
+  },
+  {
+    title: 'rejects a request without a message',
+    app: chatting(),
+    ask: { body: {} },
+    ...refused('public', {
+      status: 422,
+      message: 'message: is required',
+    }),
+    everywhere: true,
+  },
+  {
+    title: 'rejects a system prompt that is too long',
+    app: chatting(),
     ask: { body: { message: 'Hi', systemPrompt: 'x'.repeat(16_001) } },
     ...refused('public', {
       status: 422,
@@ -207,8 +208,8 @@ export const sendChatMessage: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a key for repetitions that cannot be one',
-    world: chatting(),
+    title: 'rejects an invalid idempotency key',
+    app: chatting(),
     ask: { body: { message: 'Hi' }, headers: { 'Idempotency-Key': '' } },
     ...refused('public', {
       status: 422,
@@ -217,10 +218,10 @@ export const sendChatMessage: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a server that is about to stop',
-    world: chatting(),
-    ask: async (world) => {
-      await world.api.drain(0);
+    title: 'rejects during shutdown',
+    app: chatting(),
+    ask: async (app) => {
+      await app.api.drain(0);
       return { body: { message: 'Hi' } };
     },
     headers: { 'retry-after': '5' },
@@ -228,11 +229,11 @@ export const sendChatMessage: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'a reply that takes too long',
-    world: chatting(silent),
-    ask: async (world) => {
-      void waitTooLong(world);
-      return started({ message: 'Hi', wait: true })(world);
+    title: 'reports a reply that takes too long',
+    app: chatting(silent),
+    ask: async (app) => {
+      void waitTooLong(app);
+      return started({ message: 'Hi', wait: true })(app);
     },
     ...refused('public', {
       status: 504,

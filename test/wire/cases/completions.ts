@@ -1,7 +1,7 @@
-import { type ModelPart, ProviderError, type ProviderErrorKind } from '@questline/core';
-import type { Refusal } from '../../support/expected.ts';
+import { type ModelPart, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
+import type { ExpectedError } from '../../support/expected.ts';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../support/model.ts';
-import type { WorldOptions } from '../../support/world.ts';
+import type { TestAppOptions } from '../../support/test-app.ts';
 import { ID, refused, type WireCase } from './case.ts';
 
 const USAGE: ModelPart = { type: 'usage', usage: { input: 4, output: 2 } };
@@ -13,8 +13,8 @@ const ASKED = {
   options: { maxTokens: 96 },
 };
 
-/** A model that says this and ends, or fails with this. */
-function saying(parts: readonly ModelPart[], failure?: unknown): () => WorldOptions {
+/** A model that emits these parts and then ends or fails. */
+function saying(parts: readonly ModelPart[], failure?: unknown): () => TestAppOptions {
   return () => ({
     models: [
       createScriptedProvider((call) => {
@@ -61,13 +61,13 @@ function fault(message: string): Pick<WireCase, 'status' | 'body'> {
   return refused('completions', { status: 422, message });
 }
 
-/** What a provider's failure before the first event looks like. */
-function providerCase(kind: ProviderErrorKind, refusal: Refusal, retryAfter?: string): WireCase {
+/** The answer to a provider failure before the first event. */
+function providerCase(kind: ProviderErrorKind, refusal: ExpectedError, retryAfter?: string): WireCase {
   return {
-    title: `a provider that fails: ${kind}`,
-    world: saying(
+    title: `reports a provider that fails: ${kind}`,
+    app: saying(
       [],
-      new ProviderError(kind, 'the words of the provider', {
+      new ProviderError(kind, 'the text of the provider', {
         ...(retryAfter !== undefined && { retryAfterMs: Number(retryAfter) * 1000 }),
       }),
     ),
@@ -82,8 +82,8 @@ const PNG = 'iVBORw0KGgo=';
 
 const streams: readonly WireCase[] = [
   {
-    title: 'streams text, and says at the end what it cost',
-    world: saying([{ type: 'text', text: 'Hi \u{1F600}' }, { type: 'text', text: ' there' }, USAGE, FINISH]),
+    title: 'streams text and reports the cost at the end',
+    app: saying([{ type: 'text', text: 'Hi \u{1F600}' }, { type: 'text', text: ' there' }, USAGE, FINISH]),
     ask: { body: ASKED },
     ...STREAM,
     body: frames(
@@ -96,7 +96,7 @@ const streams: readonly WireCase[] = [
   },
   {
     title: 'streams to a signed-in user',
-    world: saying([{ type: 'text', text: 'Hi' }, USAGE, FINISH]),
+    app: saying([{ type: 'text', text: 'Hi' }, USAGE, FINISH]),
     caller: 'token',
     ask: { body: ASKED },
     ...STREAM,
@@ -104,7 +104,7 @@ const streams: readonly WireCase[] = [
   },
   {
     title: 'joins all tool calls of a turn in one event',
-    world: saying([
+    app: saying([
       { type: 'text', text: 'I look.' },
       { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}' },
       { type: 'tool_use', id: 'call_2', name: 'weather', arguments: '{}' },
@@ -131,8 +131,8 @@ const streams: readonly WireCase[] = [
     ),
   },
   {
-    title: 'hands thinking blocks on verbatim',
-    world: saying([
+    title: 'returns thinking blocks unchanged',
+    app: saying([
       { type: 'thinking_delta', text: 'hm' },
       { type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's' } },
       { type: 'text', text: 'Hi' },
@@ -148,34 +148,40 @@ const streams: readonly WireCase[] = [
     ),
   },
   {
-    title: 'ends a stream that fails with one error event, in words of our own',
-    world: saying([{ type: 'text', text: 'Hi' }], new ProviderError('failed', 'the words of the provider')),
+    title: 'ends a failed stream with one error event without provider text',
+    app: saying([{ type: 'text', text: 'Hi' }], new ProviderError('failed', 'the text of the provider')),
     ask: { body: ASKED },
     ...STREAM,
     body: frames(
       meta,
       { type: 'content', text: 'Hi' },
-      { type: 'error', message: 'Model response error: the provider failed', requestId: ID },
+      {
+        type: 'error',
+        message: 'Model response error: the provider failed',
+        requestId: ID,
+        usage: { inputTokens: 4, outputTokens: 1 },
+        credits: { used: 0.05, usdCost: 0.0005 },
+      },
     ),
     everywhere: true,
   },
   {
-    title: 'leaves the meta event out where the host wants only the three types',
-    world: () => ({ ...silent(), settings: { completions: { metaEvent: false } } }),
+    title: 'omits the meta event when the host allows only the three types',
+    app: () => ({ ...silent(), settings: { completions: { metaEvent: false } } }),
     ask: { body: ASKED },
     ...STREAM,
     body: frames({ type: 'content', text: '', ...last }),
   },
   {
-    title: 'names no credits while metering is off',
-    world: () => ({ ...silent(), settings: { admin: { enforceCredits: false } } }),
+    title: 'reports no credits while metering is off',
+    app: () => ({ ...silent(), settings: { admin: { enforceCredits: false } } }),
     ask: { body: ASKED },
     ...STREAM,
     body: frames(meta, { type: 'content', text: '', usage: last.usage, stopReason: 'stop' }),
   },
   {
-    title: 'takes every kind of part, and ignores fields it does not know',
-    world: silent,
+    title: 'accepts every type of part and names unknown fields',
+    app: silent,
     ask: asking({
       unknown: 1,
       messages: [
@@ -207,70 +213,80 @@ const streams: readonly WireCase[] = [
       ],
     }),
     ...STREAM,
-    body: frames(meta, { type: 'content', text: '', ...last }),
+    body: frames({ ...meta, ignored: ['unknown'] }, { type: 'content', text: '', ...last }),
   },
 ];
 
 const refusals: readonly WireCase[] = [
   {
-    title: 'an unknown model',
-    world: silent,
-    ask: asking({ model: 'nobody' }),
-    ...refused('completions', { status: 400, message: "Model info not found for 'nobody'" }),
+    title: 'rejects an unknown model',
+    app: silent,
+    ask: asking({ model: 'unknown' }),
+    ...refused('completions', { status: 400, message: "Model info not found for 'unknown'" }),
     everywhere: true,
   },
   {
-    title: 'no model',
-    world: silent,
+    title: 'rejects a missing model',
+    app: silent,
     ask: asking({ model: undefined }),
-    ...fault('model: Invalid input: expected string, received undefined'),
+    ...fault('model: is required'),
   },
   {
-    title: 'nothing at all',
-    world: silent,
+    title: 'rejects an empty body',
+    app: silent,
     ask: { body: '' },
-    ...fault('model: Invalid input: expected string, received undefined (and 1 more)'),
+    ...fault('model: is required (and 1 more)'),
     everywhere: true,
   },
   {
-    title: 'no message',
-    world: silent,
+    title: 'rejects an empty list of messages',
+    app: silent,
     ask: asking({ messages: [] }),
     ...fault('messages: Too small: expected array to have >=1 items, got a list of 0'),
   },
   {
-    title: 'more tokens than the model has',
-    world: silent,
-    ask: asking({ options: { maxTokens: 10_001 } }),
-    ...fault("options.maxTokens: 'scripted' gives at most 10000 tokens, got 10001"),
+    title: 'lowers the cap to that of the model, and names ignored fields',
+    app: silent,
+    ask: asking({ options: { maxTokens: 10_001, presence_penalty: 1 }, user: 'u' }),
+    ...STREAM,
+    body: frames(
+      { ...meta, maxTokens: 10_000, ignored: ['user', 'options.presence_penalty'] },
+      { type: 'content', text: '', ...last },
+    ),
   },
   {
-    title: 'half a token',
-    world: silent,
+    title: 'rejects a tool choice that names no offered tool',
+    app: silent,
+    ask: asking({ options: { toolChoice: { name: 'none' } } }),
+    ...fault('toolChoice: the request offers no tools'),
+  },
+  {
+    title: 'rejects a fraction of a token',
+    app: silent,
     ask: asking({ max_tokens: 1.5 }),
-    ...fault('max_tokens: Invalid input: expected int, received number, got 1.5'),
+    ...fault('max_tokens: expected int, got 1.5'),
   },
   {
-    title: 'a temperature out of range',
-    world: silent,
+    title: 'rejects a temperature out of range',
+    app: silent,
     ask: asking({ options: { temperature: 1.1 } }),
     ...fault('options.temperature: Too big: expected number to be <=1, got 1.1'),
   },
   {
-    title: 'null where no null belongs',
-    world: silent,
+    title: 'rejects an invalid null',
+    app: silent,
     ask: asking({ options: null }),
-    ...fault('options: Invalid input: expected object, received null, got null'),
+    ...fault('options: expected object, got null'),
   },
   {
-    title: 'a tool result without its call',
-    world: silent,
+    title: 'rejects a tool result without its call',
+    app: silent,
     ask: saidBy('user', [{ type: 'tool_result', tool_use_id: 'call_9', content: 'sun' }]),
     ...fault('messages.0.content.0.tool_use_id: no earlier tool_use part has this id'),
   },
   {
-    title: 'no credit',
-    world: () => ({ ...silent(), credits: 0.5 }),
+    title: 'rejects a caller without credit',
+    app: () => ({ ...silent(), credits: 0.5 }),
     ask: { body: ASKED },
     ...refused('completions', {
       status: 422,
@@ -281,8 +297,8 @@ const refusals: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'no credit, told with 403 where the host wants that',
-    world: () => ({
+    title: 'rejects a caller without credit with 403 where configured',
+    app: () => ({
       ...silent(),
       credits: 0.5,
       settings: { completions: { insufficientCreditsStatus: 403 } },
@@ -296,8 +312,8 @@ const refusals: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a key that has spent what it may',
-    world: () => ({ ...silent(), key: { spendCap: { amount: 500_000, period: 'day' } } }),
+    title: 'rejects a key at its spending cap',
+    app: () => ({ ...silent(), key: { spendCap: { amount: 500_000, period: 'day' } } }),
     ask: { body: ASKED },
     ...refused('completions', {
       status: 422,
@@ -307,8 +323,8 @@ const refusals: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a model without a price while metering is on',
-    world: () => {
+    title: 'rejects a model without a price while metering is on',
+    app: () => {
       const { prices: _, ...unpriced } = SCRIPTED_MODEL;
       return { models: [createScriptedProvider(undefined, [unpriced])] };
     },
@@ -335,6 +351,7 @@ const refusals: readonly WireCase[] = [
       status: 503,
       message: 'The model provider is overloaded. Try again shortly.',
       errorCode: 'provider_overloaded',
+      extra: { providerError: { retryAfter: 7 } },
     },
     '7',
   ),
@@ -365,18 +382,17 @@ const refusals: readonly WireCase[] = [
   }),
 ];
 
-const WANTED_IMAGE =
-  'expected a data URL of a png, jpeg, webp or gif image in base64; addresses are not fetched';
+const WANTED_IMAGE = 'expected a data URL of a png, jpeg, webp or gif image in base64; URLs are not fetched';
 
-/** Content that no message may have. */
+/** Invalid message content. */
 const contents: readonly [title: string, content: unknown, message: string][] = [
   [
-    'an image by address',
+    'an image with an http URL',
     [{ type: 'image_url', image_url: { url: 'http://example.com/a.png' } }],
     `messages.0.content.0.image_url.url: ${WANTED_IMAGE}, got 24 characters of text`,
   ],
   [
-    'an image by safe address',
+    'an image with an https URL',
     [{ type: 'input_image', image_url: 'https://example.com/a.png' }],
     `messages.0.content.0.image_url: ${WANTED_IMAGE}, got 25 characters of text`,
   ],
@@ -388,7 +404,7 @@ export const createCompletion: readonly WireCase[] = [
   ...contents.map(
     ([title, content, message]): WireCase => ({
       title,
-      world: silent,
+      app: silent,
       ask: saidBy('user', content),
       ...fault(message),
     }),

@@ -1,13 +1,10 @@
-import {
-  createDemoProvider,
-  type ModelProvider,
-  ProviderError,
-  type ProviderErrorKind,
-} from '@questline/core';
+import { createDemoProvider } from '@questline/core';
+import { FILES } from '@questline/core/internal';
+import { type ModelProvider, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { addToLake, filledLake, makeLake, saveFile, withLakes } from '../../support/lakes.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON } from './chat.ts';
 
@@ -34,34 +31,34 @@ const lake = (change: object = {}) => ({
 });
 
 const ofLake =
-  (suffix = '', body?: object, wish: object = WISH) =>
-  async (world: World): Promise<Partial<Asked>> => ({
-    path: `${PATH}/${await makeLake(world, wish)}${suffix}`,
+  (suffix = '', body?: object, input: object = WISH) =>
+  async (app: TestApp): Promise<Partial<Asked>> => ({
+    path: `${PATH}/${await makeLake(app, input)}${suffix}`,
     ...(body !== undefined && { body }),
   });
 
 const NOT_FOUND = refused('public', { status: 404, message: 'Data lake not found' });
 const unknown = (body?: object): WireCase => ({
-  title: 'an unknown one',
-  world: withLakes,
+  title: 'answers 404 for an unknown data lake',
+  app: withLakes,
   ...(body !== undefined && { ask: { body } }),
   ...NOT_FOUND,
 });
 const switchedOff = (body?: object): WireCase => ({
-  title: 'while data lakes are switched off',
+  title: 'rejects while data lakes are disabled',
   ...(body !== undefined && { ask: { body } }),
   ...refused('public', { status: 403, message: 'Data lakes are switched off' }),
 });
-/** Somebody else's lake reads like one that is not there. */
+/** A data lake of another user is answered like an unknown one. */
 const foreign = (suffix = '', body?: object): WireCase => ({
-  title: 'one of somebody else',
-  world: withLakes,
-  ask: async (world) => {
-    const id = await makeLake(world);
-    const other = await world.addUser('bob@example.com');
+  title: 'answers 404 for a data lake of another user',
+  app: withLakes,
+  ask: async (app) => {
+    const id = await makeLake(app);
+    const other = await app.addUser('bob@example.com');
     return {
       path: `${PATH}/${id}${suffix}`,
-      headers: { Authorization: `Bearer ${await world.token(other)}` },
+      headers: { Authorization: `Bearer ${await app.token(other)}` },
       ...(body !== undefined && { body }),
     };
   },
@@ -74,15 +71,20 @@ const NEEDS_SHARING = refused('public', {
 });
 
 export const listDataLakes: readonly WireCase[] = [
-  { title: 'is empty at first', world: withLakes, status: 200, body: { data: [], next_cursor: null } },
   {
-    title: 'lists own ones and public ones',
-    world: withLakes,
-    ask: async (world) => {
-      await makeLake(world, { ...WISH, is_public: true });
-      const { key } = await world.issue({
+    title: 'lists no data lakes at first',
+    app: withLakes,
+    status: 200,
+    body: { data: [], next_cursor: null },
+  },
+  {
+    title: 'lists own and public data lakes',
+    app: withLakes,
+    ask: async (app) => {
+      await makeLake(app, { ...WISH, is_public: true });
+      const { key } = await app.issue({
         scopes: ['datalake:read'],
-        userId: (await world.addUser('bob@example.com')).id,
+        userId: (await app.addUser('bob@example.com')).id,
       });
       return { path: `${PATH}?limit=1`, headers: { Authorization: `Bearer ${key}` } };
     },
@@ -90,8 +92,8 @@ export const listDataLakes: readonly WireCase[] = [
     body: { data: [lake({ is_public: true })], next_cursor: null },
   },
   {
-    title: 'a limit that is none',
-    world: withLakes,
+    title: 'rejects an invalid limit',
+    app: withLakes,
     ask: { path: `${PATH}?limit=0` },
     ...refused('public', {
       status: 422,
@@ -103,25 +105,25 @@ export const listDataLakes: readonly WireCase[] = [
 
 export const createDataLake: readonly WireCase[] = [
   {
-    title: 'creates one',
-    world: withLakes,
+    title: 'creates a data lake',
+    app: withLakes,
     ask: { body: WISH },
     status: 201,
     body: lake(),
     everywhere: true,
   },
   {
-    title: 'under an address of its own, for everybody',
-    world: () => withLakes({ key: { scopes: ['datalake:write', 'datalake:share'] } }),
+    title: 'creates a public data lake under its own slug',
+    app: () => withLakes({ key: { scopes: ['datalake:write', 'datalake:share'] } }),
     ask: { body: { ...WISH, slug: 'notes', description: 'Wet.', is_public: true } },
     status: 201,
     body: lake({ slug: 'notes', datalake_tag: 'datalake:notes', description: 'Wet.', is_public: true }),
   },
   {
-    title: 'of a name that is taken under another address',
-    world: withLakes,
-    ask: async (world) => {
-      await makeLake(world, WISH);
+    title: 'creates a data lake with a used name under another slug',
+    app: withLakes,
+    ask: async (app) => {
+      await makeLake(app, WISH);
       return { body: WISH };
     },
     status: 201,
@@ -131,16 +133,16 @@ export const createDataLake: readonly WireCase[] = [
     }),
   },
   {
-    title: 'for everybody without the right to share',
-    world: withLakes,
+    title: 'rejects a public data lake without the right to share',
+    app: withLakes,
     ask: { body: { ...WISH, is_public: true } },
     ...NEEDS_SHARING,
   },
   {
-    title: 'under an address that is taken',
-    world: withLakes,
-    ask: async (world) => {
-      await makeLake(world, WISH);
+    title: 'rejects a slug that is in use',
+    app: withLakes,
+    ask: async (app) => {
+      await makeLake(app, WISH);
       return { body: { name: 'Other', slug: 'field-notes-2026' } };
     },
     ...refused('public', { status: 409, message: 'The slug is taken.' }),
@@ -151,24 +153,24 @@ export const createDataLake: readonly WireCase[] = [
       'a'.repeat(65),
       'slug: expected 1 to 64 lower-case letters, digits and hyphens, got 65 characters of text',
     ],
-    ['0'.repeat(24), 'slug: expected something else than an id'],
+    ['0'.repeat(24), 'slug: must not have the form of an id'],
   ].map(
     ([slug = '', message = '']): WireCase => ({
-      title: `under the address ${slug}`,
-      world: withLakes,
+      title: `rejects the slug ${slug}`,
+      app: withLakes,
       ask: { body: { ...WISH, slug } },
       ...refused('public', { status: 422, message }),
     }),
   ),
   {
-    title: 'for an organization that is not the caller’s',
-    world: withLakes,
+    title: 'rejects an organization the caller does not belong to',
+    app: withLakes,
     ask: { body: { ...WISH, organization_id: AN_EARLIER_FILE } },
     ...refused('public', { status: 404, message: 'Organization not found' }),
   },
   {
-    title: 'without a name',
-    world: withLakes,
+    title: 'rejects a data lake without a name',
+    app: withLakes,
     ask: { body: { name: '' } },
     ...refused('public', {
       status: 422,
@@ -176,8 +178,8 @@ export const createDataLake: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a field it does not know',
-    world: withLakes,
+    title: 'rejects an unknown field',
+    app: withLakes,
     ask: { body: { ...WISH, colour: 'red' } },
     ...refused('public', { status: 422, message: 'Unrecognized key: "colour"' }),
   },
@@ -185,12 +187,19 @@ export const createDataLake: readonly WireCase[] = [
 ];
 
 export const getDataLake: readonly WireCase[] = [
-  { title: 'shows one', world: withLakes, ask: ofLake(), status: 200, body: lake(), everywhere: true },
   {
-    title: 'shows one by its slug',
-    world: withLakes,
-    ask: async (world) => {
-      await makeLake(world, WISH);
+    title: 'returns a data lake',
+    app: withLakes,
+    ask: ofLake(),
+    status: 200,
+    body: lake(),
+    everywhere: true,
+  },
+  {
+    title: 'returns a data lake by its slug',
+    app: withLakes,
+    ask: async (app) => {
+      await makeLake(app, WISH);
       return { path: `${PATH}/field-notes-2026` };
     },
     status: 200,
@@ -203,22 +212,22 @@ export const getDataLake: readonly WireCase[] = [
 
 export const updateDataLake: readonly WireCase[] = [
   {
-    title: 'changes what is named',
-    world: withLakes,
+    title: 'changes the named fields',
+    app: withLakes,
     ask: ofLake('', { name: 'Old notes', description: 'Dry.', status: 'archived', is_public: false }),
     status: 200,
     body: lake({ name: 'Old notes', description: 'Dry.', status: 'archived' }),
     everywhere: true,
   },
   {
-    title: 'for everybody without the right to share',
-    world: withLakes,
+    title: 'rejects publication without the right to share',
+    app: withLakes,
     ask: ofLake('', { is_public: true }),
     ...NEEDS_SHARING,
   },
   {
-    title: 'to a state that is not for callers',
-    world: withLakes,
+    title: 'rejects a state that callers cannot set',
+    app: withLakes,
     ask: ofLake('', { status: 'deleting' }),
     ...refused('public', {
       status: 422,
@@ -231,24 +240,24 @@ export const updateDataLake: readonly WireCase[] = [
 ];
 
 export const deleteDataLake: readonly WireCase[] = [
-  { title: 'deletes one', world: withLakes, ask: ofLake(), status: 204, body: '', everywhere: true },
+  { title: 'deletes a data lake', app: withLakes, ask: ofLake(), status: 204, body: '', everywhere: true },
   unknown(),
   foreign(),
   switchedOff(),
 ];
 
-const fileOf =
+const makeFile =
   (isAdded: boolean) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const fileId = await saveFile(world, 'hello');
-    const lakeId = await makeLake(world, WISH);
-    if (isAdded) await addToLake(world, lakeId, fileId);
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const fileId = await saveFile(app, 'hello');
+    const lakeId = await makeLake(app, WISH);
+    if (isAdded) await addToLake(app, lakeId, fileId);
     return { path: `${PATH}/${lakeId}/files/${fileId}` };
   };
 
 const unknownFile: WireCase = {
-  title: 'an unknown file',
-  world: withLakes,
+  title: 'answers 404 for an unknown file',
+  app: withLakes,
   ask: ofLake(`/files/${AN_EARLIER_FILE}`),
   ...refused('public', { status: 404, message: 'File not found' }),
 };
@@ -272,25 +281,25 @@ const contents = (files: number, bytes: number) => ({
 
 export const getDataLakeFile: readonly WireCase[] = [
   {
-    title: 'shows one that waits',
-    world: withLakes,
-    ask: fileOf(true),
+    title: 'returns a waiting file',
+    app: withLakes,
+    ask: makeFile(true),
     status: 200,
     body: inLake('indexing'),
   },
   {
-    title: 'shows one that is elsewhere',
-    world: withLakes,
-    ask: fileOf(false),
+    title: 'answers 404 for a file of another data lake',
+    app: withLakes,
+    ask: makeFile(false),
     status: 200,
     body: inLake('not_ingested'),
     everywhere: true,
   },
   {
-    title: 'shows one that is ready',
-    world: withLakes,
-    ask: async (world) => {
-      const { lakeId, fileIds } = await filledLake(world, { 'notes.txt': 'hello' });
+    title: 'returns a file that is ready',
+    app: withLakes,
+    ask: async (app) => {
+      const { lakeId, fileIds } = await filledLake(app, { 'notes.txt': 'hello' });
       return { path: `${PATH}/${lakeId}/files/${fileIds['notes.txt']}` };
     },
     status: 200,
@@ -302,21 +311,59 @@ export const getDataLakeFile: readonly WireCase[] = [
   switchedOff(),
 ];
 
+export const listDataLakeFiles: readonly WireCase[] = [
+  {
+    title: 'lists the files with their status',
+    app: withLakes,
+    ask: async (app) => {
+      const { path = '' } = await makeFile(true)(app);
+      return { path: path.slice(0, path.lastIndexOf('/')) };
+    },
+    status: 200,
+    body: { data: [inLake('indexing')], next_cursor: null },
+    everywhere: true,
+  },
+  {
+    title: 'lists no files of an empty data lake',
+    app: withLakes,
+    ask: ofLake('/files'),
+    status: 200,
+    body: { data: [], next_cursor: null },
+  },
+  unknown(),
+  foreign('/files'),
+  switchedOff(),
+];
+
 export const addDataLakeFile: readonly WireCase[] = [
   {
-    title: 'adds one',
-    world: withLakes,
-    ask: fileOf(false),
+    title: 'adds a file',
+    app: withLakes,
+    ask: makeFile(false),
     status: 200,
     body: contents(1, 5),
     everywhere: true,
   },
   {
-    title: 'adds one twice, which is once',
-    world: withLakes,
-    ask: fileOf(true),
+    title: 'adds a file once when it is added twice',
+    app: withLakes,
+    ask: makeFile(true),
     status: 200,
     body: contents(1, 5),
+  },
+  {
+    title: 'rejects a file that is not clean',
+    app: withLakes,
+    ask: async (app) => {
+      const fileId = await saveFile(app, 'hello');
+      await app.services.store.collection(FILES).update(fileId, { status: 'scanning' });
+      return { path: `${PATH}/${await makeLake(app, WISH)}/files/${fileId}` };
+    },
+    ...refused('public', {
+      status: 422,
+      errorCode: 'unsupported_input',
+      message: 'A file that is not clean cannot be added',
+    }),
   },
   unknownFile,
   unknown(),
@@ -326,17 +373,17 @@ export const addDataLakeFile: readonly WireCase[] = [
 
 export const removeDataLakeFile: readonly WireCase[] = [
   {
-    title: 'takes one out',
-    world: withLakes,
-    ask: fileOf(true),
+    title: 'removes a file',
+    app: withLakes,
+    ask: makeFile(true),
     status: 200,
     body: contents(0, 0),
     everywhere: true,
   },
   {
-    title: 'takes out one that is not in it',
-    world: withLakes,
-    ask: fileOf(false),
+    title: 'removes a file that is not in the data lake',
+    app: withLakes,
+    ask: makeFile(false),
     status: 200,
     body: contents(0, 0),
   },
@@ -352,8 +399,8 @@ const TEXTS = {
 };
 const ofFilled =
   (body: object) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const { lakeId } = await filledLake(world, TEXTS);
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const { lakeId } = await filledLake(app, TEXTS);
     return { path: `${PATH}/${lakeId}/search`, body };
   };
 const found = (name: keyof typeof TEXTS) => ({
@@ -371,8 +418,8 @@ const searched = (results: readonly object[], change: object = {}) => ({
   ...change,
 });
 
-/** Embeds what a lake holds, and then no more. */
-const failingLater = (kind: ProviderErrorKind) => (): WorldOptions => {
+/** A model that embeds the files of the lake and fails afterwards. */
+const failingLater = (kind: ProviderErrorKind) => (): TestAppOptions => {
   const demo = createDemoProvider();
   const provider: ModelProvider = {
     ...demo,
@@ -386,32 +433,32 @@ const failingLater = (kind: ProviderErrorKind) => (): WorldOptions => {
 
 export const searchDataLake: readonly WireCase[] = [
   {
-    title: 'finds what fits',
-    world: withLakes,
+    title: 'finds matching passages',
+    app: withLakes,
     ask: ofFilled({ ...QUERY, top_k: 1 }),
     status: 200,
     body: searched([found('hedgehogs.txt')]),
   },
   {
-    title: 'finds nothing with tags that nothing has',
-    world: withLakes,
+    title: 'finds nothing with unused tags',
+    app: withLakes,
     ask: ofFilled({ ...QUERY, tags: ['datalake:other'] }),
     status: 200,
     body: searched([]),
   },
   {
-    title: 'finds nothing in an empty one, for nothing',
-    world: () => withLakes({ credits: 0 }),
+    title: 'finds nothing in an empty data lake, free of charge',
+    app: () => withLakes({ credits: 0 }),
     ask: ofLake('/search', QUERY),
     status: 200,
     body: searched([]),
     everywhere: true,
   },
   {
-    title: 'says what it could not look into yet',
-    world: withLakes,
-    ask: async (world) => {
-      const { path = '' } = await fileOf(true)(world);
+    title: 'reports files that are not searchable yet',
+    app: withLakes,
+    ask: async (app) => {
+      const { path = '' } = await makeFile(true)(app);
       return { path: `${path.slice(0, path.indexOf('/files'))}/search`, body: QUERY };
     },
     status: 200,
@@ -421,8 +468,8 @@ export const searchDataLake: readonly WireCase[] = [
     }),
   },
   {
-    title: 'without a question',
-    world: withLakes,
+    title: 'rejects a search without a query',
+    app: withLakes,
     ask: ofLake('/search', { query: '' }),
     ...refused('public', {
       status: 422,
@@ -440,15 +487,15 @@ export const searchDataLake: readonly WireCase[] = [
     [{ limit: 3 }, 'Unrecognized key: "limit"'],
   ].map(
     ([change, message]): WireCase => ({
-      title: `with ${JSON.stringify(change).slice(0, 30)}`,
-      world: withLakes,
+      title: `rejects ${JSON.stringify(change).slice(0, 30)}`,
+      app: withLakes,
       ask: ofLake('/search', { ...QUERY, ...(change as object) }),
       ...refused('public', { status: 422, message: message as string }),
     }),
   ),
   {
-    title: 'with a provider that fails',
-    world: failingLater('failed'),
+    title: 'reports a provider that fails',
+    app: failingLater('failed'),
     ask: ofFilled(QUERY),
     ...refused('public', {
       status: 502,
@@ -457,8 +504,8 @@ export const searchDataLake: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a provider that has too much to do',
-    world: failingLater('overloaded'),
+    title: 'reports an overloaded provider',
+    app: failingLater('overloaded'),
     ask: ofFilled(QUERY),
     headers: { 'retry-after': '5' },
     ...refused('public', {

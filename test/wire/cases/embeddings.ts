@@ -1,10 +1,6 @@
-import {
-  createDemoProvider,
-  type ModelProvider,
-  ProviderError,
-  type ProviderErrorKind,
-} from '@questline/core';
-import type { WorldOptions } from '../../support/world.ts';
+import { createDemoProvider } from '@questline/core';
+import { type ModelProvider, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
+import type { TestAppOptions } from '../../support/test-app.ts';
 import { refused, type WireCase } from './case.ts';
 
 const INFO = {
@@ -18,7 +14,7 @@ const INFO = {
   prices: { input: 1 },
 } as const;
 
-/** The length of a text, and one. */
+/** Two dimensions: the length of the text, and one. */
 const vectors: ModelProvider = {
   id: 'vectors',
   models: () => [INFO],
@@ -29,12 +25,12 @@ const vectors: ModelProvider = {
   }),
 };
 
-const world = (settings: WorldOptions['settings'] = {}): WorldOptions => ({
+const app = (settings: TestAppOptions['settings'] = {}): TestAppOptions => ({
   models: [vectors, createDemoProvider()],
   settings,
 });
 
-const failing = (kind: ProviderErrorKind) => (): WorldOptions => ({
+const failing = (kind: ProviderErrorKind) => (): TestAppOptions => ({
   models: [{ ...vectors, embed: () => Promise.reject(new ProviderError(kind, 'secret words')) }],
 });
 
@@ -47,21 +43,21 @@ const embedding = (index: number, numbers: readonly number[] | string) => ({
 
 function invalid(title: string, body: object, message: string, more: object = {}): WireCase {
   const refusal = refused('public', { status: 422, message, ...more });
-  return { title, world, ask: { body: { model: 'vectors', input: 'hello', ...body } }, ...refusal };
+  return { title, app, ask: { body: { model: 'vectors', input: 'hello', ...body } }, ...refusal };
 }
 
 export const createEmbeddings: readonly WireCase[] = [
   {
     title: 'embeds one text',
-    world,
+    app,
     ask: { body: { model: 'vectors', input: 'hello' } },
     status: 200,
     body: { object: 'list', data: [embedding(0, [1.25, 1])], model: 'vectors', usage: usage(1) },
     everywhere: true,
   },
   {
-    title: 'embeds several, as bytes and of another length',
-    world,
+    title: 'embeds several texts as bytes and of another length',
+    app,
     caller: 'token',
     ask: {
       body: { model: 'vectors', input: ['a', ''], dimensions: 3, encoding_format: 'base64' },
@@ -78,8 +74,8 @@ export const createEmbeddings: readonly WireCase[] = [
     },
   },
   {
-    title: 'takes as many texts as the answer may have numbers',
-    world,
+    title: 'accepts as many texts as the answer may contain numbers',
+    app,
     ask: { body: { model: 'vectors', input: new Array(2048).fill(''), dimensions: 96 } },
     status: 200,
     body: {
@@ -90,14 +86,14 @@ export const createEmbeddings: readonly WireCase[] = [
     },
   },
   invalid(
-    'more numbers than that',
+    'too many numbers in the answer',
     { input: new Array(2048).fill(''), dimensions: 97 },
     'input: expected at most 196608 numbers in the answer, got 2048 texts of 97 dimensions each',
     { errorCode: 'limit_exceeded' },
   ),
   {
     ...invalid(
-      "more numbers than that of the model's own length",
+      'too many numbers in the answer at the default length of the model',
       { model: 'demo-embedding', input: new Array(385).fill('a') },
       'input: expected at most 196608 numbers in the answer, got 385 texts of 512 dimensions each',
       { errorCode: 'limit_exceeded' },
@@ -110,7 +106,7 @@ export const createEmbeddings: readonly WireCase[] = [
     { errorCode: 'limit_exceeded' },
   ),
   invalid(
-    'no texts at all',
+    'an empty list',
     { input: [] },
     'input: Too small: expected array to have >=1 items, got a list of 0',
   ),
@@ -121,27 +117,33 @@ export const createEmbeddings: readonly WireCase[] = [
   ),
   invalid('a number', { input: 1 }, 'input: expected text, or a list of 1 to 2048 texts, got 1'),
   invalid('no dimensions', { dimensions: 0 }, 'dimensions: Too small: expected number to be >0, got 0'),
-  invalid(
-    'half a dimension',
-    { dimensions: 1.5 },
-    'dimensions: Invalid input: expected int, received number, got 1.5',
-  ),
-  invalid('null is no text', { input: null }, 'input: expected text, or a list of 1 to 2048 texts, got null'),
+  invalid('a fraction as dimensions', { dimensions: 1.5 }, 'dimensions: expected int, got 1.5'),
+  invalid('null', { input: null }, 'input: expected text, or a list of 1 to 2048 texts, got null'),
   invalid(
     'another encoding',
     { encoding_format: 'hex' },
     'encoding_format: Invalid option: expected one of "float"|"base64", got 3 characters of text',
   ),
-  invalid('a field it does not know', { user: 'me' }, 'Unrecognized key: "user"'),
-  invalid('a model that is not there', { model: 'gone' }, "model: there is no embedding model 'gone'", {
-    errorCode: 'model_unavailable',
-  }),
-  invalid('a model that talks', { model: 'demo-chat' }, "model: there is no embedding model 'demo-chat'", {
-    errorCode: 'model_unavailable',
-  }),
+  invalid('an unknown field', { user: 'me' }, 'Unrecognized key: "user"'),
+  invalid(
+    'an unknown model',
+    { model: 'gone' },
+    "model: there is no embedding model 'gone'; possible: vectors, demo-embedding",
+    {
+      errorCode: 'model_unavailable',
+    },
+  ),
+  invalid(
+    'a chat model',
+    { model: 'demo-chat' },
+    "model: there is no embedding model 'demo-chat'; possible: vectors, demo-embedding",
+    {
+      errorCode: 'model_unavailable',
+    },
+  ),
   {
-    title: 'a model that is switched off',
-    world: () => world({ models: { vectors: { disabled: true } } }),
+    title: 'rejects a disabled model',
+    app: () => app({ models: { vectors: { disabled: true } } }),
     ask: { body: { model: 'vectors', input: 'a' } },
     ...refused('public', {
       status: 422,
@@ -150,8 +152,8 @@ export const createEmbeddings: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a caller without credit',
-    world: () => ({ ...world(), credits: 0 }),
+    title: 'rejects a caller without credit',
+    app: () => ({ ...app(), credits: 0 }),
     ask: { body: { model: 'vectors', input: 'a' } },
     ...refused('public', {
       status: 422,
@@ -161,8 +163,8 @@ export const createEmbeddings: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a provider that refuses its key',
-    world: failing('rejected_key'),
+    title: 'reports a provider that rejects its key',
+    app: failing('rejected_key'),
     ask: { body: { model: 'vectors', input: 'a' } },
     ...refused('public', {
       status: 401,
@@ -171,8 +173,8 @@ export const createEmbeddings: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a provider that fails',
-    world: failing('failed'),
+    title: 'reports a provider that fails',
+    app: failing('failed'),
     ask: { body: { model: 'vectors', input: 'a' } },
     ...refused('public', {
       status: 502,
@@ -181,8 +183,8 @@ export const createEmbeddings: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a provider that has too much to do',
-    world: failing('overloaded'),
+    title: 'reports an overloaded provider',
+    app: failing('overloaded'),
     ask: { body: { model: 'vectors', input: 'a' } },
     headers: { 'retry-after': '5' },
     ...refused('public', {

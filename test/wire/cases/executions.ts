@@ -1,43 +1,43 @@
 import { expect } from 'vitest';
+import type { TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON, chatting } from './chat.ts';
 
 const PATH = '/api/v1/agent-executions';
 
-/** A session of the user's own. */
-async function session(world: World): Promise<string> {
-  const { key } = await world.issue({ scopes: ['notebooks:write'] });
-  const answer = await world.ask('POST', '/api/v1/sessions', { body: { name: 'Work' }, credential: key });
+/** A session of the user. */
+async function session(app: TestApp): Promise<string> {
+  const { key } = await app.issue({ scopes: ['notebooks:write'] });
+  const answer = await app.ask('POST', '/api/v1/sessions', { body: { name: 'Work' }, credential: key });
   return ((await answer.json()) as { id: string }).id;
 }
 
 const wanting =
   (more: object = {}) =>
-  async (world: World): Promise<Partial<Asked>> => ({
-    body: { session_id: await session(world), message: 'Do it', ...more },
+  async (app: TestApp): Promise<Partial<Asked>> => ({
+    body: { session_id: await session(app), message: 'Do it', ...more },
   });
 
-/** A run that somebody has started, and the path to it. */
+/** A run that the user started, and the path to it. */
 const ofRun =
   (suffix = '', start = false) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const { key } = await world.issue({ scopes: ['ai:generate'] });
-    const { body } = await wanting()(world);
-    const answer = await world.ask('POST', PATH, { body, credential: key });
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const { key } = await app.issue({ scopes: ['ai:generate'] });
+    const { body } = await wanting()(app);
+    const answer = await app.ask('POST', PATH, { body, credential: key });
     const { id } = (await answer.json()) as { id: string };
     if (start) {
-      await world.api.start();
-      await world.settle();
+      await app.api.start();
+      await app.settle();
     }
     return { path: `${PATH}/${id}${suffix}` };
   };
 
 export const startAgentExecution: readonly WireCase[] = [
   {
-    title: 'accepts',
-    world: chatting(),
+    title: 'accepts a run',
+    app: chatting(),
     ask: wanting(),
     status: 202,
     body: {
@@ -55,50 +55,54 @@ export const startAgentExecution: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'no usable model',
-    world: () => ({ ...chatting()(), settings: {} }),
+    title: 'rejects a request without a usable model',
+    app: () => ({ ...chatting()(), models: [], settings: {} }),
     ask: wanting(),
-    ...refused('public', { status: 400, message: 'model: name one; there is no default model' }),
+    ...refused('public', {
+      status: 400,
+      message:
+        'There is no chat model on this server: no model provider has a key. Its operator has to add one.',
+    }),
   },
   {
-    title: 'a session that is not there',
-    world: chatting(),
+    title: 'answers 404 for an unknown session',
+    app: chatting(),
     ask: { body: { session_id: '0'.repeat(24), message: 'Do it' } },
     ...refused('public', { status: 404, message: 'Session not found' }),
     everywhere: true,
   },
   {
-    title: 'with an agent, while agents are switched off',
-    world: chatting(undefined, {
+    title: 'rejects an agent while agents are disabled',
+    app: chatting(undefined, {
       settings: { admin: { DefaultAPIModel: 'scripted', EnableAgents: false } },
     }),
     ask: wanting({ agent_id: '0'.repeat(24) }),
     ...refused('public', { status: 403, message: 'Agents are switched off' }),
   },
   {
-    title: 'more at once than there may be',
-    world: chatting(undefined, { settings: { maxLiveExecutions: 1 } }),
-    ask: async (world) => {
-      await ofRun()(world);
-      return wanting()(world);
+    title: 'rejects more parallel runs than the maximum',
+    app: chatting(undefined, { settings: { maxLiveExecutions: 1 } }),
+    ask: async (app) => {
+      await ofRun()(app);
+      return wanting()(app);
     },
     ...refused('public', {
       status: 409,
-      message: '1 runs of yours are under way; wait until one has ended',
+      message: 'You have the maximum of 1 active runs; wait until one has ended',
     }),
   },
   {
-    title: 'a field that is not known',
-    world: chatting(),
+    title: 'rejects an unknown field',
+    app: chatting(),
     ask: { body: { session_id: '0'.repeat(24), message: 'Do it', sessionId: null } },
     ...refused('public', { status: 422, message: 'Unrecognized key: "sessionId"' }),
   },
   {
-    title: 'a server that is about to stop',
-    world: chatting(),
-    ask: async (world) => {
-      const asked = await wanting()(world);
-      await world.api.drain(0);
+    title: 'rejects during shutdown',
+    app: chatting(),
+    ask: async (app) => {
+      const asked = await wanting()(app);
+      await app.api.drain(0);
       return asked;
     },
     headers: { 'retry-after': '5' },
@@ -123,6 +127,7 @@ const completed = {
   status: 'completed',
   answer: 'Hello.',
   steps: [{ type: 'final_answer', content: 'Hello.', iteration: 1 }],
+  stop_reason: 'stop',
   total_iterations: 1,
 };
 
@@ -130,39 +135,39 @@ const NOT_FOUND = refused('public', { status: 404, message: 'Agent execution not
 
 export const getAgentExecution: readonly WireCase[] = [
   {
-    title: 'shows a run that waits',
-    world: chatting(),
+    title: 'returns a waiting run',
+    app: chatting(),
     ask: ofRun(),
     status: 200,
     body: pending,
     everywhere: true,
   },
   {
-    title: 'shows a run that has ended, to its user however signed in',
-    world: chatting(),
+    title: 'returns a finished run to its user with any credential',
+    app: chatting(),
     caller: 'token',
     ask: ofRun('', true),
     status: 200,
     body: completed,
   },
-  { title: 'an unknown one', world: chatting(), ...NOT_FOUND },
+  { title: 'answers 404 for an unknown run', app: chatting(), ...NOT_FOUND },
 ];
 
 export const cancelAgentExecution: readonly WireCase[] = [
   {
-    title: 'aborts a run that waits',
-    world: chatting(),
+    title: 'cancels a waiting run',
+    app: chatting(),
     ask: ofRun('/cancel'),
     status: 200,
     body: { ...pending, status: 'aborted', error: 'This run was cancelled.' },
     everywhere: true,
   },
   {
-    title: 'leaves a run alone that has ended',
-    world: chatting(),
+    title: 'does not change a finished run',
+    app: chatting(),
     ask: ofRun('/cancel', true),
     status: 200,
     body: completed,
   },
-  { title: 'an unknown one', world: chatting(), ...NOT_FOUND },
+  { title: 'answers 404 for an unknown run', app: chatting(), ...NOT_FOUND },
 ];

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON } from './chat.ts';
 
@@ -8,6 +8,7 @@ const WISH = { file_name: 'résumé.txt', mime_type: 'text/plain', file_size: 5 
 const at = (ms: number) => new Date(NOW + ms).toISOString();
 
 const listed = (more: object = {}) => ({
+  owner_id: AN_ID,
   id: AN_ID,
   file_name: 'résumé.txt',
   mime_type: 'text/plain',
@@ -17,7 +18,8 @@ const listed = (more: object = {}) => ({
   ...more,
 });
 
-const whole = (more: object = {}) => listed({ download_url: null, download_url_expires_at: null, ...more });
+const whole = (more: object = {}) =>
+  listed({ download_url: null, download_url_expires_at: null, notes: null, ...more });
 
 const announced = {
   id: AN_ID,
@@ -25,13 +27,13 @@ const announced = {
   upload_url_expires_at: at(600_000),
 };
 
-async function create(world: World): Promise<string> {
-  const { key } = await world.issue({ scopes: ['files:write'] });
-  const answer = await world.ask('POST', '/api/v1/files', { body: WISH, credential: key });
+async function create(app: TestApp): Promise<string> {
+  const { key } = await app.issue({ scopes: ['files:write'] });
+  const answer = await app.ask('POST', '/api/v1/files', { body: WISH, credential: key });
   return ((await answer.json()) as { id: string }).id;
 }
 
-async function save({ services, user }: World): Promise<string> {
+async function save({ services, user }: TestApp): Promise<string> {
   const content = Buffer.from('12345');
   const { file } = await services.library.save(user.id, {
     name: 'résumé.txt',
@@ -42,14 +44,14 @@ async function save({ services, user }: World): Promise<string> {
 }
 
 const ofFile =
-  (make: (world: World) => Promise<string>, body?: object) =>
-  async (world: World): Promise<Partial<Asked>> => ({
-    path: `/api/v1/files/${await make(world)}`,
+  (make: (app: TestApp) => Promise<string>, body?: object) =>
+  async (app: TestApp): Promise<Partial<Asked>> => ({
+    path: `/api/v1/files/${await make(app)}`,
     ...(body !== undefined && { body }),
   });
 
 const unknown = (body?: object): WireCase => ({
-  title: 'an unknown one',
+  title: 'answers 404 for an unknown file',
   ...(body !== undefined && { ask: { body } }),
   ...refused('public', { status: 404, message: 'File not found' }),
 });
@@ -61,18 +63,18 @@ const linked = {
 };
 
 export const listFiles: readonly WireCase[] = [
-  { title: 'is empty at first', status: 200, body: { data: [], next_cursor: null }, everywhere: true },
+  { title: 'lists no files at first', status: 200, body: { data: [], next_cursor: null }, everywhere: true },
   {
-    title: 'lists what the caller has',
-    ask: async (world) => {
-      await create(world);
+    title: 'lists the files of the caller',
+    ask: async (app) => {
+      await create(app);
       return { path: '/api/v1/files?search=SUM&limit=1' };
     },
     status: 200,
     body: { data: [listed()], next_cursor: null },
   },
   {
-    title: 'a limit that is too high',
+    title: 'rejects a limit that is too high',
     ask: { path: '/api/v1/files?limit=101' },
     ...refused('public', {
       status: 422,
@@ -82,9 +84,9 @@ export const listFiles: readonly WireCase[] = [
 ];
 
 export const createFileUpload: readonly WireCase[] = [
-  { title: 'gives an address', ask: { body: WISH }, status: 201, body: announced, everywhere: true },
+  { title: 'returns an upload address', ask: { body: WISH }, status: 201, body: announced, everywhere: true },
   {
-    title: 'of nothing',
+    title: 'rejects an empty file',
     ask: { body: { ...WISH, file_size: 0 } },
     ...refused('public', {
       status: 422,
@@ -92,48 +94,48 @@ export const createFileUpload: readonly WireCase[] = [
     }),
   },
   {
-    title: 'of a type that is not accepted',
+    title: 'rejects an unsupported type',
     ask: { body: { ...WISH, mime_type: 'application/x-msdownload' } },
     ...refused('public', { status: 400, message: 'mime_type: files of this type are not accepted' }),
   },
   {
-    title: 'of no type at all',
+    title: 'rejects a missing type',
     ask: { body: { ...WISH, mime_type: '../etc' } },
     ...refused('public', { status: 400, message: 'mime_type: files of this type are not accepted' }),
   },
   {
-    title: 'of too many bytes',
-    world: () => ({ settings: { admin: { MaxFileSize: 4 } } }),
+    title: 'rejects a file that is too large',
+    app: () => ({ settings: { admin: { MaxFileSize: 4 } } }),
     ask: { body: WISH },
     ...refused('public', { status: 400, message: 'file_size: files may have at most 4 bytes' }),
   },
   {
-    title: 'for which there is no room',
-    world: () => ({ settings: { files: { storageQuota: 4 } } }),
+    title: 'rejects a file beyond the storage quota',
+    app: () => ({ settings: { files: { storageQuota: 4 } } }),
     ask: { body: WISH },
     ...refused('public', {
       status: 400,
-      message: 'file_size: there is no room left for a file of this size',
+      message: 'file_size: the storage quota has no room for a file of this size',
     }),
   },
 ];
 
 export const getFile: readonly WireCase[] = [
-  { title: 'shows one', ask: ofFile(create), status: 200, body: whole(), everywhere: true },
-  { title: 'with a link, once it is clean', ask: ofFile(save), status: 200, body: whole(linked) },
+  { title: 'returns a file', ask: ofFile(create), status: 200, body: whole(), everywhere: true },
+  { title: 'returns a clean file with a link', ask: ofFile(save), status: 200, body: whole(linked) },
   unknown(),
 ];
 
 export const updateFile: readonly WireCase[] = [
   {
-    title: 'renames one',
+    title: 'renames a file',
     ask: ofFile(create, { file_name: 'b.txt', notes: 'mine' }),
     status: 200,
-    body: whole({ file_name: 'b.txt' }),
+    body: whole({ file_name: 'b.txt', notes: 'mine' }),
     everywhere: true,
   },
   {
-    title: 'no name at all',
+    title: 'rejects a missing name',
     ask: ofFile(create, { file_name: '' }),
     ...refused('public', {
       status: 422,
@@ -144,6 +146,6 @@ export const updateFile: readonly WireCase[] = [
 ];
 
 export const deleteFile: readonly WireCase[] = [
-  { title: 'deletes one', ask: ofFile(save), status: 204, body: '', everywhere: true },
+  { title: 'deletes a file', ask: ofFile(save), status: 204, body: '', everywhere: true },
   unknown(),
 ];

@@ -1,18 +1,18 @@
-import { GENERATIONS, type GenerationRecord } from '@questline/core';
+import { GENERATIONS, type GenerationRecord } from '@questline/core/internal';
 import { expect } from 'vitest';
-import { createFilmStudio, done, FILM_MODEL, SONG_MODEL } from '../../support/generations.ts';
+import { createVideoStudio, done, FILM_MODEL, SONG_MODEL } from '../../support/generations.ts';
 import { PICTURE } from '../../support/media.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON } from './chat.ts';
 
-/** Makes everything as soon as it is asked how far it is. */
-const world = (): WorldOptions => ({
-  models: [createFilmStudio({ onJob: (job) => done(job) }, { onJob: (job) => done(job) })],
+/** Completes every job at its first poll. */
+const app = (): TestAppOptions => ({
+  models: [createVideoStudio({ onJob: (job) => done(job) }, { onJob: (job) => done(job) })],
 });
 
-const FILM = {
+const VIDEO = {
   id: AN_ID,
   object: 'video_generation',
   state: 'pending',
@@ -54,16 +54,16 @@ interface KindOfCase {
   readonly noun: string;
   readonly kind: 'video' | 'music';
   readonly body: object;
-  readonly accepted: typeof FILM | typeof SONG;
+  readonly accepted: typeof VIDEO | typeof SONG;
   readonly contentType: string;
 }
 
-const FILMS: KindOfCase = {
+const VIDEOS: KindOfCase = {
   path: '/api/v1/video-generations',
   noun: 'Video generation',
   kind: 'video',
   body: { model: 'director', prompt: 'A red panda' },
-  accepted: FILM,
+  accepted: VIDEO,
   contentType: 'video/mp4',
 };
 
@@ -76,36 +76,36 @@ const SONGS: KindOfCase = {
   contentType: 'audio/mpeg',
 };
 
-/** One that was asked for. */
-async function start({ path, body }: KindOfCase, world: World): Promise<string> {
-  const { key } = await world.issue({ scopes: ['ai:generate'] });
-  const answer = await world.ask('POST', path, { body, credential: key });
+/** Starts a generation. */
+async function start({ path, body }: KindOfCase, app: TestApp): Promise<string> {
+  const { key } = await app.issue({ scopes: ['ai:generate'] });
+  const answer = await app.ask('POST', path, { body, credential: key });
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** One that has come so far, without time passing. */
+/** A generation in the given state. */
 const ofOne =
   (of: KindOfCase, suffix: string, patch: Partial<GenerationRecord> = {}) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const id = await start(of, world);
-    await world.services.store.collection(GENERATIONS).update(id, patch);
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const id = await start(of, app);
+    await app.services.store.collection(GENERATIONS).update(id, patch);
     return { path: `${of.path}/${id}${suffix}` };
   };
 
 const finished =
   (of: KindOfCase, suffix: string) =>
-  async (world: World): Promise<Partial<Asked>> => {
+  async (app: TestApp): Promise<Partial<Asked>> => {
     const made = {
       name: `it.${of.kind}`,
       mimeType: of.contentType,
       content: Buffer.from('12345'),
     };
-    const { file } = await world.services.library.save(world.user.id, made);
+    const { file } = await app.services.library.save(app.user.id, made);
     const asked = await ofOne(of, suffix, {
       state: 'succeeded',
       file: { id: file?.id ?? '', mimeType: of.contentType },
       settled: 8_000_000,
-    })(world);
+    })(app);
     return asked;
   };
 
@@ -128,14 +128,14 @@ function refusal(
   of: KindOfCase,
   title: string,
   more: object,
-  told: { readonly status?: number; readonly message: string; readonly errorCode?: string },
+  reported: { readonly status?: number; readonly message: string; readonly errorCode?: string },
   options: Partial<WireCase> = {},
 ): WireCase {
   return {
     title,
-    world,
+    app,
     ask: { body: { ...of.body, ...more } },
-    ...refused('public', { status: 422, ...told }),
+    ...refused('public', { status: 422, ...reported }),
     ...options,
   };
 }
@@ -143,22 +143,29 @@ function refusal(
 function createCases(of: KindOfCase): readonly WireCase[] {
   const { model } = of.accepted;
   return [
-    { title: 'accepts', world, ask: { body: of.body }, status: 202, body: of.accepted, everywhere: true },
+    {
+      title: 'accepts a generation',
+      app,
+      ask: { body: of.body },
+      status: 202,
+      body: of.accepted,
+      everywhere: true,
+    },
     refusal(
       of,
-      'a model that is not there',
-      { model: 'nobody' },
+      'an unknown model',
+      { model: 'unknown' },
       {
-        message: `model: there is no ${of.kind} model 'nobody'`,
+        message: `model: unknown ${of.kind} model 'unknown'`,
         errorCode: 'model_unavailable',
       },
     ),
     refusal(
       of,
-      'a model that is switched off',
+      'a disabled model',
       {},
       { message: `model: '${model}' is switched off`, errorCode: 'model_disabled' },
-      { world: () => ({ ...world(), settings: { models: { [model]: { disabled: true } } } }) },
+      { app: () => ({ ...app(), settings: { models: { [model]: { disabled: true } } } }) },
     ),
     refusal(
       of,
@@ -169,9 +176,9 @@ function createCases(of: KindOfCase): readonly WireCase[] {
         errorCode: 'model_unavailable',
       },
       {
-        world: () => {
+        app: () => {
           const free = [FILM_MODEL, SONG_MODEL].map(({ prices: _, ...info }) => info);
-          return { models: [createFilmStudio({}, {}, free)] };
+          return { models: [createVideoStudio({}, {}, free)] };
         },
       },
     ),
@@ -180,24 +187,24 @@ function createCases(of: KindOfCase): readonly WireCase[] {
       'a caller without credit',
       {},
       { message: expect.stringContaining('Insufficient credits.'), errorCode: 'insufficient_credits' },
-      { world: () => ({ ...world(), credits: 0 }) },
+      { app: () => ({ ...app(), credits: 0 }) },
     ),
     refusal(
       of,
-      'a key that may not spend so much',
+      'a key whose spend cap is too low',
       {},
       { message: expect.stringContaining('Spend cap reached.'), errorCode: 'spend_cap_exceeded' },
       {
-        world: () => ({
-          ...world(),
+        app: () => ({
+          ...app(),
           key: { spendCap: { amount: 1_000_000, period: 'day' } },
         }),
       },
     ),
-    refusal(of, 'a field that is not known', { seed: 1 }, { message: 'Unrecognized key: "seed"' }),
+    refusal(of, 'an unknown field', { seed: 1 }, { message: 'Unrecognized key: "seed"' }),
     refusal(
       of,
-      'a prompt of nothing',
+      'an empty prompt',
       { prompt: '' },
       {
         message: 'prompt: expected at least 1 character, got 0 characters of text',
@@ -205,15 +212,15 @@ function createCases(of: KindOfCase): readonly WireCase[] {
     ),
     refusal(
       of,
-      'a length of nothing',
+      'a duration of zero',
       { duration_seconds: 0 },
       {
         message: 'duration_seconds: Too small: expected number to be >0, got 0',
       },
     ),
     {
-      title: 'a key that cannot be one',
-      world,
+      title: 'rejects an invalid idempotency key',
+      app,
       ask: { body: of.body, headers: { 'Idempotency-Key': 'x'.repeat(256) } },
       ...refused('public', {
         status: 422,
@@ -222,11 +229,11 @@ function createCases(of: KindOfCase): readonly WireCase[] {
       }),
     },
     {
-      title: 'a key that was used for something else',
-      world,
-      ask: async (world) => {
+      title: 'rejects a key that was used for another request',
+      app,
+      ask: async (app) => {
         const headers = { 'Idempotency-Key': 'one' };
-        await world.ask('POST', of.path, { body: { ...of.body, prompt: 'Another' }, headers });
+        await app.ask('POST', of.path, { body: { ...of.body, prompt: 'Another' }, headers });
         return { body: of.body, headers };
       },
       headers: { 'x-ratelimit-remaining-minute': '58', 'x-ratelimit-remaining-day': '998' },
@@ -237,10 +244,10 @@ function createCases(of: KindOfCase): readonly WireCase[] {
       }),
     },
     {
-      title: 'a server that is about to stop',
-      world,
-      ask: async (world) => {
-        await world.api.drain(0);
+      title: 'rejects during shutdown',
+      app,
+      ask: async (app) => {
+        await app.api.drain(0);
         return { body: of.body };
       },
       headers: { 'retry-after': '5' },
@@ -252,25 +259,25 @@ function createCases(of: KindOfCase): readonly WireCase[] {
 function lookCases(of: KindOfCase): readonly WireCase[] {
   return [
     {
-      title: 'shows one that waits',
-      world,
+      title: 'returns a waiting generation',
+      app,
       ask: ofOne(of, ''),
       status: 200,
       body: of.accepted,
       everywhere: true,
     },
     {
-      title: 'shows one that is under way, to its user however signed in',
-      world,
+      title: 'returns a running generation to its user with any credential',
+      app,
       caller: 'token',
       ask: ofOne(of, '', { state: 'running', progress: 0.5 }),
       status: 200,
       body: { ...of.accepted, state: 'running', progress: 0.5 },
     },
-    { title: 'shows what was made', world, ask: finished(of, ''), status: 200, body: succeeded(of) },
+    { title: 'returns the result', app, ask: finished(of, ''), status: 200, body: succeeded(of) },
     {
-      title: 'shows why one has failed',
-      world,
+      title: 'returns the reason of a failure',
+      app,
       ask: ofOne(of, '', { state: 'failed', error: { code: 'provider_error', message: 'It failed.' } }),
       status: 200,
       body: {
@@ -281,8 +288,8 @@ function lookCases(of: KindOfCase): readonly WireCase[] {
       },
     },
     {
-      title: 'an unknown one',
-      world,
+      title: 'answers 404 for an unknown generation',
+      app,
       ...refused('public', { status: 404, message: `${of.noun} not found` }),
     },
   ];
@@ -298,66 +305,66 @@ function cancelCases(of: KindOfCase): readonly WireCase[] {
   };
   return [
     {
-      title: 'ends one that waits',
-      world,
+      title: 'cancels a waiting generation',
+      app,
       ask: ofOne(of, suffix),
       status: 200,
       body: cancelled,
       everywhere: true,
     },
     {
-      title: 'ends one that is under way',
-      world,
+      title: 'cancels a running generation',
+      app,
       ask: ofOne(of, suffix, { state: 'running' }),
       status: 200,
       body: cancelled,
     },
     {
-      title: 'leaves one alone that is being stored',
-      world,
+      title: 'does not change a generation that is being stored',
+      app,
       ask: ofOne(of, suffix, { state: 'storing' }),
       status: 200,
       body: { ...of.accepted, state: 'storing', progress: 1 },
     },
     {
-      title: 'leaves one alone that has ended',
-      world,
+      title: 'does not change a finished generation',
+      app,
       ask: finished(of, suffix),
       status: 200,
       body: succeeded(of),
     },
     {
-      title: 'an unknown one',
-      world,
+      title: 'answers 404 for an unknown generation',
+      app,
       ...refused('public', { status: 404, message: `${of.noun} not found` }),
     },
   ];
 }
 
 function listCases(of: KindOfCase): readonly WireCase[] {
-  const ask = async (world: World): Promise<Partial<Asked>> => {
-    await start(of, world);
+  const ask = async (app: TestApp): Promise<Partial<Asked>> => {
+    await start(of, app);
     return {};
   };
   const bad = (query: string, message: unknown): WireCase => ({
-    title: `with ${query}`,
-    world,
+    title: `rejects ${query}`,
+    app,
     ask: { path: `${of.path}?${query}` },
     ...refused('public', { status: 422, message: message as string }),
   });
   return [
     {
-      title: 'holds what was asked for',
-      world,
+      title: 'lists the requested generations',
+      app,
       ask,
       status: 200,
       body: { data: [of.accepted], next_cursor: null },
       everywhere: true,
     },
     {
-      title: 'holds what is filtered for',
-      world,
-      ask: async (world) => ({ ...(await ask(world)), path: `${of.path}?state=failed` }),
+      title: 'lists the generations that match a filter',
+      app,
+      ask: async (app) => ({ ...(await ask(app)), path: `${of.path}?state=failed` }),
       status: 200,
       body: { data: [], next_cursor: null },
     },
@@ -368,12 +375,12 @@ function listCases(of: KindOfCase): readonly WireCase[] {
   ];
 }
 
-const image = async (world: World, mimeType = 'image/png'): Promise<string | undefined> =>
-  (await world.services.library.save(world.user.id, { name: 'x', mimeType, content: PICTURE.data })).file?.id;
+const image = async (app: TestApp, mimeType = 'image/png'): Promise<string | undefined> =>
+  (await app.services.library.save(app.user.id, { name: 'x', mimeType, content: PICTURE.data })).file?.id;
 
-const textOnly = (): WorldOptions => ({
+const textOnly = (): TestAppOptions => ({
   models: [
-    createFilmStudio({}, {}, [
+    createVideoStudio({}, {}, [
       {
         ...FILM_MODEL,
         ...(FILM_MODEL.video !== undefined && {
@@ -384,110 +391,110 @@ const textOnly = (): WorldOptions => ({
   ],
 });
 
-const filmRefusals: readonly WireCase[] = [
+const videoRefusals: readonly WireCase[] = [
   {
-    title: 'an image that is not there',
-    world,
-    ask: { body: { ...FILMS.body, input_image_file_id: '0'.repeat(24) } },
+    title: 'answers 404 for an unknown image',
+    app,
+    ask: { body: { ...VIDEOS.body, input_image_file_id: '0'.repeat(24) } },
     ...refused('public', {
       status: 404,
-      message: 'input_image_file_id: there is no such file',
+      message: 'input_image_file_id: file not found',
       errorCode: 'input_image_not_found',
     }),
     everywhere: true,
   },
   {
-    title: 'an image that is none',
-    world,
-    ask: async (world) => ({
-      body: { ...FILMS.body, input_image_file_id: await image(world, 'text/plain') },
+    title: 'rejects a file that is not an image',
+    app,
+    ask: async (app) => ({
+      body: { ...VIDEOS.body, input_image_file_id: await image(app, 'text/plain') },
     }),
     ...refused('public', {
       status: 422,
-      message: 'input_image_file_id: this file is no image',
+      message: 'input_image_file_id: the file is not an image',
       errorCode: 'unsupported_input',
     }),
   },
   {
-    title: 'an image that is not checked yet',
-    world,
-    ask: async (world) => {
-      const { key } = await world.issue({ scopes: ['files:write'] });
+    title: 'rejects an image that is not checked yet',
+    app,
+    ask: async (app) => {
+      const { key } = await app.issue({ scopes: ['files:write'] });
       const body = { file_name: 'x.png', mime_type: 'image/png', file_size: 9 };
-      const answer = await world.ask('POST', '/api/v1/files', { body, credential: key });
+      const answer = await app.ask('POST', '/api/v1/files', { body, credential: key });
       const { id } = (await answer.json()) as { id: string };
-      return { body: { ...FILMS.body, input_image_file_id: id } };
+      return { body: { ...VIDEOS.body, input_image_file_id: id } };
     },
     ...refused('public', {
       status: 422,
-      message: 'input_image_file_id: this file is still being checked, or was blocked',
+      message: 'input_image_file_id: the file is in moderation or blocked',
       errorCode: 'unsupported_input',
     }),
   },
   refusal(
-    FILMS,
-    'an image for a film from text',
+    VIDEOS,
+    'an image for text-to-video',
     { mode: 'text_to_video', input_image_file_id: '0' },
     {
-      message: 'input_image_file_id: a film from text alone takes none',
+      message: 'input_image_file_id: not allowed for text-to-video',
       errorCode: 'unexpected_input_image',
     },
   ),
   refusal(
-    FILMS,
-    'no image for a film from an image',
+    VIDEOS,
+    'image-to-video without an image',
     { mode: 'image_to_video' },
     {
-      message: 'input_image_file_id: a film from an image needs one',
+      message: 'input_image_file_id: required for image-to-video',
       errorCode: 'missing_input_image',
     },
   ),
   refusal(
-    FILMS,
-    'a way the model does not work',
+    VIDEOS,
+    'an unsupported mode',
     { mode: 'image_to_video', input_image_file_id: '0' },
-    { message: 'mode: Director does text_to_video', errorCode: 'unsupported_mode' },
-    { world: textOnly },
+    { message: 'mode: Director supports text_to_video', errorCode: 'unsupported_mode' },
+    { app: textOnly },
   ),
   refusal(
-    FILMS,
-    'sound of a model that is silent',
+    VIDEOS,
+    'audio of a model without audio',
     { audio: true },
-    { message: 'audio: Director makes films with sound: none', errorCode: 'unsupported_audio_option' },
-    { world: textOnly },
+    { message: 'audio: Director generates video with audio: none', errorCode: 'unsupported_audio_option' },
+    { app: textOnly },
   ),
   refusal(
-    FILMS,
-    'a length the model does not make',
+    VIDEOS,
+    'an unsupported duration',
     { duration_seconds: 5 },
     {
-      message: 'duration_seconds: Director makes 4, 8 seconds',
+      message: 'duration_seconds: Director supports 4, 8 seconds',
       errorCode: 'unsupported_duration',
     },
   ),
   refusal(
-    FILMS,
-    'a shape the model does not make',
+    VIDEOS,
+    'an unsupported aspect ratio',
     { aspect_ratio: '1:1' },
     {
-      message: 'aspect_ratio: Director does 16:9, 9:16',
+      message: 'aspect_ratio: Director supports 16:9, 9:16',
       errorCode: 'unsupported_aspect_ratio',
     },
   ),
   refusal(
-    FILMS,
-    'a sharpness the model does not make',
+    VIDEOS,
+    'an unsupported resolution',
     { resolution: '4k' },
     {
-      message: 'resolution: Director does 720p, 1080p',
+      message: 'resolution: Director supports 720p, 1080p',
       errorCode: 'unsupported_resolution',
     },
   ),
 ];
 
-const singing = (): WorldOptions => ({
+const singing = (): TestAppOptions => ({
   models: [
-    createFilmStudio({}, {}, [
+    createVideoStudio({}, {}, [
       {
         ...SONG_MODEL,
         ...(SONG_MODEL.audio !== undefined && { audio: { ...SONG_MODEL.audio, instrumental: 'none' } }),
@@ -499,57 +506,57 @@ const singing = (): WorldOptions => ({
 const songRefusals: readonly WireCase[] = [
   refusal(
     SONGS,
-    'a length the model does not make',
+    'an unsupported duration',
     { duration_seconds: 61 },
     {
-      message: 'duration_seconds: Composer makes 5 to 60 seconds in steps of 1',
+      message: 'duration_seconds: Composer supports 5 to 60 seconds in steps of 1',
       errorCode: 'unsupported_duration',
     },
   ),
   refusal(
     SONGS,
-    'a format the model does not make',
+    'an unsupported format',
     { format: 'flac' },
     {
-      message: 'format: Composer makes mp3, wav',
+      message: 'format: Composer supports mp3, wav',
       errorCode: 'unsupported_audio_option',
     },
   ),
   refusal(
     SONGS,
-    'a prompt longer than the model reads',
+    'a prompt that is too long for the model',
     { prompt: 'x'.repeat(1001) },
     {
-      message: 'prompt: Composer reads at most 1000 characters',
+      message: 'prompt: Composer accepts at most 1000 characters',
       errorCode: 'limit_exceeded',
     },
   ),
   refusal(
     SONGS,
-    'silence of a model that sings',
+    'instrumental music of a model with vocals',
     { instrumental: true },
-    { message: 'instrumental: Composer always sings', errorCode: 'unsupported_audio_option' },
-    { world: singing },
+    { message: 'instrumental: Composer always generates vocals', errorCode: 'unsupported_audio_option' },
+    { app: singing },
   ),
 ];
 
 const models = (one: object): readonly WireCase[] => [
   {
-    title: 'lists them',
-    world,
+    title: 'lists the models',
+    app,
     status: 200,
     body: { models: [expect.objectContaining(one)] },
     everywhere: true,
   },
-  { title: 'lists none where there are none', status: 200, body: { models: [] } },
+  { title: 'lists no models when none is available', status: 200, body: { models: [] } },
 ];
 
 export const GENERATION_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   listVideoModels: models({ id: 'director', object: 'video_model' }),
-  createVideoGeneration: [...createCases(FILMS), ...filmRefusals],
-  listVideoGenerations: listCases(FILMS),
-  getVideoGeneration: lookCases(FILMS),
-  cancelVideoGeneration: cancelCases(FILMS),
+  createVideoGeneration: [...createCases(VIDEOS), ...videoRefusals],
+  listVideoGenerations: listCases(VIDEOS),
+  getVideoGeneration: lookCases(VIDEOS),
+  cancelVideoGeneration: cancelCases(VIDEOS),
   listMusicModels: models({ id: 'composer', object: 'music_model' }),
   createMusicGeneration: [...createCases(SONGS), ...songRefusals],
   listMusicGenerations: listCases(SONGS),

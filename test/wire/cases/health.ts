@@ -1,13 +1,13 @@
-import { NOW } from '../../support/world.ts';
+import { NOW } from '../../support/test-app.ts';
 import type { WireCase } from './case.ts';
 
 export const ping: readonly WireCase[] = [
-  { title: 'answers', status: 200, body: { message: 'pong' }, everywhere: true },
+  { title: 'answers a health check', status: 200, body: { message: 'pong' }, everywhere: true },
 ];
 
 export const getHealth: readonly WireCase[] = [
   {
-    title: 'says since when the service runs',
+    title: 'reports the uptime of the service',
     ask: async ({ clock }) => {
       await clock.advance(90_500);
       return {};

@@ -1,19 +1,20 @@
 import { expect } from 'vitest';
+import { NO_SESSION } from '../../support/expected.ts';
 import { createStudio } from '../../support/media.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World, WorldOptions } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID } from './chat.ts';
 
 const UNKNOWN = '0'.repeat(24);
 const POLL_URL = expect.stringMatching(/^\/api\/v1\/quests\/[0-9a-f]{24}$/);
 
-const world = (): WorldOptions => ({
+const app = (): TestAppOptions => ({
   models: [createStudio()],
   settings: { admin: { DefaultImageModel: 'painter' } },
 });
 
-const wish = { prompt: 'A red panda', model: 'painter' };
+const input = { prompt: 'A red panda', model: 'painter' };
 
 const acknowledged = (intent: 'fresh' | 'continuation') => ({
   id: AN_ID,
@@ -28,7 +29,7 @@ const acknowledged = (intent: 'fresh' | 'continuation') => ({
   intent,
 });
 
-const stopping = (body: (world: World) => Promise<object>) => async (one: World) => {
+const stopping = (body: (app: TestApp) => Promise<object>) => async (one: TestApp) => {
   const asked = { body: await body(one) };
   await one.api.drain(0);
   return asked;
@@ -42,8 +43,8 @@ const STOPPED = {
 function invalid(title: string, more: object, message: string): WireCase {
   return {
     title,
-    world,
-    ask: { body: { ...wish, ...more } },
+    app,
+    ask: { body: { ...input, ...more } },
     ...refused('public', { status: 422, message }),
   };
 }
@@ -52,63 +53,69 @@ const NOT_THERE = refused('public', { status: 404, message: 'Session not found' 
 
 const unavailable = (title: string, model: string, message: string): WireCase => ({
   title,
-  world,
-  ask: { body: { ...wish, model } },
+  app,
+  ask: { body: { ...input, model } },
   ...refused('public', { status: 422, message, errorCode: 'model_unavailable' }),
 });
 
 export const generateImage: readonly WireCase[] = [
   {
-    title: 'accepts',
-    world,
-    ask: { body: wish },
+    title: 'accepts an image request',
+    app,
+    ask: { body: input },
     status: 200,
     body: acknowledged('fresh'),
     everywhere: true,
   },
   {
-    title: 'accepts fields it does not know, and null',
-    world,
-    ask: { body: { ...wish, seed: null, colour: 'red', referenceImageFileIds: [UNKNOWN] } },
+    title: 'ignores unknown fields and null',
+    app,
+    ask: { body: { ...input, seed: null, colour: 'red', referenceImageFileIds: [UNKNOWN] } },
     status: 200,
     body: acknowledged('continuation'),
   },
   {
-    title: 'a session that is not there',
-    world,
-    ask: { body: { ...wish, sessionId: UNKNOWN } },
+    title: 'answers 404 for an unknown session',
+    app,
+    ask: { body: { ...input, sessionId: UNKNOWN } },
     ...NOT_THERE,
     everywhere: true,
   },
-  { title: 'a signed-in user without a session', world, caller: 'token', ask: { body: wish }, ...NOT_THERE },
   {
-    title: 'an organization of others',
-    world,
-    ask: { body: { ...wish, organizationId: UNKNOWN } },
+    title: 'accepts a signed-in user without a session',
+    app,
+    caller: 'token',
+    ask: { body: input },
+    ...refused('public', { status: 404, message: NO_SESSION }),
+  },
+  {
+    title: 'rejects an organization of other users',
+    app,
+    ask: { body: { ...input, organizationId: UNKNOWN } },
     ...refused('public', { status: 404, message: 'Organization not found' }),
   },
-  unavailable('no such model', 'nobody', "model: there is no image model 'nobody'"),
+  unavailable('an unknown model', 'unknown', "model: unknown image model 'unknown'"),
   invalid('no prompt', { prompt: '' }, 'prompt: expected at least 1 character, got 0 characters of text'),
   invalid('too many', { n: 11 }, 'n: Too big: expected number to be <=10, got 11'),
   invalid(
-    'a size that is none',
+    'a malformed size',
     { size: '10 x 10' },
     'size: expected auto, or pixels as in 1024x768, got 7 characters of text',
   ),
   invalid(
-    'a tolerance out of bounds',
+    'a tolerance out of range',
     { safety_tolerance: 7 },
     'safety_tolerance: Too big: expected number to be <=6, got 7',
   ),
   invalid(
-    'more references than anybody takes',
+    'more references than the maximum',
     { referenceImageFileIds: Array.from({ length: 16 }, () => UNKNOWN) },
     'referenceImageFileIds: Too big: expected array to have <=15 items, got a list of 16',
   ),
-  { title: 'a server that is about to stop', world, ask: stopping(async () => wish), ...STOPPED },
+  { title: 'rejects during shutdown', app, ask: stopping(async () => input), ...STOPPED },
 ];
 
-async function session(one: World): Promise<string> {
+async function session(one: TestApp): Promise<string> {
   const { key } = await one.issue({ scopes: ['notebooks:write'] });
   const answer = await one.ask('POST', '/api/v1/sessions', { body: { name: 'Work' }, credential: key });
   return ((await answer.json()) as { id: string }).id;
@@ -116,29 +123,29 @@ async function session(one: World): Promise<string> {
 
 const editing =
   (more: object = {}) =>
-  async (one: World): Promise<Partial<Asked> & { body: object }> => ({
-    body: { ...wish, sessionId: await session(one), image: UNKNOWN, ...more },
+  async (one: TestApp): Promise<Partial<Asked> & { body: object }> => ({
+    body: { ...input, sessionId: await session(one), image: UNKNOWN, ...more },
   });
 
 export const editImage: readonly WireCase[] = [
   {
-    title: 'accepts',
-    world,
+    title: 'accepts an image edit',
+    app,
     ask: editing(),
     status: 200,
     body: acknowledged('continuation'),
     everywhere: true,
   },
   {
-    title: 'an empty list of files',
-    world,
+    title: 'rejects an empty list of files',
+    app,
     ask: editing({ fileIds: [] }),
-    ...refused('public', { status: 400, message: 'fileIds: name the mask first, or leave the field out' }),
+    ...refused('public', { status: 400, message: 'fileIds: expected the mask first, or no field' }),
   },
-  { title: 'a session that is not there', world, ask: editing({ sessionId: UNKNOWN }), ...NOT_THERE },
+  { title: 'answers 404 for an unknown session', app, ask: editing({ sessionId: UNKNOWN }), ...NOT_THERE },
   {
-    title: 'no image',
-    world,
+    title: 'rejects an edit without an image',
+    app,
     ask: editing({ image: '' }),
     ...refused('public', {
       status: 422,
@@ -146,8 +153,8 @@ export const editImage: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a server that is about to stop',
-    world,
+    title: 'rejects during shutdown',
+    app,
     ask: stopping(async (one) => (await editing()(one)).body),
     ...STOPPED,
   },
@@ -155,32 +162,35 @@ export const editImage: readonly WireCase[] = [
 
 export const generateImageSimply: readonly WireCase[] = [
   {
-    title: 'accepts',
-    world,
+    title: 'accepts an image request',
+    app,
     ask: { body: { prompt: 'A cat', size: '128x128', style: 'natural' } },
     status: 200,
     body: { questId: AN_ID, status: 'queued', estimatedTime: 20 },
     everywhere: true,
   },
   {
-    title: 'no default model',
-    world: () => ({ models: [createStudio()] }),
+    title: 'rejects a request without an image model',
+    app: () => ({ models: [] }),
     ask: { body: { prompt: 'A cat' } },
-    ...refused('application', { status: 422, message: 'There is no default image model on this server.' }),
+    ...refused('application', {
+      status: 422,
+      message: 'There is no image model on this server: no model provider that makes images has a key.',
+    }),
   },
   {
-    title: 'no prompt',
-    world,
+    title: 'rejects a missing prompt',
+    app,
     ask: { body: {} },
     ...refused('application', {
       status: 422,
-      message: 'prompt: Invalid input: expected string, received undefined',
+      message: 'prompt: is required',
       details: expect.anything(),
     }),
   },
   {
-    title: 'a server that is about to stop',
-    world,
+    title: 'rejects during shutdown',
+    app,
     ask: stopping(async () => ({ prompt: 'A cat' })),
     headers: { 'retry-after': '5' },
     ...refused('application', {

@@ -1,4 +1,4 @@
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 import { sayAtOnce } from '../../support/chat.ts';
 import { refused, type WireCase } from './case.ts';
 import { chatting } from './chat.ts';
@@ -12,26 +12,26 @@ const failing = (kind: ConstructorParameters<typeof ProviderError>[0]) =>
 
 export const infer: readonly WireCase[] = [
   {
-    title: 'answers whole',
-    world: chatting(sayAtOnce('Hello there.')),
+    title: 'returns the complete answer',
+    app: chatting(sayAtOnce('Hello there.')),
     ask: { body: WISH },
     status: 200,
     body: { result: 'Hello there.' },
     everywhere: true,
   },
   {
-    title: 'a model there is not',
-    world: chatting(),
+    title: 'rejects an unknown model',
+    app: chatting(),
     ask: { body: { ...WISH, model: 'unknown' } },
     ...refused('application', {
       status: 422,
-      message: 'model: there is no chat model of this name',
-      details: [{ path: 'model', message: 'there is no chat model of this name' }],
+      message: 'model: unknown chat model',
+      details: [{ path: 'model', message: 'unknown chat model' }],
     }),
   },
   {
-    title: 'no messages',
-    world: chatting(),
+    title: 'rejects a request without messages',
+    app: chatting(),
     ask: { body: { ...WISH, messages: [] } },
     ...refused('application', {
       status: 422,
@@ -42,8 +42,8 @@ export const infer: readonly WireCase[] = [
     }),
   },
   {
-    title: 'without credit',
-    world: chatting(undefined, { credits: 1 }),
+    title: 'rejects a caller without credit',
+    app: chatting(undefined, { credits: 1 }),
     ask: { body: WISH },
     ...refused('application', {
       status: 422,
@@ -53,8 +53,8 @@ export const infer: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a provider that does not answer',
-    world: failing('timeout'),
+    title: 'reports a provider that does not answer',
+    app: failing('timeout'),
     ask: { body: WISH },
     ...refused('application', {
       status: 502,
@@ -63,8 +63,8 @@ export const infer: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a provider that refuses its key, which says nothing of the caller',
-    world: failing('rejected_key'),
+    title: 'reports a provider that rejects its key without blaming the caller',
+    app: failing('rejected_key'),
     ask: { body: WISH },
     ...refused('application', {
       status: 401,
@@ -73,8 +73,8 @@ export const infer: readonly WireCase[] = [
     }),
   },
   {
-    title: 'with a provider that has no key',
-    world: failing('not_configured'),
+    title: 'rejects a provider without a key',
+    app: failing('not_configured'),
     ask: { body: WISH },
     ...refused('application', {
       status: 503,

@@ -1,17 +1,17 @@
 import { addMemento } from '../../support/mementos.ts';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 
 const FIRST = '1'.repeat(24);
 const SECOND = '2'.repeat(24);
 const FOREIGN = '3'.repeat(24);
 
-async function remember(world: World): Promise<void> {
-  const other = await world.addUser('bob@example.com');
-  await addMemento(world, { id: FIRST, text: 'The user keeps bees.' });
-  await addMemento(world, { id: SECOND, text: 'The user wants short answers.', isStanding: true });
-  await addMemento(world, { id: FOREIGN, text: 'The user hides treasure.', ownerId: other.id });
+async function remember(app: TestApp): Promise<void> {
+  const other = await app.addUser('bob@example.com');
+  await addMemento(app, { id: FIRST, text: 'The user keeps bees.' });
+  await addMemento(app, { id: SECOND, text: 'The user wants short answers.', isStanding: true });
+  await addMemento(app, { id: FOREIGN, text: 'The user hides treasure.', ownerId: other.id });
 }
 
 const at = new Date(NOW).toISOString();
@@ -39,21 +39,21 @@ const page = (total: number, more: object = {}) => ({
 
 const asked =
   (path: string) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    await remember(world);
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    await remember(app);
     return { path };
   };
 
 export const listMementos: readonly WireCase[] = [
   {
-    title: "shows the caller's, newest first",
+    title: 'lists the mementos of the caller, newest first',
     ask: asked('/api/mementos'),
     status: 200,
     body: { mementos: [SHORT, BEES], pagination: page(2) },
     everywhere: true,
   },
   {
-    title: 'by what they say, in another order',
+    title: 'searches by text in another order',
     ask: asked('/api/mementos?search=USER&sort=updatedAt&order=asc&limit=1&page=2'),
     status: 200,
     body: {
@@ -62,13 +62,13 @@ export const listMementos: readonly WireCase[] = [
     },
   },
   {
-    title: 'finds nothing of others',
+    title: 'finds no mementos of other users',
     ask: asked('/api/mementos?search=treasure'),
     status: 200,
     body: { mementos: [], pagination: page(0, { pages: 0, totalPages: 0 }) },
   },
   {
-    title: 'a limit beyond 100',
+    title: 'rejects a limit beyond 100',
     ask: { path: '/api/mementos?limit=101' },
     ...refused('application', {
       status: 422,
@@ -80,7 +80,7 @@ export const listMementos: readonly WireCase[] = [
 
 export const deleteMemento: readonly WireCase[] = [
   {
-    title: 'forgets it',
+    title: 'deletes a memento',
     ask: asked(`/api/mementos/${FIRST}`),
     status: 200,
     body: { success: true, message: 'The memento is deleted' },
@@ -88,7 +88,7 @@ export const deleteMemento: readonly WireCase[] = [
   },
   ...[
     ["another user's", FOREIGN],
-    ['an unknown one', '9'.repeat(24)],
+    ['an unknown memento', '9'.repeat(24)],
     ['a malformed id', 'bees'],
   ].map(
     ([title = '', id = '']): WireCase => ({

@@ -1,12 +1,12 @@
-import { MESSAGES } from '@questline/core';
-import type { World } from '../../support/world.ts';
+import { MESSAGES } from '@questline/core/internal';
+import type { TestApp } from '../../support/test-app.ts';
 import { refused, type WireCase } from './case.ts';
 import { AT_NOON } from './chat.ts';
 
 const QUEST = 'e'.repeat(24);
 
-/** A session in which something was said and answered. */
-async function talkedIn({ ask, issue, services, user, clock }: World): Promise<string> {
+/** A session with a question and an answer. */
+async function createAnsweredSession({ ask, issue, services, user, clock }: TestApp): Promise<string> {
   const { key } = await issue({ scopes: ['notebooks:write'] });
   const made = await ask('POST', '/api/v1/sessions', { body: { name: 'Talk' }, credential: key });
   const { id: sessionId } = (await made.json()) as { id: string };
@@ -23,16 +23,16 @@ const PAGE = { page: 1, limit: 20, total: 2, pages: 1, totalPages: 1, hasNext: f
 
 export const listMessages: readonly WireCase[] = [
   {
-    title: 'shows what was said, newest first',
-    ask: async (world) => ({ path: `/api/sessions/${await talkedIn(world)}/messages` }),
+    title: 'lists messages, newest first',
+    ask: async (app) => ({ path: `/api/sessions/${await createAnsweredSession(app)}/messages` }),
     status: 200,
     body: { messages: [HELLO, HI], pagination: PAGE },
     everywhere: true,
   },
   {
-    title: 'in the order it was said, a page at a time',
-    ask: async (world) => ({
-      path: `/api/sessions/${await talkedIn(world)}/messages?order=asc&limit=1`,
+    title: 'lists messages oldest first, a page at a time',
+    ask: async (app) => ({
+      path: `/api/sessions/${await createAnsweredSession(app)}/messages?order=asc&limit=1`,
     }),
     status: 200,
     body: {
@@ -41,8 +41,8 @@ export const listMessages: readonly WireCase[] = [
     },
   },
   {
-    title: 'a page of too many',
-    ask: async (world) => ({ path: `/api/sessions/${await talkedIn(world)}/messages?limit=101` }),
+    title: 'rejects a page that is too large',
+    ask: async (app) => ({ path: `/api/sessions/${await createAnsweredSession(app)}/messages?limit=101` }),
     ...refused('application', {
       status: 422,
       message: 'limit: expected at most 100, got 3 characters of text',
@@ -50,16 +50,54 @@ export const listMessages: readonly WireCase[] = [
     }),
   },
   {
-    title: "somebody else's session",
-    ask: async (world) => {
-      const { key } = await world.issue({
-        userId: (await world.addUser('eve@example.com')).id,
+    title: 'answers 404 for a session of another user',
+    ask: async (app) => {
+      const { key } = await app.issue({
+        userId: (await app.addUser('eve@example.com')).id,
         scopes: ['notebooks:write'],
       });
-      const made = await world.ask('POST', '/api/v1/sessions', { body: { name: 'Hers' }, credential: key });
+      const made = await app.ask('POST', '/api/v1/sessions', { body: { name: 'Hers' }, credential: key });
       return { path: `/api/sessions/${((await made.json()) as { id: string }).id}/messages` };
     },
     ...refused('application', { status: 404, message: 'Session not found' }),
   },
-  { title: 'an unknown session', ...refused('application', { status: 404, message: 'Session not found' }) },
+  {
+    title: 'answers 404 for an unknown session',
+    ...refused('application', { status: 404, message: 'Session not found' }),
+  },
+];
+
+export const listSessionMessages: readonly WireCase[] = [
+  {
+    title: 'lists messages, oldest first',
+    ask: async (app) => ({ path: `/api/v1/sessions/${await createAnsweredSession(app)}/messages` }),
+    status: 200,
+    body: { data: [HI, HELLO], next_cursor: null },
+    everywhere: true,
+  },
+  {
+    title: 'continues at a cursor, newest first',
+    ask: async (app) => {
+      const path = `/api/v1/sessions/${await createAnsweredSession(app)}/messages?order=desc&limit=1`;
+      const first = await app.ask('GET', path, { credential: await app.token() });
+      const { next_cursor } = (await first.json()) as { next_cursor: string };
+      return { path: `${path}&cursor=${encodeURIComponent(next_cursor)}` };
+    },
+    status: 200,
+    body: { data: [HI], next_cursor: null },
+  },
+  {
+    title: 'rejects a cursor of another list',
+    ask: async (app) => ({
+      path: `/api/v1/sessions/${await createAnsweredSession(app)}/messages?cursor=abc`,
+    }),
+    ...refused('public', {
+      status: 422,
+      message: 'cursor: not a cursor of this list; start again without one',
+    }),
+  },
+  {
+    title: 'answers 404 for an unknown session',
+    ...refused('public', { status: 404, message: 'Session not found' }),
+  },
 ];

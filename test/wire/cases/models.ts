@@ -1,6 +1,7 @@
-import type { ModelInfo } from '@questline/core';
+import type { ModelInfo } from '@questline/core/ports';
+import { expect } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../support/model.ts';
-import type { WorldOptions } from '../../support/world.ts';
+import type { TestAppOptions } from '../../support/test-app.ts';
 import { refused, type WireCase } from './case.ts';
 
 const EMBEDDING: ModelInfo = { ...SCRIPTED_MODEL, id: 'vectors', type: 'embedding' };
@@ -26,7 +27,7 @@ const SECOND: ModelInfo = {
   },
 };
 
-const three = (): WorldOptions => ({
+const three = (): TestAppOptions => ({
   models: [createScriptedProvider(undefined, [SCRIPTED_MODEL, EMBEDDING, SECOND])],
 });
 
@@ -47,6 +48,8 @@ const scripted = {
   image: null,
 };
 
+const vectors = { ...scripted, id: 'vectors', type: 'embedding' };
+
 const second = {
   ...scripted,
   id: 'second',
@@ -63,8 +66,8 @@ const BAD_CURSOR = 'cursor: not a cursor of this list; start again without one';
 
 function refusedQuery(query: string, message: string): WireCase {
   return {
-    title: `refuses ?${query}`,
-    world: three,
+    title: `rejects ?${query}`,
+    app: three,
     ask: { path: `/api/v1/models?${query}` },
     ...refused('public', { status: 422, message }),
   };
@@ -72,32 +75,32 @@ function refusedQuery(query: string, message: string): WireCase {
 
 export const listModels: readonly WireCase[] = [
   {
-    title: 'lists what can be used through this api, in order',
-    world: three,
+    title: 'lists the models available through this API, in order',
+    app: three,
     status: 200,
-    body: { data: [scripted, second], next_cursor: null },
+    body: { data: [scripted, vectors, second], next_cursor: null },
     everywhere: true,
   },
   {
-    title: 'ignores parameters it does not know',
-    world: three,
+    title: 'ignores unknown parameters',
+    app: three,
     caller: 'token',
     ask: { path: '/api/v1/models?colour=red&limit=100&__proto__=1' },
     status: 200,
-    body: { data: [scripted, second], next_cursor: null },
+    body: { data: [scripted, vectors, second], next_cursor: null },
   },
   {
-    title: 'takes the first of a repeated parameter, and goes on at a cursor',
-    world: three,
-    ask: async (world) => {
-      const first = await world.ask('GET', '/api/v1/models?limit=1&limit=0', {
-        credential: await world.token(),
+    title: 'uses the first of a repeated parameter and continues at a cursor',
+    app: three,
+    ask: async (app) => {
+      const first = await app.ask('GET', '/api/v1/models?limit=1&limit=0', {
+        credential: await app.token(),
       });
       const { next_cursor } = (await first.json()) as { next_cursor: string };
       return { path: `/api/v1/models?limit=1&cursor=${encodeURIComponent(next_cursor)}` };
     },
     status: 200,
-    body: { data: [second], next_cursor: null },
+    body: { data: [vectors], next_cursor: expect.any(String) },
   },
   ...['0', '101', '-1', '1.5', 'ten', '', '1e1', ' 1'].map((limit) =>
     refusedQuery(
@@ -131,11 +134,12 @@ const application = {
 export const listApplicationModels: readonly WireCase[] = [
   {
     title: 'lists the same models with their prices',
-    world: three,
+    app: three,
     status: 200,
     body: {
       models: [
         application,
+        { ...application, id: 'vectors', type: 'embedding' },
         {
           ...application,
           id: 'second',
@@ -143,6 +147,7 @@ export const listApplicationModels: readonly WireCase[] = [
           name: 'Second',
           description: 'Draws.',
           deprecationDate: '2027-01-01',
+          replacedBy: 'scripted',
         },
       ],
     },

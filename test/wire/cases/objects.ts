@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { TRANSFERS } from '@questline/core/internal';
 import { expect } from 'vitest';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 
 const KEY = 'test/1';
@@ -9,7 +11,7 @@ const SIZE = BYTES.length;
 const TYPE = 'text/plain';
 const BAD_LINK = refused('public', {
   status: 403,
-  message: 'This link is not valid, has ended or was used already',
+  message: 'This link is invalid, has expired or was already used',
 });
 
 const headers = (more: object = {}) => ({
@@ -22,23 +24,23 @@ const headers = (more: object = {}) => ({
   ...more,
 });
 
-/** The path and query of a link that is handed out. */
-function pathOf(link: string | undefined): string {
+/** The path and query of a signed link. */
+function getPath(link: string | undefined): string {
   return (link ?? '').replace(/^https?:\/\/[^/]+/, '');
 }
 
 const download =
   (more: { attachment?: string; contentType?: string; headers?: Record<string, string> } = {}) =>
-  async ({ services }: World): Promise<Partial<Asked>> => {
+  async ({ services }: TestApp): Promise<Partial<Asked>> => {
     await services.objects.put(KEY, Buffer.from(BYTES), { contentType: TYPE });
     const { headers: asked = {}, ...terms } = more;
     const link = await services.objectLinks.get(KEY, { expiresAt: NOW + 1, ...terms }, '');
-    return { path: pathOf(link), headers: asked };
+    return { path: getPath(link), headers: asked };
   };
 
 export const getObject: readonly WireCase[] = [
   {
-    title: 'hands out the bytes',
+    title: 'returns the bytes',
     ask: download(),
     status: 200,
     headers: headers(),
@@ -46,7 +48,7 @@ export const getObject: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'shows nothing that could act',
+    title: 'serves no active content',
     ask: download({ contentType: 'text/html', attachment: 'ö.html' }),
     status: 200,
     headers: headers({
@@ -56,7 +58,7 @@ export const getObject: readonly WireCase[] = [
     body: BYTES,
   },
   {
-    title: 'saves what is unsafe, even where the link says nothing of it',
+    title: 'serves an unsafe type as a download even if the link does not require it',
     ask: download({ contentType: 'image/svg+xml' }),
     status: 200,
     headers: headers({
@@ -66,7 +68,7 @@ export const getObject: readonly WireCase[] = [
     body: BYTES,
   },
   {
-    title: 'a part',
+    title: 'returns a range',
     ask: download({ headers: { Range: 'bytes=7-' } }),
     status: 206,
     headers: headers({ 'content-range': 'bytes 7-11/12' }),
@@ -74,33 +76,33 @@ export const getObject: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'a part of other bytes than the client knows',
+    title: 'rejects a range of bytes that changed',
     ask: download({ headers: { Range: 'bytes=7-', 'If-Range': '"other"' } }),
     status: 200,
     headers: headers(),
     body: BYTES,
   },
   {
-    title: 'a range behind the end',
+    title: 'rejects a range beyond the end',
     ask: download({ headers: { Range: 'bytes=12-20' } }),
     headers: { 'content-range': 'bytes */12' },
-    ...refused('public', { status: 416, message: 'The range lies behind the end' }),
+    ...refused('public', { status: 416, message: 'The range is beyond the end' }),
   },
-  { title: 'a link nobody made', ...BAD_LINK },
+  { title: 'rejects a forged link', ...BAD_LINK },
   {
-    title: 'a link that has ended',
-    ask: async (world) => {
-      const asked = await download()(world);
-      await world.clock.advance(1);
+    title: 'rejects an expired link',
+    ask: async (app) => {
+      const asked = await download()(app);
+      await app.clock.advance(1);
       return asked;
     },
     ...BAD_LINK,
   },
   {
-    title: 'an object that is gone',
-    ask: async (world) => {
-      const asked = await download()(world);
-      await world.services.objects.remove(KEY);
+    title: 'answers 404 for a deleted object',
+    ask: async (app) => {
+      const asked = await download()(app);
+      await app.services.objects.remove(KEY);
       return asked;
     },
     ...refused('public', { status: 404, message: 'Object not found' }),
@@ -111,9 +113,9 @@ const TERMS = { key: KEY, contentType: TYPE, size: SIZE, expiresAt: NOW + 1 };
 
 const upload =
   (body: string, type = TYPE) =>
-  async ({ services }: World): Promise<Partial<Asked>> => {
+  async ({ services }: TestApp): Promise<Partial<Asked>> => {
     const { url } = await services.objectLinks.put(TERMS, '');
-    return { path: pathOf(url), headers: { 'Content-Type': type }, body };
+    return { path: getPath(url), headers: { 'Content-Type': type }, body };
   };
 
 const TOO_LONG = refused('public', {
@@ -126,31 +128,46 @@ const TOO_SHORT = refused('public', {
   message: 'the upload is smaller than the 12 bytes it was announced with',
 });
 
+const TAKEN = refused('public', {
+  status: 409,
+  message: 'Another transfer to this address is in progress',
+});
+
+/** Marks the object as being written by another process. */
+const whileTaken =
+  (ask: (app: TestApp) => Promise<Partial<Asked>>) =>
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const id = createHash('sha256').update(KEY).digest('hex');
+    await app.services.store.collection(TRANSFERS).insert({ id, holder: 'other', until: NOW + 60_000 });
+    return ask(app);
+  };
+
 export const putObject: readonly WireCase[] = [
-  { title: 'takes the bytes in', ask: upload(BYTES), status: 204, body: '', everywhere: true },
-  { title: 'more bytes than announced', ask: upload(`${BYTES}!`), ...TOO_LONG, everywhere: true },
-  { title: 'fewer bytes than announced', ask: upload('few'), ...TOO_SHORT },
+  { title: 'stores the bytes', ask: upload(BYTES), status: 204, body: '', everywhere: true },
+  { title: 'rejects more bytes than announced', ask: upload(`${BYTES}!`), ...TOO_LONG, everywhere: true },
+  { title: 'rejects fewer bytes than announced', ask: upload('few'), ...TOO_SHORT },
   {
-    title: 'another type than announced',
+    title: 'rejects a type other than announced',
     ask: upload(BYTES, 'text/html'),
     ...refused('public', {
       status: 400,
-      message: 'Content-Type must be text/plain, as it was announced',
+      message: 'Content-Type must be text/plain, as announced',
     }),
   },
+  { title: 'rejects a second transfer to the same address', ask: whileTaken(upload(BYTES)), ...TAKEN },
   {
-    title: 'a link that has ended',
-    ask: async (world) => {
-      const asked = await upload(BYTES)(world);
-      await world.clock.advance(1);
+    title: 'rejects an expired link',
+    ask: async (app) => {
+      const asked = await upload(BYTES)(app);
+      await app.clock.advance(1);
       return asked;
     },
     ...BAD_LINK,
   },
   {
-    title: 'a link that was made for another object',
-    ask: async (world) => {
-      const asked = await upload(BYTES)(world);
+    title: 'rejects a link for another object',
+    ask: async (app) => {
+      const asked = await upload(BYTES)(app);
       return { ...asked, path: asked.path?.replace('test%2F1', 'test%2F2') ?? '' };
     },
     ...BAD_LINK,
@@ -166,7 +183,7 @@ function part(disposition: string, content: string): string {
 
 const form =
   (body: string, changed: Readonly<Record<string, string>> = {}) =>
-  async ({ services }: World): Promise<Partial<Asked>> => {
+  async ({ services }: TestApp): Promise<Partial<Asked>> => {
     const { fields } = await services.objectLinks.post(TERMS, '');
     const parts = Object.entries({ ...fields, ...changed }).map(([name, value]) =>
       part(`name="${name}"`, value),
@@ -176,12 +193,13 @@ const form =
   };
 
 export const postObject: readonly WireCase[] = [
-  { title: 'takes the bytes in', ask: form(BYTES), status: 204, body: '', everywhere: true },
-  { title: 'more bytes than announced', ask: form(`${BYTES}!`), ...TOO_LONG },
-  { title: 'fewer bytes than announced', ask: form('few'), ...TOO_SHORT },
-  { title: 'a field that was changed', ask: form(BYTES, { size: '13' }), ...BAD_LINK },
+  { title: 'stores the bytes', ask: form(BYTES), status: 204, body: '', everywhere: true },
+  { title: 'rejects more bytes than announced', ask: form(`${BYTES}!`), ...TOO_LONG },
+  { title: 'rejects fewer bytes than announced', ask: form('few'), ...TOO_SHORT },
+  { title: 'rejects a second transfer to the same address', ask: whileTaken(form(BYTES)), ...TAKEN },
+  { title: 'rejects a changed field', ask: form(BYTES, { size: '13' }), ...BAD_LINK },
   {
-    title: 'a body that is no form',
+    title: 'rejects a body that is not a form',
     ask: { body: BYTES, headers: { 'Content-Type': 'text/plain' } },
     ...refused('public', {
       status: 400,
@@ -189,7 +207,7 @@ export const postObject: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a form without a file',
+    title: 'rejects a form without a file',
     ask: { headers: FORM, body: `${part('name="key"', KEY)}--${BOUNDARY}--\r\n` },
     ...refused('public', { status: 400, message: 'the form has no part named file' }),
   },

@@ -16,31 +16,31 @@ function servedAt(headers: Readonly<Record<string, string>>, url: string, title:
 }
 
 export const getDescription: readonly WireCase[] = [
-  servedAt({ Host: 'ai.example.com' }, 'http://ai.example.com', 'names the origin it was asked at'),
+  servedAt({ Host: 'ai.example.com' }, 'http://ai.example.com', 'names the origin of the request'),
   servedAt({ Host: '[::1]:3000' }, 'http://[::1]:3000', 'names an address with a port'),
   servedAt(
     { Host: 'AI.example.com', 'X-Forwarded-Proto': 'https, http' },
     'https://ai.example.com',
-    'believes the protocol that a proxy in front saw',
+    'uses the protocol that a proxy reports',
   ),
   servedAt(
     { Host: 'ai.example.com', 'X-Forwarded-Proto': 'javascript' },
     'http://ai.example.com',
-    'takes no other protocol',
+    'ignores other protocols',
   ),
   ...['evil.com/path', 'a b', 'user@host', '', 'host:123456', '<script>', '-host'].map((host) =>
-    servedAt({ Host: host }, '/', `takes no nonsense for a host: ${JSON.stringify(host)}`),
+    servedAt({ Host: host }, '/', `ignores an invalid Host header: ${JSON.stringify(host)}`),
   ),
   {
-    title: 'names the public address, whatever the request says',
-    world: () => ({ settings: { publicUrl: 'https://ai.example.com/' } }),
+    title: 'contains the public address, whatever the request says',
+    app: () => ({ settings: { publicUrl: 'https://ai.example.com/' } }),
     ask: { headers: { Host: 'other.example.com' } },
     status: 200,
     body: describedAt('https://ai.example.com'),
   },
   { title: 'answers HEAD', ask: { method: 'HEAD' }, status: 200, headers: VARIES, body: '' },
   {
-    title: 'lets every origin ask',
+    title: 'allows every origin',
     ask: {
       method: 'OPTIONS',
       headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'GET' },
@@ -56,6 +56,24 @@ export const getDescription: readonly WireCase[] = [
   },
 ];
 
+export const getApplicationDescription: readonly WireCase[] = [
+  {
+    title: 'describes the operations of the application API',
+    ask: { headers: { Host: 'ai.example.com' } },
+    status: 200,
+    headers: VARIES,
+    body: expect.objectContaining({
+      openapi: '3.1.0',
+      info: expect.objectContaining({ title: 'Questline application API' }),
+      servers: [{ url: 'http://ai.example.com' }],
+      paths: expect.objectContaining({
+        '/api/otc/send': expect.anything(),
+        '/api/sessions/{id}/messages': expect.anything(),
+      }),
+    }),
+  },
+];
+
 const HARDENED = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': expect.stringMatching(/^default-src 'none'; .*style-src 'sha256-[^']+'$/),
@@ -65,7 +83,7 @@ const HARDENED = {
 
 export const getReference: readonly WireCase[] = [
   {
-    title: 'shows every described operation without any script',
+    title: 'shows every described operation without JavaScript',
     status: 200,
     headers: HARDENED,
     body: expect.stringMatching(

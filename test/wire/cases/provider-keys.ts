@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { World } from '../../support/world.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import { badPages, faulted, onePage, refused, type WireCase } from './case.ts';
 
 const KEY = 'sk-marked-0123456789-wxyz';
@@ -14,13 +14,13 @@ const record = (change: object = {}): object => ({
   ...change,
 });
 
-/** Stores keys of the world's user one after the other. @returns their ids. */
-async function stored(world: World, ...bodies: readonly object[]): Promise<string[]> {
+/** Stores keys of the app's user in order. @returns their IDs. */
+async function stored(app: TestApp, ...bodies: readonly object[]): Promise<string[]> {
   const ids: string[] = [];
   for (const body of bodies) {
-    const credential = await world.token();
+    const credential = await app.token();
     const whole = { name: 'Mine', service: 'openai', key: KEY, ...body };
-    const answer = await world.ask('POST', '/api/api-keys/create', { credential, body: whole });
+    const answer = await app.ask('POST', '/api/api-keys/create', { credential, body: whole });
     ids.push(((await answer.json()) as { _id: string })._id);
   }
   return ids;
@@ -30,7 +30,7 @@ const used = (count: number) => ({ 'x-ratelimit-remaining': String(1000 - count)
 
 export const createProviderKey: readonly WireCase[] = [
   {
-    title: 'shows four characters of it, and takes nothing a server decides',
+    title: 'returns the last four characters of the key and ignores fields set by the server',
     ask: {
       body: {
         name: 'Mine',
@@ -49,9 +49,9 @@ export const createProviderKey: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'a second one of a service waits',
-    ask: async (world) => {
-      await stored(world, {});
+    title: 'stores a second key of a service as inactive',
+    ask: async (app) => {
+      await stored(app, {});
       return { body: { name: 'Other', service: 'openai', key: 'sk-other-key-0000' } };
     },
     headers: used(2),
@@ -59,7 +59,7 @@ export const createProviderKey: readonly WireCase[] = [
     body: record({ name: 'Other', keyPreview: '0000', isActive: false }),
   },
   {
-    title: 'an unknown service',
+    title: 'rejects an unknown service',
     ask: { body: { name: 'Mine', service: 'acme', key: KEY } },
     ...faulted(
       'service',
@@ -69,7 +69,7 @@ export const createProviderKey: readonly WireCase[] = [
   ...['sk-éééééééééé', 'short', 'two words of it', 'x'.repeat(501)].map((key): WireCase => {
     const message = 'expected 8 to 500 printable ASCII characters without spaces';
     return {
-      title: `the key ${key.slice(0, 20)}`,
+      title: `rejects the key ${key.slice(0, 20)}`,
       ask: { body: { name: 'Mine', service: 'xai', key } },
       ...faulted('key', `${message}, got ${key.length} characters of text`),
     };
@@ -77,11 +77,11 @@ export const createProviderKey: readonly WireCase[] = [
 ];
 
 export const listProviderKeys: readonly WireCase[] = [
-  { title: 'is empty at first', status: 200, body: { apiKeys: [], pagination: onePage(0) } },
+  { title: 'lists no provider keys at first', status: 200, body: { apiKeys: [], pagination: onePage(0) } },
   {
-    title: "shows the caller's, newest first",
-    ask: async (world) => {
-      await stored(world, {}, { name: 'Other' }, { service: 'gemini' });
+    title: 'lists the provider keys of the caller, newest first',
+    ask: async (app) => {
+      await stored(app, {}, { name: 'Other' }, { service: 'gemini' });
       return { path: '/api/api-keys?sort=name' };
     },
     headers: used(4),
@@ -94,8 +94,8 @@ export const listProviderKeys: readonly WireCase[] = [
   },
   {
     title: 'searches names',
-    ask: async (world) => {
-      await stored(world, {}, { name: 'Other' });
+    ask: async (app) => {
+      await stored(app, {}, { name: 'Other' });
       return { path: '/api/api-keys?search=oth' };
     },
     headers: used(3),
@@ -109,24 +109,24 @@ const NOT_FOUND = refused('application', { status: 404, message: 'API key not fo
 
 export const deleteProviderKey: readonly WireCase[] = [
   {
-    title: 'forgets it',
-    ask: async (world) => ({ path: `/api/api-keys/${(await stored(world, {}))[0]}/delete` }),
+    title: 'deletes a provider key',
+    ask: async (app) => ({ path: `/api/api-keys/${(await stored(app, {}))[0]}/delete` }),
     headers: used(2),
     status: 200,
     body: { success: true, message: 'The API key is deleted' },
     everywhere: true,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown provider key', ...NOT_FOUND },
 ];
 
 export const setActiveProviderKey: readonly WireCase[] = [
   {
-    title: 'uses it',
-    ask: async (world) => ({ path: `/api/api-keys/${(await stored(world, {}, {}))[1]}/set-active` }),
+    title: 'activates a provider key',
+    ask: async (app) => ({ path: `/api/api-keys/${(await stored(app, {}, {}))[1]}/set-active` }),
     headers: used(3),
     status: 200,
     body: { success: true, message: 'The API key is in use' },
     everywhere: true,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown provider key', ...NOT_FOUND },
 ];

@@ -1,18 +1,18 @@
+import type { TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import type { World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON, chatting } from './chat.ts';
 
-/** A quest that somebody has started, and the path to it. */
+/** A quest that the user started, and the path to it. */
 const ofQuest =
   (suffix = '', start = false) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const { key } = await world.issue({ scopes: ['ai:chat'] });
-    const answer = await world.ask('POST', '/api/chat', { body: { message: 'Hi' }, credential: key });
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const { key } = await app.issue({ scopes: ['ai:chat'] });
+    const answer = await app.ask('POST', '/api/chat', { body: { message: 'Hi' }, credential: key });
     const { id } = (await answer.json()) as { id: string };
     if (start) {
-      await world.api.start();
-      await world.settle();
+      await app.api.start();
+      await app.settle();
     }
     return { path: `/api/v1/quests/${id}${suffix}` };
   };
@@ -35,6 +35,7 @@ const pending = {
 const done = {
   ...pending,
   status: 'done',
+  stopReason: 'stop',
   reply: 'Hello.',
   replies: ['Hello.'],
   promptMeta: { model: 'scripted', usage: { inputTokens: 10, outputTokens: 1 }, credits: 0.11 },
@@ -44,25 +45,25 @@ const NOT_FOUND = refused('public', { status: 404, message: 'Quest not found' })
 
 export const getQuest: readonly WireCase[] = [
   {
-    title: 'shows a quest that waits',
-    world: chatting(),
+    title: 'returns a waiting quest',
+    app: chatting(),
     ask: ofQuest(),
     status: 200,
     body: pending,
     everywhere: true,
   },
   {
-    title: 'shows a quest that is done, to its user however signed in',
-    world: chatting(),
+    title: 'returns a finished quest to its user with any credential',
+    app: chatting(),
     caller: 'token',
     ask: ofQuest('', true),
     status: 200,
     body: done,
   },
-  { title: 'an unknown one', world: chatting(), ...NOT_FOUND, everywhere: true },
+  { title: 'answers 404 for an unknown quest', app: chatting(), ...NOT_FOUND, everywhere: true },
   {
-    title: 'a malformed one',
-    world: chatting(),
+    title: 'answers 404 for a malformed quest id',
+    app: chatting(),
     ask: { path: '/api/v1/quests/nothing' },
     ...NOT_FOUND,
   },
@@ -70,19 +71,19 @@ export const getQuest: readonly WireCase[] = [
 
 export const cancelQuest: readonly WireCase[] = [
   {
-    title: 'stops a quest that waits',
-    world: chatting(),
+    title: 'cancels a waiting quest',
+    app: chatting(),
     ask: ofQuest('/cancel'),
     status: 200,
     body: { ...pending, status: 'stopped', reply: 'This turn was cancelled.' },
     everywhere: true,
   },
   {
-    title: 'leaves a quest alone that is done',
-    world: chatting(),
+    title: 'does not change a finished quest',
+    app: chatting(),
     ask: ofQuest('/cancel', true),
     status: 200,
     body: done,
   },
-  { title: 'an unknown one', world: chatting(), ...NOT_FOUND },
+  { title: 'answers 404 for an unknown quest', app: chatting(), ...NOT_FOUND },
 ];

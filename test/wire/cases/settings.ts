@@ -1,36 +1,37 @@
 import { expect } from 'vitest';
+import { createScriptedProvider } from '../../support/model.ts';
 import { asAdmin } from '../../support/people.ts';
 import { faulted, refused, type WireCase } from './case.ts';
 
-const USUAL = { theme: 'system', language: 'en', notifications: { email: true, slack: false } };
+const DEFAULTS = { theme: 'system', language: 'en', notifications: { email: true, slack: false } };
 const FORBIDDEN = refused('application', { status: 403, message: 'Administrators only' });
 
 export const fetchSettings: readonly WireCase[] = [
-  { title: 'shows the usual ones at first', status: 200, body: USUAL, everywhere: true },
+  { title: 'returns the defaults at first', status: 200, body: DEFAULTS, everywhere: true },
   {
-    title: 'shows what was changed',
-    ask: async (world) => {
-      const credential = await world.token();
-      for (const body of [{ theme: 'dark' }, { notifications: { slack: true } }, { language: 'de' }]) {
-        await world.ask('PUT', '/api/settings/own', { credential, body });
+    title: 'returns changed settings',
+    ask: async (app) => {
+      const credential = await app.token();
+      for (const body of [{ theme: 'dark' }, { notifications: { email: false } }, { language: 'de' }]) {
+        await app.ask('PUT', '/api/settings/own', { credential, body });
       }
       return {};
     },
     headers: { 'x-ratelimit-remaining': '996' },
     status: 200,
-    body: { theme: 'dark', language: 'de', notifications: { email: true, slack: true } },
+    body: { theme: 'dark', language: 'de', notifications: { email: false, slack: false } },
   },
   {
-    title: "shows the workspace's own theme",
-    world: () => ({ settings: { defaultTheme: 'sepia' } }),
+    title: 'returns the theme of the workspace',
+    app: () => ({ settings: { defaultTheme: 'sepia' } }),
     status: 200,
-    body: { ...USUAL, theme: 'sepia' },
+    body: { ...DEFAULTS, theme: 'sepia' },
   },
 ];
 
 export const updateOwnSettings: readonly WireCase[] = [
   {
-    title: 'changes what is named, and nothing else',
+    title: 'changes only the named fields',
     ask: {
       body: {
         theme: 'dark',
@@ -42,19 +43,27 @@ export const updateOwnSettings: readonly WireCase[] = [
       },
     },
     status: 200,
-    body: { ...USUAL, theme: 'dark', notifications: { email: false, slack: false } },
+    body: { ...DEFAULTS, theme: 'dark', notifications: { email: false, slack: false } },
     everywhere: true,
   },
   {
-    title: 'a switch that is none',
+    title: 'rejects an invalid boolean',
     ask: { body: { notifications: { email: 'yes' } } },
-    ...faulted(
-      'notifications.email',
-      'Invalid input: expected boolean, received string, got 3 characters of text',
-    ),
+    ...faulted('notifications.email', 'expected boolean, got 3 characters of text'),
   },
   {
-    title: 'a theme without a name',
+    title: 'accepts its own answer',
+    ask: { body: DEFAULTS },
+    status: 200,
+    body: DEFAULTS,
+  },
+  {
+    title: 'rejects a notification type that is not implemented',
+    ask: { body: { notifications: { slack: true } } },
+    ...faulted('notifications.slack', 'nothing sends to Slack, got true'),
+  },
+  {
+    title: 'rejects a theme without a name',
     ask: { body: { theme: '' } },
     ...faulted('theme', 'expected at least 1 character, got 0 characters of text'),
   },
@@ -71,18 +80,19 @@ const ALL = {
   EnableDataLakes: false,
   EnableArtifacts: true,
   EnableAgents: true,
+  AgentPublishing: 'approval',
 };
 
 export const listAdminSettings: readonly WireCase[] = [
   {
-    title: 'shows every one',
+    title: 'returns every setting',
     ask: asAdmin(),
     status: 200,
     body: {
       settings: Object.entries(ALL).map(([settingName, settingValue]) => ({ settingName, settingValue })),
     },
   },
-  { title: 'somebody else', ...FORBIDDEN },
+  { title: 'rejects a user who is not an administrator', ...FORBIDDEN },
 ];
 
 const changed = (key: string, value: unknown): WireCase => ({
@@ -93,36 +103,42 @@ const changed = (key: string, value: unknown): WireCase => ({
 });
 
 const wrong = (key: string, value: unknown, message: string): WireCase => ({
-  title: `${key} as ${JSON.stringify(value)?.slice(0, 40)}`,
+  title: `rejects ${key} as ${JSON.stringify(value)?.slice(0, 40)}`,
   ask: asAdmin({ body: { key, value } }),
   ...faulted('value', message),
 });
 
 export const updateAdminSetting: readonly WireCase[] = [
   { ...changed('allowOpenRegistration', true), everywhere: true },
-  changed('DefaultAPIModel', 'scripted'),
+  { ...changed('DefaultAPIModel', 'scripted'), app: () => ({ models: [createScriptedProvider()] }) },
+  wrong('DefaultAPIModel', 'unknown', "there is no chat model 'unknown'"),
   changed('DefaultImageModel', null),
   changed('defaultFreeCredits', 12.5),
   {
-    title: 'is seen at once by the next call',
-    ask: async (world) => {
-      const ask = await asAdmin()(world);
+    title: 'applies to the next call',
+    ask: async (app) => {
+      const ask = await asAdmin()(app);
       const body = { key: 'EnableDataLakes', value: true };
-      await world.ask('PUT', '/api/settings/update', { credential: await world.token(), body });
-      const [before] = await Promise.all([world.services.switches.current()]);
-      if (!before.EnableDataLakes) throw new Error('the change is not seen');
+      await app.ask('PUT', '/api/settings/update', { credential: await app.token(), body });
+      const [before] = await Promise.all([app.services.adminSettings.current()]);
+      if (!before.EnableDataLakes) throw new Error('the change has no effect');
       return { ...ask, body: { key: 'EnableDataLakes', value: false } };
     },
     headers: { 'x-ratelimit-remaining': '998' },
     status: 200,
     body: { settingName: 'EnableDataLakes', settingValue: false },
   },
-  wrong('enforceCredits', 'no', 'Invalid input: expected boolean, received string, got 2 characters of text'),
+  wrong('enforceCredits', 'no', 'expected boolean, got 2 characters of text'),
   wrong('MaxFileSize', 0, 'Too small: expected number to be >=1, got 0'),
-  wrong('MaxAgentsPerUser', 1.5, 'Invalid input: expected int, received number, got 1.5'),
-  wrong('EnableAgents', null, 'Invalid input: expected boolean, received null, got null'),
+  wrong('MaxAgentsPerUser', 1.5, 'expected int, got 1.5'),
+  wrong(
+    'AgentPublishing',
+    'closed',
+    'Invalid option: expected one of "approval"|"open", got 6 characters of text',
+  ),
+  wrong('EnableAgents', null, 'expected boolean, got null'),
   {
-    title: 'an unknown one',
+    title: 'rejects an unknown setting',
     ask: asAdmin({ body: { key: 'isAdmin', value: true } }),
     status: 422,
     body: {
@@ -138,16 +154,20 @@ export const updateAdminSetting: readonly WireCase[] = [
     },
   },
   {
-    title: 'nothing',
+    title: 'rejects an empty change',
     ask: asAdmin({ body: { key: 'EnableAgents' } }),
-    ...faulted('value', 'expected a value'),
+    ...faulted('value', 'is required'),
   },
-  { title: 'somebody else', ask: { body: { key: 'EnableAgents', value: false } }, ...FORBIDDEN },
+  {
+    title: 'rejects a user who is not an administrator',
+    ask: { body: { key: 'EnableAgents', value: false } },
+    ...FORBIDDEN,
+  },
 ];
 
 export const readServerSettings: readonly WireCase[] = [
   {
-    title: 'tells anybody what they need to know',
+    title: 'returns the public settings to every caller',
     status: 200,
     body: { allowOpenRegistration: false, defaultTheme: 'system' },
     everywhere: true,

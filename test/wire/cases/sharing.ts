@@ -7,9 +7,9 @@ import {
   makeOrganization,
   makeProject,
   makeSession,
-} from '../../support/possessions.ts';
+} from '../../support/owned-resources.ts';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { badPages, faulted, onePage, refused, type WireCase } from './case.ts';
 
 const ID = expect.stringMatching(/^[0-9a-f]{24}$/);
@@ -17,6 +17,7 @@ const AT_NOON = new Date(NOW).toISOString();
 const GRACE = 'grace@example.com';
 
 interface Kind {
+  readonly name: string;
   readonly type: string;
   readonly subject: string;
   readonly make: Maker;
@@ -26,10 +27,12 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   {
     type: 'project',
+    name: 'Engine',
     subject: 'Project',
     make: makeProject,
     shown: {
       id: ID,
+      owner_id: ID,
       name: 'Engine',
       description: 'All about it.',
       session_ids: [],
@@ -40,12 +43,14 @@ const KINDS: readonly Kind[] = [
   },
   {
     type: 'session',
+    name: 'Notes',
     subject: 'Session',
     make: makeSession,
     shown: expect.objectContaining({ id: ID, name: 'Notes', userId: ID, knowledgeIds: [] }),
   },
   {
     type: 'file',
+    name: 'notes.txt',
     subject: 'File',
     make: makeFile,
     shown: expect.objectContaining({
@@ -56,28 +61,35 @@ const KINDS: readonly Kind[] = [
   },
   {
     type: 'agent',
+    name: 'Muse',
     subject: 'Agent',
     make: makeAgent,
     shown: expect.objectContaining({ id: ID, name: 'Muse', ownerId: ID, triggerWords: ['@muse'] }),
   },
   {
     type: 'artifact',
+    name: 'Loop',
     subject: 'Artifact',
     make: makeArtifact,
     shown: expect.objectContaining({ id: ID, type: 'code', title: 'Loop', content: 'for (;;);' }),
   },
   {
     type: 'organization',
+    name: 'Analytical Engines',
     subject: 'Organization',
     make: makeOrganization,
     shown: expect.objectContaining({ _id: ID, name: 'Analytical Engines', memberCount: 1 }),
   },
 ];
 
+const ADA = { name: 'ada', email: 'ada@example.com' };
+
 const invite = (type: string, change: object = {}): object => ({
   _id: ID,
   type,
   resourceId: ID,
+  resource: { type, id: ID, name: KINDS.find((kind) => kind.type === type)?.name },
+  sender: ADA,
   email: GRACE,
   permission: 'read',
   status: 'pending',
@@ -89,67 +101,67 @@ const invite = (type: string, change: object = {}): object => ({
 
 const used = (count: number) => ({ 'x-ratelimit-remaining': String(1000 - count) });
 const DONE = (message: string): object => ({ success: true, message });
-const NOT_YOURS = refused('application', { status: 403, message: 'This is for the owner to do' });
+const NOT_YOURS = refused('application', { status: 403, message: 'Only the owner may do this' });
 
-/** Somebody invites somebody. @returns the invite's id. */
-async function offer(world: World, path: string, email: string, owner = world.user): Promise<string> {
-  const answer = await world.ask('POST', `${path}/invites`, {
-    credential: await world.token(owner),
+/** Invites a user on behalf of another user. @returns the ID of the invite. */
+async function offer(app: TestApp, path: string, email: string, owner = app.user): Promise<string> {
+  const answer = await app.ask('POST', `${path}/invites`, {
+    credential: await app.token(owner),
     body: { email },
   });
   return ((await answer.json()) as { _id: string })._id;
 }
 
 async function answerInvite(
-  world: World,
+  app: TestApp,
   id: string,
   verb: 'accept' | 'refuse',
-  who = world.user,
+  who = app.user,
 ): Promise<void> {
-  await world.ask('POST', `/api/invites/${id}/${verb}`, { credential: await world.token(who) });
+  await app.ask('POST', `/api/invites/${id}/${verb}`, { credential: await app.token(who) });
 }
 
-/** The world's user asks about something of their own. */
+/** A request of the app's user for an own resource. */
 const own =
   (
     { type, make }: Kind,
     suffix = '',
     body?: object,
-    before?: (world: World, path: string) => Promise<void>,
+    before?: (app: TestApp, path: string) => Promise<void>,
   ) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const path = `/api/${type}/${await make(world, world.user)}`;
-    await before?.(world, path);
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const path = `/api/${type}/${await make(app, app.user)}`;
+    await before?.(app, path);
     return { path: `${path}${suffix}`, ...(body !== undefined && { body }) };
   };
 
-/** The world's user asks about something of somebody else's that is shared with them to read. */
+/** A request of the app's user for a resource of another user that is shared to read. */
 const shared =
   ({ type, make }: Kind, suffix = '', body?: object) =>
-  async (world: World): Promise<Partial<Asked>> => {
-    const owner = await world.addUser(GRACE);
-    const path = `/api/${type}/${await make(world, owner)}`;
-    await answerInvite(world, await offer(world, path, 'ada@example.com', owner), 'accept');
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    const owner = await app.addUser(GRACE);
+    const path = `/api/${type}/${await make(app, owner)}`;
+    await answerInvite(app, await offer(app, path, 'ada@example.com', owner), 'accept');
     return { path: `${path}${suffix}`, ...(body !== undefined && { body }) };
   };
 
-const invited = (email: string) => async (world: World, path: string) => {
-  await offer(world, path, email);
+const invited = (email: string) => async (app: TestApp, path: string) => {
+  await offer(app, path, email);
 };
 
-function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
+function getRows(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
   const { type, subject, shown } = kind;
-  // Making one by a call takes a slot where it is counted; all of these are not.
+  // Makers that send requests consume the rate limit; these write to the store.
   const unknown = {
-    title: 'an unknown one',
+    title: 'answers 404 for an unknown resource',
     ...refused('application', { status: 404, message: `${subject} not found` }),
   };
   const unknownWith = (body: object): WireCase => ({ ...unknown, ask: { body } });
   return {
     [`read${subject}`]: [
-      { title: 'shows its owner', ask: own(kind), status: 200, body: shown, everywhere: type === 'project' },
+      { title: 'shows the owner', ask: own(kind), status: 200, body: shown, everywhere: type === 'project' },
       {
-        title: 'shows whom it is shared with',
+        title: 'lists the users it is shared with',
         ask: shared(kind),
         headers: used(2),
         status: 200,
@@ -159,7 +171,7 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
     ],
     [`list${subject}Invites`]: [
       {
-        title: 'shows them',
+        title: 'lists the pending invites',
         ask: own(kind, '/invites', undefined, invited(GRACE)),
         headers: used(2),
         status: 200,
@@ -167,21 +179,21 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
       },
       {
         title: 'searches addresses',
-        ask: own(kind, '/invites?search=eve', undefined, async (world, path) => {
-          await offer(world, path, GRACE);
-          await offer(world, path, 'eve@example.com');
+        ask: own(kind, '/invites?search=eve', undefined, async (app, path) => {
+          await offer(app, path, GRACE);
+          await offer(app, path, 'eve@example.com');
         }),
         headers: used(3),
         status: 200,
         body: { invites: [invite(type, { email: 'eve@example.com' })], pagination: onePage(1) },
       },
-      { title: 'who may read it and no more', ask: shared(kind, '/invites'), headers: used(2), ...NOT_YOURS },
+      { title: 'rejects a reader', ask: shared(kind, '/invites'), headers: used(2), ...NOT_YOURS },
       unknown,
       ...badPages(`/api/${type}/${'0'.repeat(24)}/invites`),
     ],
     [`create${subject}Invite`]: [
       {
-        title: 'offers a share, and takes nothing a server decides',
+        title: 'creates an invite and ignores fields set by the server',
         ask: own(kind, '/invites', {
           email: ' Grace@Example.com',
           permission: 'write',
@@ -198,7 +210,7 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
         everywhere: type === 'project',
       },
       {
-        title: 'a second one while the first is pending',
+        title: 'rejects a second invite while the first is pending',
         ask: own(kind, '/invites', { email: GRACE }, invited(GRACE)),
         headers: used(2),
         ...refused('application', {
@@ -207,22 +219,22 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
         }),
       },
       {
-        title: 'to oneself',
+        title: 'rejects an invite to oneself',
         ask: own(kind, '/invites', { email: 'ada@example.com' }),
         ...faulted('email', 'this is your own address'),
       },
       {
-        title: 'until a time that is past',
+        title: 'rejects an expiry in the past',
         ask: own(kind, '/invites', { email: GRACE, expiresAt: AT_NOON }),
         ...faulted('expiresAt', 'expected a time in the future'),
       },
       {
-        title: 'to no address',
+        title: 'rejects a missing address',
         ask: own(kind, '/invites', { email: 'grace' }),
         ...faulted('email', 'expected an e-mail address, got 5 characters of text'),
       },
       {
-        title: 'who may read it and no more',
+        title: 'rejects a reader',
         ask: shared(kind, '/invites', { email: 'eve@example.com' }),
         headers: used(2),
         ...NOT_YOURS,
@@ -231,26 +243,42 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
     ],
     [`revoke${subject}Sharing`]: [
       {
-        title: 'shuts everybody out',
-        ask: own(kind, '/revokeSharing', undefined, async (world, path) => {
-          const grace = await world.addUser(GRACE);
-          await answerInvite(world, await offer(world, path, GRACE), 'accept', grace);
+        title: 'revokes all shares',
+        ask: own(kind, '/revokeSharing', undefined, async (app, path) => {
+          const grace = await app.addUser(GRACE);
+          await answerInvite(app, await offer(app, path, GRACE), 'accept', grace);
         }),
         headers: used(2),
         status: 200,
-        body: DONE('It is shared no more'),
+        body: DONE('The share is revoked'),
         everywhere: type === 'project',
       },
       {
-        title: 'a user it is not shared with',
+        title: 'answers 404 for a user it is not shared with',
         ask: own(kind, '/revokeSharing', { userId: '0'.repeat(24) }),
         ...refused('application', { status: 404, message: 'User not found' }),
       },
       {
-        title: 'who may read it and no more',
+        title: 'rejects a reader',
         ask: shared(kind, '/revokeSharing'),
         headers: used(2),
         ...NOT_YOURS,
+      },
+      unknown,
+    ],
+    [`leave${subject}`]: [
+      {
+        title: 'ends the share of the caller',
+        ask: shared(kind, '/leave'),
+        headers: used(2),
+        status: 200,
+        body: DONE('The share has ended'),
+        everywhere: type === 'project',
+      },
+      {
+        title: 'rejects the owner',
+        ask: own(kind, '/leave'),
+        ...refused('application', { status: 409, message: 'The owner cannot leave it' }),
       },
       unknown,
     ],
@@ -259,68 +287,71 @@ function rowsOf(kind: Kind): Readonly<Record<string, readonly WireCase[]>> {
 
 const NOT_FOUND = refused('application', { status: 404, message: 'Invite not found' });
 
-/** An invite to the world's user. */
-const toMe = async (world: World): Promise<string> => {
-  const owner = await world.addUser(GRACE);
-  return offer(world, `/api/session/${await makeSession(world, owner)}`, 'ada@example.com', owner);
+/** An invite to the app's user. */
+const toMe = async (app: TestApp): Promise<string> => {
+  const owner = await app.addUser(GRACE);
+  return offer(app, `/api/session/${await makeSession(app, owner)}`, 'ada@example.com', owner);
 };
 
 const readInvite: readonly WireCase[] = [
   {
-    title: 'shows whom it is for',
-    ask: async (world) => ({ path: `/api/invite/${await toMe(world)}` }),
+    title: 'shows the invite to its recipient',
+    ask: async (app) => ({ path: `/api/invite/${await toMe(app)}` }),
     status: 200,
-    body: invite('session', { email: 'ada@example.com' }),
+    body: invite('session', { email: 'ada@example.com', sender: { name: 'grace', email: GRACE } }),
   },
   {
-    title: 'shows who made it',
-    ask: async (world) => {
-      const path = `/api/session/${await makeSession(world, world.user)}`;
-      return { path: `/api/invite/${await offer(world, path, GRACE)}` };
+    title: 'shows the invite to its sender',
+    ask: async (app) => {
+      const path = `/api/session/${await makeSession(app, app.user)}`;
+      return { path: `/api/invite/${await offer(app, path, GRACE)}` };
     },
     headers: used(2),
     status: 200,
     body: invite('session'),
   },
   {
-    title: "somebody else's",
-    ask: async (world) => {
-      const owner = await world.addUser('eve@example.com');
-      const path = `/api/session/${await makeSession(world, owner)}`;
-      return { path: `/api/invite/${await offer(world, path, GRACE, owner)}` };
+    title: 'answers 404 for an invite of another user',
+    ask: async (app) => {
+      const owner = await app.addUser('eve@example.com');
+      const path = `/api/session/${await makeSession(app, owner)}`;
+      return { path: `/api/invite/${await offer(app, path, GRACE, owner)}` };
     },
     ...NOT_FOUND,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown invite', ...NOT_FOUND },
 ];
 
 const listInvites: readonly WireCase[] = [
-  { title: 'is empty at first', status: 200, body: { invites: [], pagination: onePage(0) } },
+  { title: 'lists no invites at first', status: 200, body: { invites: [], pagination: onePage(0) } },
   {
-    title: 'shows pending ones to the own address, and no others',
-    ask: async (world) => {
-      await toMe(world);
-      const eve = await world.addUser('eve@example.com');
+    title: 'lists only pending invites to the own address',
+    ask: async (app) => {
+      await toMe(app);
+      const eve = await app.addUser('eve@example.com');
       for (const email of [GRACE, 'ada@example.com', 'ada@example.com']) {
-        const path = `/api/project/${await makeProjectOf(world, eve)}`;
-        const id = await offer(world, path, email, eve);
-        if (email !== GRACE) await answerInvite(world, id, 'refuse');
+        const path = `/api/project/${await createMakeProject(app, eve)}`;
+        const id = await offer(app, path, email, eve);
+        if (email !== GRACE) await answerInvite(app, id, 'refuse');
       }
       return {};
     },
     headers: used(3),
     status: 200,
-    body: { invites: [invite('session', { email: 'ada@example.com' })], pagination: onePage(1) },
+    body: {
+      invites: [invite('session', { email: 'ada@example.com', sender: { name: 'grace', email: GRACE } })],
+      pagination: onePage(1),
+    },
     everywhere: true,
   },
   {
-    title: 'shows none that has expired',
-    ask: async (world) => {
-      const owner = await world.addUser(GRACE);
-      const path = `/api/session/${await makeSession(world, owner)}/invites`;
+    title: 'omits expired invites',
+    ask: async (app) => {
+      const owner = await app.addUser(GRACE);
+      const path = `/api/session/${await makeSession(app, owner)}/invites`;
       const body = { email: 'ada@example.com', expiresAt: new Date(NOW + 1000).toISOString() };
-      await world.ask('POST', path, { credential: await world.token(owner), body });
-      await world.clock.advance(1000);
+      await app.ask('POST', path, { credential: await app.token(owner), body });
+      await app.clock.advance(1000);
       return {};
     },
     status: 200,
@@ -330,48 +361,50 @@ const listInvites: readonly WireCase[] = [
   ...badPages('/api/invites').filter(({ title }) => !title.includes('search')),
 ];
 
-/** Several of one owner want names of their own. */
-const makeProjectOf: Maker = async (world, owner) => {
-  const body = { name: `Engine ${world.services.ids.next()}`, description: 'All about it.' };
-  const answer = await world.ask('POST', '/api/v1/projects', { credential: await world.token(owner), body });
+/** Names are unique per owner, so each project gets its own. */
+const createMakeProject: Maker = async (app, owner) => {
+  const body = { name: `Engine ${app.services.ids.next()}`, description: 'All about it.' };
+  const answer = await app.ask('POST', '/api/v1/projects', { credential: await app.token(owner), body });
   return ((await answer.json()) as { id: string }).id;
 };
 
-const answered = (verb: 'accept' | 'refuse', message: string): readonly WireCase[] => [
+const answered = (verb: 'accept' | 'refuse', message: string, more: object = {}): readonly WireCase[] => [
   {
-    title: 'is done',
-    ask: async (world) => ({ path: `/api/invites/${await toMe(world)}/${verb}` }),
+    title: 'answers an invite',
+    ask: async (app) => ({ path: `/api/invites/${await toMe(app)}/${verb}` }),
     status: 200,
-    body: DONE(message),
+    body: { ...DONE(message), ...more },
     everywhere: true,
   },
   {
-    title: 'one that was answered',
-    ask: async (world) => {
-      const id = await toMe(world);
-      await answerInvite(world, id, 'refuse');
+    title: 'rejects an answered invite',
+    ask: async (app) => {
+      const id = await toMe(app);
+      await answerInvite(app, id, 'refuse');
       return { path: `/api/invites/${id}/${verb}` };
     },
     headers: used(2),
     ...refused('application', { status: 409, message: 'The invite is no longer pending' }),
   },
   {
-    title: 'one to somebody else, even by who made it',
-    ask: async (world) => {
-      const path = `/api/session/${await makeSession(world, world.user)}`;
-      return { path: `/api/invites/${await offer(world, path, GRACE)}/${verb}` };
+    title: 'rejects an invite to another user, even from its sender',
+    ask: async (app) => {
+      const path = `/api/session/${await makeSession(app, app.user)}`;
+      return { path: `/api/invites/${await offer(app, path, GRACE)}/${verb}` };
     },
     headers: used(2),
     ...NOT_FOUND,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown invite', ...NOT_FOUND },
 ];
 
-/** All of sharing, for every kind of thing. */
+/** The cases of sharing, for every kind of resource. */
 export const SHARING: Readonly<Record<string, readonly WireCase[]>> = {
-  ...Object.assign({}, ...KINDS.map(rowsOf)),
+  ...Object.assign({}, ...KINDS.map(getRows)),
   readInvite,
   listInvites,
-  acceptInvite: answered('accept', 'The invite is accepted'),
+  acceptInvite: answered('accept', 'The invite is accepted', {
+    resource: { type: 'session', id: ID, name: 'Notes' },
+  }),
   refuseInvite: answered('refuse', 'The invite is refused'),
 };

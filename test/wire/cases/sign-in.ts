@@ -1,8 +1,8 @@
 import { USERS } from '@questline/core';
 import { expect } from 'vitest';
 import { adminToken, codeFor } from '../../support/sign-in.ts';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
-import { NOW, type World } from '../../support/world.ts';
 import { refused, type WireCase } from './case.ts';
 
 const SECRETLY = { 'cache-control': 'no-store' };
@@ -19,7 +19,7 @@ const user = (change: object = {}): object => ({
   lastName: null,
   organizationId: null,
   isAdmin: false,
-  preferences: {},
+  preferences: { theme: 'system', language: 'en' },
   ...change,
 });
 
@@ -27,13 +27,13 @@ const slow = (limit: number, per: string, seconds: string): Omit<WireCase, 'titl
   headers: { 'retry-after': seconds },
   ...refused('application', {
     status: 429,
-    message: `Rate limit exceeded: ${limit} requests per ${per} allowed`,
+    message: `Rate limit exceeded: ${limit} ${limit === 1 ? 'request' : 'requests'} per ${per} allowed`,
   }),
 });
 
 export const sendSignInCode: readonly WireCase[] = [
   {
-    title: 'hands out a token',
+    title: 'returns a token',
     ask: { body: { email: ' Ada@Example.com ' } },
     status: 200,
     headers: SECRETLY,
@@ -41,33 +41,33 @@ export const sendSignInCode: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'a second mail at once',
-    ask: async (world) => {
-      await codeFor(world, NEW);
+    title: 'rejects a second mail to the same recipient',
+    ask: async (app) => {
+      await codeFor(app, NEW);
       return { body: { email: NEW } };
     },
     ...slow(1, '30 seconds', '30'),
   },
   {
-    title: 'a sixth mail from one address',
-    ask: async (world) => {
-      for (let count = 0; count < 5; count += 1) await codeFor(world, `a${count}@example.com`);
+    title: 'rejects a sixth mail from one address',
+    ask: async (app) => {
+      for (let count = 0; count < 5; count += 1) await codeFor(app, `a${count}@example.com`);
       return { body: { email: NEW } };
     },
     ...slow(5, '15 minutes', '900'),
   },
   {
-    title: 'a second mail from one address, where the host allows one in an hour',
-    world: () => ({ settings: { signInLimits: { sendFrom: { limit: 1, seconds: 3600 } } } }),
-    ask: async (world) => {
-      await codeFor(world, 'a@example.com');
+    title: 'rejects a second mail from one address when the host allows one per hour',
+    app: () => ({ settings: { signInLimits: { sendFrom: { limit: 1, seconds: 3600 } } } }),
+    ask: async (app) => {
+      await codeFor(app, 'a@example.com');
       return { body: { email: NEW } };
     },
     ...slow(1, '60 minutes', '3600'),
   },
   {
-    title: 'a mailer that fails',
-    world: () => ({ mailer: () => ({ send: () => Promise.reject(new Error('smtp.internal refused')) }) }),
+    title: 'reports a mailer that fails',
+    app: () => ({ mailer: () => ({ send: () => Promise.reject(new Error('smtp.internal refused')) }) }),
     ask: { body: { email: NEW } },
     headers: { 'retry-after': '30' },
     ...refused('application', { status: 503, message: 'The mail could not be sent. Try again shortly.' }),
@@ -76,14 +76,14 @@ export const sendSignInCode: readonly WireCase[] = [
 
 const verified =
   (email: string, change: object = {}) =>
-  async (world: World): Promise<Partial<Asked>> => ({
-    body: { ...(await codeFor(world, email)), ...change },
+  async (app: TestApp): Promise<Partial<Asked>> => ({
+    body: { ...(await codeFor(app, email)), ...change },
   });
 const WRONG = 'The code is wrong or has expired';
 
 export const verifySignInCode: readonly WireCase[] = [
   {
-    title: 'signs in who has an account',
+    title: 'signs in a user with an account',
     ask: verified('ada@example.com'),
     status: 200,
     headers: SECRETLY,
@@ -91,15 +91,25 @@ export const verifySignInCode: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'asks somebody new for a name',
+    title: 'accepts a code with blanks',
+    ask: async (app) => {
+      const { code, ...rest } = await codeFor(app, 'ada@example.com');
+      return { body: { ...rest, code: ` ${code.slice(0, 3)} ${code.slice(3)}\n` } };
+    },
+    status: 200,
+    headers: SECRETLY,
+    body: { ...user(), ...TOKENS },
+  },
+  {
+    title: 'asks a new user for a name',
     ask: verified(NEW),
     status: 200,
     headers: SECRETLY,
     body: { registrationRequired: true, email: NEW, pendingToken: A_PENDING_TOKEN },
   },
   {
-    title: 'registers, and takes nothing a server decides',
-    world: () => ({ settings: { admin: { allowOpenRegistration: true } } }),
+    title: 'registers a user and ignores fields set by the server',
+    app: () => ({ settings: { admin: { allowOpenRegistration: true } } }),
     ask: verified(NEW, {
       username: 'Grace',
       isAdmin: true,
@@ -117,7 +127,7 @@ export const verifySignInCode: readonly WireCase[] = [
     body: { user: user({ username: 'Grace', email: NEW }), ...TOKENS },
   },
   {
-    title: 'a wrong code',
+    title: 'rejects a wrong code',
     ask: verified(NEW, { code: 'x' }),
     ...refused('application', {
       status: 422,
@@ -128,15 +138,15 @@ export const verifySignInCode: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a token of another address',
+    title: 'rejects a token of another address',
     ask: verified(NEW, { email: 'ada@example.com' }),
     ...refused('application', { status: 422, code: 'INVALID_CODE', message: WRONG }),
   },
   {
-    title: 'a code that is ten minutes old',
-    ask: async (world) => {
-      const body = await codeFor(world, NEW);
-      await world.clock.advance(600_000);
+    title: 'rejects a code after ten minutes',
+    ask: async (app) => {
+      const body = await codeFor(app, NEW);
+      await app.clock.advance(600_000);
       return { body };
     },
     status: 422,
@@ -147,7 +157,7 @@ export const verifySignInCode: readonly WireCase[] = [
     },
   },
   {
-    title: 'registration without an invite',
+    title: 'rejects registration without an invite',
     ask: verified(NEW, { username: 'Grace' }),
     ...refused('application', {
       status: 403,
@@ -157,19 +167,19 @@ export const verifySignInCode: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a disabled account',
-    ask: async (world) => {
-      await world.services.store.collection(USERS).update(world.user.id, { disabled: true });
-      return verified('ada@example.com')(world);
+    title: 'rejects a disabled account',
+    ask: async (app) => {
+      await app.services.store.collection(USERS).update(app.user.id, { disabled: true });
+      return verified('ada@example.com')(app);
     },
     ...refused('application', { status: 403, message: 'This account is disabled' }),
   },
   {
-    title: 'an eleventh try from one address',
-    ask: async (world) => {
+    title: 'rejects an eleventh attempt from one address',
+    ask: async (app) => {
       const body = { email: NEW, code: '000000', pendingToken: 'x' };
       for (let count = 0; count < 10; count += 1) {
-        await world.ask('POST', '/api/otc/verify', { credential: null, body });
+        await app.ask('POST', '/api/otc/verify', { credential: null, body });
       }
       return { body };
     },
@@ -185,7 +195,7 @@ const UNAUTHORIZED = {
 export const refreshTokens: readonly WireCase[] = [
   ...(['token', 'refreshToken', 'refresh_token'] as const).map((name): WireCase => {
     return {
-      title: `gives new tokens for the old one as ${name}`,
+      title: `exchanges the old token for new ones as ${name}`,
       ask: async ({ services, user: { id } }) => ({
         body: { [name]: await services.tokens.sign({ id, tokenVersion: 0, typ: 'refresh' }) },
       }),
@@ -195,49 +205,69 @@ export const refreshTokens: readonly WireCase[] = [
     };
   }),
   {
-    title: 'an access token',
-    ask: async (world) => ({ body: { token: await world.token() } }),
+    title: 'rejects an access token',
+    ask: async (app) => ({ body: { token: await app.token() } }),
     ...UNAUTHORIZED,
   },
-  { title: 'nothing', ask: { body: {} }, ...UNAUTHORIZED },
+  { title: 'rejects an empty body', ask: { body: {} }, ...UNAUTHORIZED },
+];
+
+const getRules = (id: string): readonly object[] => [
+  { action: 'read', subject: 'User' },
+  { action: 'update', subject: 'User', conditions: { _id: id } },
+  { action: 'manage', subject: 'Session', conditions: { userId: id } },
+  ...['Project', 'File', 'Artifact'].map((subject) => ({
+    action: 'manage',
+    subject,
+    conditions: { owner_id: id },
+  })),
+  ...['Agent', 'Organization'].map((subject) => ({
+    action: 'manage',
+    subject,
+    conditions: { ownerId: id },
+  })),
+  ...['Session', 'Project', 'File', 'Artifact', 'Agent'].flatMap((subject) => [
+    { action: 'read', subject },
+    { action: 'update', subject, conditions: { permission: 'write' } },
+  ]),
+  { action: 'create', subject: 'Organization' },
+  { action: 'read', subject: 'Organization' },
+  { action: 'manage', subject: 'Invite', conditions: { invitedBy: id } },
+  { action: 'read', subject: 'Invite' },
+  { action: 'read', subject: 'Subscription' },
+  { action: 'manage', subject: 'ApiKey' },
+  { action: 'manage', subject: 'ProviderKey' },
 ];
 
 export const identify: readonly WireCase[] = [
   {
-    title: 'tells who is signed in',
+    title: 'returns the signed-in user',
     status: 200,
     body: ({ user: { id } }) => ({
-      user: user({ _id: id }),
-      permissions: [
-        { action: 'read', subject: 'User', conditions: { _id: id } },
-        { action: 'update', subject: 'User', conditions: { _id: id } },
-        { action: 'manage', subject: 'Session', conditions: { userId: id } },
-        ...['Project', 'File', 'Artifact', 'Agent'].map((subject) => ({
-          action: 'manage',
-          subject,
-          conditions: { ownerId: id },
-        })),
-        { action: 'read', subject: 'Agent', conditions: { isPublic: true } },
-        { action: 'create', subject: 'Organization' },
-        { action: 'manage', subject: 'Organization', conditions: { ownerId: id } },
-        { action: 'manage', subject: 'Invite', conditions: { invitedBy: id } },
-        { action: 'read', subject: 'Subscription', conditions: { userId: id } },
-        { action: 'manage', subject: 'ApiKey', conditions: { userId: id } },
-        { action: 'manage', subject: 'ProviderKey', conditions: { userId: id } },
-      ],
+      user: user({ _id: id, currentCredits: 1000 }),
+      permissions: getRules(id),
       accessToken: A_TOKEN,
     }),
     everywhere: true,
   },
   {
-    title: 'tells an administrator',
-    ask: async (world) => ({ headers: { Authorization: `Bearer ${await adminToken(world)}` } }),
+    title: 'returns an administrator',
+    ask: async (app) => ({ headers: { Authorization: `Bearer ${await adminToken(app)}` } }),
     status: 200,
-    body: {
-      user: user({ isAdmin: true }),
-      permissions: [{ action: 'manage', subject: 'all' }],
+    body: (app) => ({
+      user: user({ isAdmin: true, currentCredits: 1000 }),
+      permissions: [
+        ...getRules(app.user.id),
+        { action: 'manage', subject: 'AdminSetting' },
+        { action: 'manage', subject: 'RegistrationInvite' },
+        { action: 'update', subject: 'User' },
+        ...['User', 'Organization', 'Subscription', 'Agent'].map((subject) => ({
+          action: 'administer',
+          subject,
+        })),
+      ],
       accessToken: A_TOKEN,
-    },
+    }),
   },
 ];
 
@@ -248,9 +278,9 @@ export const logOut: readonly WireCase[] = [
 const FORBIDDEN = refused('application', { status: 403, message: 'Administrators only' });
 const asAdmin =
   (asked: Partial<Asked> = {}) =>
-  async (world: World): Promise<Partial<Asked>> => ({
+  async (app: TestApp): Promise<Partial<Asked>> => ({
     ...asked,
-    headers: { Authorization: `Bearer ${await adminToken(world)}` },
+    headers: { Authorization: `Bearer ${await adminToken(app)}` },
   });
 const invite = (usesLeft: number | null): object => ({
   _id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -261,24 +291,24 @@ const invite = (usesLeft: number | null): object => ({
 
 export const createRegistrationInvites: readonly WireCase[] = [
   {
-    title: 'makes two for one use',
+    title: 'creates two single-use invites',
     ask: asAdmin({ body: { multiple: 2 } }),
     status: 201,
     body: { invites: [invite(1), invite(1)] },
     everywhere: true,
   },
   {
-    title: 'makes one for any number of uses',
+    title: 'creates one invite for unlimited uses',
     ask: asAdmin({ body: { multiple: 1, unlimitedUse: true, usesLeft: 7 } }),
     status: 201,
     body: { invites: [invite(null)] },
   },
-  { title: 'somebody else', ask: { body: { multiple: 1 } }, ...FORBIDDEN },
+  { title: 'rejects a user who is not an administrator', ask: { body: { multiple: 1 } }, ...FORBIDDEN },
 ];
 
 export const listRegistrationInvites: readonly WireCase[] = [
   {
-    title: 'is empty at first',
+    title: 'lists no invites at first',
     ask: asAdmin(),
     status: 200,
     body: {
@@ -286,15 +316,19 @@ export const listRegistrationInvites: readonly WireCase[] = [
       pagination: { page: 1, limit: 20, total: 0, pages: 0, totalPages: 0, hasNext: false, hasPrev: false },
     },
   },
-  { title: 'somebody else', ...FORBIDDEN },
+  { title: 'rejects a user who is not an administrator', ...FORBIDDEN },
 ];
 
 export const deleteRegistrationInvites: readonly WireCase[] = [
   {
-    title: 'deletes, also what is gone',
+    title: 'deletes an invite, also a deleted one',
     ask: asAdmin({ body: { ids: ['0'.repeat(24)] } }),
     status: 200,
     body: { success: true, message: 'The invites are deleted' },
   },
-  { title: 'somebody else', ask: { body: { ids: ['0'.repeat(24)] } }, ...FORBIDDEN },
+  {
+    title: 'rejects a user who is not an administrator',
+    ask: { body: { ids: ['0'.repeat(24)] } },
+    ...FORBIDDEN,
+  },
 ];

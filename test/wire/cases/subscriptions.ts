@@ -1,7 +1,7 @@
 import { fromCredits, subscribe } from '@questline/core';
 import { expect } from 'vitest';
 import { addOrganization, asAdmin } from '../../support/people.ts';
-import { NOW, type World } from '../../support/world.ts';
+import { NOW, type TestApp } from '../../support/test-app.ts';
 import { badPages, onePage, refused, type WireCase } from './case.ts';
 
 const ID = expect.stringMatching(/^[0-9a-f]{24}$/);
@@ -16,12 +16,12 @@ const pro = {
 };
 const trial = { _id: ID, status: 'trial', tier: 'free', currentPeriodEnd: null, creditsRemaining: 7 };
 
-/** Ada has one of her own, and belongs to an organization with a trial; Grace has one too. */
-async function some(world: World): Promise<void> {
-  const { services, user } = world;
-  const other = await world.addUser('grace@example.com');
+/** Ada has a subscription and is a member of an organization with a trial; Grace has one too. */
+async function addSubscriptions(app: TestApp): Promise<void> {
+  const { services, user } = app;
+  const other = await app.addUser('grace@example.com');
   const terms = { tier: 'pro', status: 'active', currentPeriodEnd: END } as const;
-  const { id: organizationId } = await addOrganization(world, { ownerId: other.id, writerIds: [user.id] });
+  const { id: organizationId } = await addOrganization(app, { ownerId: other.id, writerIds: [user.id] });
   const account = `organization:${organizationId}`;
   await services.ledger.grant({ account, amount: fromCredits(7), key: 'start', reason: 'start' });
   await subscribe(services, { userId: user.id }, { ...terms, tier: 'basic' });
@@ -31,11 +31,11 @@ async function some(world: World): Promise<void> {
 }
 
 export const listOwnSubscriptions: readonly WireCase[] = [
-  { title: 'is empty at first', status: 200, body: { subscriptions: [] }, everywhere: true },
+  { title: 'lists no subscriptions at first', status: 200, body: { subscriptions: [] }, everywhere: true },
   {
-    title: "shows the caller's, and those of the caller's organizations",
-    ask: async (world) => {
-      await some(world);
+    title: 'lists the subscriptions of the caller and of their organizations',
+    ask: async (app) => {
+      await addSubscriptions(app);
       return {};
     },
     status: 200,
@@ -45,10 +45,10 @@ export const listOwnSubscriptions: readonly WireCase[] = [
 
 export const listSubscriptions: readonly WireCase[] = [
   {
-    title: 'shows every one',
-    ask: async (world) => {
-      await some(world);
-      return asAdmin({ path: '/api/subscriptions?order=asc' })(world);
+    title: 'lists all subscriptions',
+    ask: async (app) => {
+      await addSubscriptions(app);
+      return asAdmin({ path: '/api/subscriptions?order=asc' })(app);
     },
     status: 200,
     body: {
@@ -63,23 +63,23 @@ export const listSubscriptions: readonly WireCase[] = [
   ...['engines', 'GRACE@'].map(
     (search): WireCase => ({
       title: `finds ${search}`,
-      ask: async (world) => {
-        await some(world);
-        return asAdmin({ path: `/api/subscriptions?search=${search}` })(world);
+      ask: async (app) => {
+        await addSubscriptions(app);
+        return asAdmin({ path: `/api/subscriptions?search=${search}` })(app);
       },
       status: 200,
       body: { subscriptions: [expect.objectContaining({ _id: ID })], pagination: onePage(1) },
     }),
   ),
   {
-    title: 'finds the ones of more people than a store shows at once',
-    ask: async (world) => {
+    title: 'finds subscriptions of more users than one page of the store',
+    ask: async (app) => {
       const terms = { tier: 'pro', status: 'active', currentPeriodEnd: END } as const;
       for (let count = 0; count < 1001; count += 1) {
-        const { id } = await world.addUser(`many-${count}@example.com`);
-        await subscribe(world.services, { userId: id }, terms);
+        const { id } = await app.addUser(`many-${count}@example.com`);
+        await subscribe(app.services, { userId: id }, terms);
       }
-      return asAdmin({ path: '/api/subscriptions?search=many-&limit=1' })(world);
+      return asAdmin({ path: '/api/subscriptions?search=many-&limit=1' })(app);
     },
     status: 200,
     body: {
@@ -87,6 +87,9 @@ export const listSubscriptions: readonly WireCase[] = [
       pagination: { ...onePage(1001), limit: 1, pages: 1001, totalPages: 1001, hasNext: true },
     },
   },
-  { title: 'somebody else', ...refused('application', { status: 403, message: 'Administrators only' }) },
+  {
+    title: 'rejects a user who is not an administrator',
+    ...refused('application', { status: 403, message: 'Administrators only' }),
+  },
   ...badPages('/api/subscriptions'),
 ];

@@ -1,4 +1,4 @@
-import { WebToolError, type WebTools } from '@questline/core';
+import { WebToolError, type WebTools } from '@questline/core/ports';
 import { ID, type WireCase } from './case.ts';
 
 const web: WebTools = {
@@ -20,8 +20,8 @@ const failure = (errorType: string, error: string) => ({
 
 export const executeTool: readonly WireCase[] = [
   {
-    title: 'tells what a tool found, as a value and as text',
-    world: () => ({ web }),
+    title: 'returns the result of a tool as a value and as text',
+    app: () => ({ web }),
     ask: { body: { toolName: 'web_search', input: { query: 'lighthouse', num_results: 2 } } },
     status: 200,
     body: {
@@ -34,21 +34,21 @@ export const executeTool: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'says of a failed tool why it failed',
-    world: () => ({ web }),
+    title: 'reports why a tool failed',
+    app: () => ({ web }),
     ask: { body: { toolName: 'web_fetch', input: { url: 'http://inside.example' } } },
     status: 500,
     body: failure('INVALID_INPUT', 'url: this address is not on the open internet.'),
   },
   {
-    title: 'keeps an unknown failure to itself',
-    world: () => ({ web }),
+    title: 'hides an unknown failure',
+    app: () => ({ web }),
     ask: { body: { toolName: 'web_fetch', input: { url: 'http://broken.example' } } },
     status: 500,
     body: failure('UNKNOWN', 'The tool failed.'),
   },
   {
-    title: 'says that a tool is not configured',
+    title: 'reports that a tool is not configured',
     ask: { body: { toolName: 'weather_info', input: { lat: 59.9, lon: 10.7 } } },
     status: 500,
     body: failure('API_KEY_MISSING', 'Weather is not configured on this server.'),

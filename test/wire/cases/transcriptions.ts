@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { refusalBody } from '../../support/expected.ts';
 import { createSoundStudio, type SoundStudio } from '../../support/media.ts';
-import { NOW, type World, type WorldOptions } from '../../support/world.ts';
+import { NOW, type TestApp, type TestAppOptions } from '../../support/test-app.ts';
 import { ID, refused, type WireCase } from './case.ts';
 import { AN_ID } from './chat.ts';
 
-const world = (): WorldOptions => ({ models: [createSoundStudio()] });
+const app = (): TestAppOptions => ({ models: [createSoundStudio()] });
 
-const failing = (): WorldOptions => ({
+const failing = (): TestAppOptions => ({
   models: [createSoundStudio({ onRecording: (call) => call.fail(new ProviderError('failed', 'secret')) })],
 });
 
-const silent = (): WorldOptions => ({ models: [createSoundStudio({ onRecording: () => undefined })] });
+const silent = (): TestAppOptions => ({ models: [createSoundStudio({ onRecording: () => undefined })] });
 
 const FAILED = {
   status: 502,
@@ -27,7 +27,7 @@ const MISSING = {
 };
 const LATE = {
   status: 504,
-  message: 'The recording took longer than a request may take.',
+  message: 'The transcription exceeded the request timeout.',
   errorCode: 'request_timeout',
 };
 
@@ -35,8 +35,8 @@ const announced = { mime_type: 'audio/wav', file_size: 4 };
 
 export const createTranscriptionUpload: readonly WireCase[] = [
   {
-    title: 'says where to send it',
-    world,
+    title: 'returns an upload address',
+    app,
     ask: { body: announced },
     status: 201,
     body: {
@@ -48,8 +48,8 @@ export const createTranscriptionUpload: readonly WireCase[] = [
     everywhere: true,
   },
   {
-    title: 'a type that is no recording',
-    world,
+    title: 'rejects a type that is not audio or video',
+    app,
     ask: { body: { ...announced, mime_type: 'video/mp4' } },
     ...refused('public', {
       status: 422,
@@ -57,8 +57,8 @@ export const createTranscriptionUpload: readonly WireCase[] = [
     }),
   },
   {
-    title: 'more than may be sent',
-    world,
+    title: 'rejects a recording that is too large',
+    app,
     ask: { body: { ...announced, file_size: 26_214_401 } },
     ...refused('public', {
       status: 422,
@@ -66,15 +66,15 @@ export const createTranscriptionUpload: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a field that is not known',
-    world,
+    title: 'rejects an unknown field',
+    app,
     ask: { body: { ...announced, language: 'en' } },
     ...refused('public', { status: 422, message: 'Unrecognized key: "language"' }),
   },
 ];
 
-/** An upload that has arrived. */
-async function sent(one: World): Promise<{ body: { file_key: string } }> {
+/** A completed upload. */
+async function sent(one: TestApp): Promise<{ body: { file_key: string } }> {
   const { key } = await one.issue({ scopes: ['ai:generate'] });
   const answer = await one.ask('POST', '/api/v1/transcriptions/uploads', {
     body: announced,
@@ -86,27 +86,32 @@ async function sent(one: World): Promise<{ body: { file_key: string } }> {
   return { body: { file_key } };
 }
 
-/** Lets a minute pass while the caller waits, once the provider has been asked. */
-async function waitTooLong(one: World): Promise<void> {
+/** Advances the clock by a minute once the provider was called, while the client waits. */
+async function waitTooLong(one: TestApp): Promise<void> {
   const [studio] = one.services.providers as readonly SoundStudio[];
   while (studio?.recordings.length === 0) await turn();
   await one.clock.advance(60_000);
 }
 
 export const createTranscription: readonly WireCase[] = [
-  { title: 'writes down what is said', world, ask: sent, status: 200, body: { text: 'Hello.' } },
+  { title: 'transcribes a recording', app, ask: sent, status: 200, body: { text: 'Hello.' } },
   {
-    title: 'an unknown one',
-    world,
+    title: 'answers 404 for an unknown recording',
+    app,
     ask: { body: { file_key: '0'.repeat(24) } },
     ...refused('public', { status: 404, message: 'Upload not found' }),
     everywhere: true,
   },
-  { title: 'a provider that fails', world: failing, ask: sent, ...refused('public', FAILED) },
-  { title: 'no provider', world: () => ({ models: [] }), ask: sent, ...refused('public', MISSING) },
+  { title: 'reports a provider that fails', app: failing, ask: sent, ...refused('public', FAILED) },
   {
-    title: 'a recording that takes too long',
-    world: silent,
+    title: 'rejects a server without a provider',
+    app: () => ({ models: [] }),
+    ask: sent,
+    ...refused('public', MISSING),
+  },
+  {
+    title: 'reports a transcription that takes too long',
+    app: silent,
     ask: async (one) => {
       const asked = await sent(one);
       void waitTooLong(one);
@@ -123,22 +128,22 @@ const form = (name = 'file', type = 'audio/wav') => ({
 
 export const transcribeAtOnce: readonly WireCase[] = [
   {
-    title: 'writes down what is said',
-    world,
+    title: 'transcribes a recording',
+    app,
     ask: form(),
     status: 200,
     body: { text: 'Hello.' },
     everywhere: true,
   },
   {
-    title: 'a form without a file',
-    world,
+    title: 'rejects a form without a file',
+    app,
     ask: form('sound'),
     ...refused('application', { status: 400, message: 'the form has no part named file' }),
   },
   {
-    title: 'a form that is announced larger than a recording may be',
-    world,
+    title: 'rejects a form whose declared length is too large',
+    app,
     ask: {
       ...form(),
       headers: { ...form().headers, 'Content-Length': String(26_214_400 + 2 ** 16 + 1) },
@@ -150,8 +155,8 @@ export const transcribeAtOnce: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a form with much else in it',
-    world,
+    title: 'accepts a form with many other fields',
+    app,
     ask: {
       ...form(),
       body: `--xyz\r\nContent-Disposition: form-data; name="note"\r\n\r\n${'x'.repeat(4097)}\r\n${form().body}`,
@@ -162,8 +167,8 @@ export const transcribeAtOnce: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a file that is no recording',
-    world,
+    title: 'rejects a file that is not a recording',
+    app,
     ask: form('file', 'image/png'),
     ...refused('application', {
       status: 422,
@@ -171,20 +176,20 @@ export const transcribeAtOnce: readonly WireCase[] = [
     }),
   },
   {
-    title: 'a provider that fails',
-    world: failing,
+    title: 'reports a provider that fails',
+    app: failing,
     ask: form(),
     ...refused('application', { status: 502, message: FAILED.message, code: 'PROVIDER_ERROR' }),
   },
   {
-    title: 'no provider',
-    world: () => ({ models: [] }),
+    title: 'rejects a server without a provider',
+    app: () => ({ models: [] }),
     ask: form(),
     ...refused('application', { status: 503, message: MISSING.message, code: 'PROVIDER_ERROR' }),
   },
   {
-    title: 'a recording that takes too long',
-    world: silent,
+    title: 'reports a transcription that takes too long',
+    app: silent,
     ask: async (one) => {
       void waitTooLong(one);
       return form();

@@ -1,10 +1,13 @@
 import { USERS } from '@questline/core';
 import { expect } from 'vitest';
 import { addOrganization, asAdmin } from '../../support/people.ts';
-import type { World } from '../../support/world.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import { badPages, onePage, refused, type WireCase } from './case.ts';
 
 const ID = expect.stringMatching(/^[0-9a-f]{24}$/);
+
+/** The theme and language of users without a choice. */
+const DEFAULTS = { theme: 'system', language: 'en' };
 
 const user = (username: string, change: object = {}): object => ({
   _id: ID,
@@ -14,24 +17,24 @@ const user = (username: string, change: object = {}): object => ({
   lastName: null,
   organizationId: null,
   isAdmin: false,
-  preferences: {},
+  preferences: DEFAULTS,
   ...change,
 });
-const { email: _, ...grace } = user('grace') as { email: string };
+const { email: _, ...grace } = user('grace', { preferences: {} }) as { email: string };
 
-/** Ada and Grace are of one organization; Eve is of none. */
-async function people(world: World): Promise<{ grace: string; eve: string; organization: string }> {
-  const [one, other] = [await world.addUser('grace@example.com'), await world.addUser('eve@example.com')];
-  const { id } = await addOrganization(world, { readerIds: [one.id] });
-  await world.services.store
+/** Ada and Grace are members of one organization; Eve is not. */
+async function people(app: TestApp): Promise<{ grace: string; eve: string; organization: string }> {
+  const [one, other] = [await app.addUser('grace@example.com'), await app.addUser('eve@example.com')];
+  const { id } = await addOrganization(app, { readerIds: [one.id] });
+  await app.services.store
     .collection(USERS)
     .update(one.id, { organizationId: id, preferences: { theme: 'dark' } });
   return { grace: one.id, eve: other.id, organization: id };
 }
 
 const listed = (query = '') => ({
-  ask: async (world: World) => {
-    const { organization } = await people(world);
+  ask: async (app: TestApp) => {
+    const { organization } = await people(app);
     return { path: `/api/users?sort=username&order=asc&${query.replace('ORGANIZATION', organization)}` };
   },
   status: 200,
@@ -39,28 +42,28 @@ const listed = (query = '') => ({
 
 export const listUsers: readonly WireCase[] = [
   {
-    title: 'shows the caller alone at first',
+    title: 'lists only the caller at first',
     status: 200,
     body: { users: [user('ada')], pagination: onePage(1, 10) },
     everywhere: true,
   },
   {
-    title: 'shows members of own organizations, without their addresses',
+    title: 'lists members of own organizations without addresses',
     ...listed(),
     body: { users: [user('ada'), { ...grace, organizationId: ID }], pagination: onePage(2, 10) },
   },
   {
-    title: 'shows an administrator everybody',
-    ask: async (world) => {
-      await people(world);
-      return asAdmin({ path: '/api/users?sort=username&order=asc' })(world);
+    title: 'lists all users for an administrator',
+    ask: async (app) => {
+      await people(app);
+      return asAdmin({ path: '/api/users?sort=username&order=asc' })(app);
     },
     status: 200,
     body: {
       users: [
         user('ada', { isAdmin: true }),
         user('eve'),
-        user('grace', { organizationId: ID, preferences: { theme: 'dark' } }),
+        user('grace', { organizationId: ID, preferences: { theme: 'dark', language: 'en' } }),
       ],
       pagination: onePage(3, 10),
     },
@@ -71,7 +74,7 @@ export const listUsers: readonly WireCase[] = [
     body: { users: [{ ...grace, organizationId: ID }], pagination: onePage(1, 10) },
   },
   {
-    title: 'finds nobody by an address that is not shown',
+    title: 'finds no user by a hidden address',
     ...listed('search=grace@'),
     body: { users: [], pagination: onePage(0, 10) },
   },
@@ -81,15 +84,15 @@ export const listUsers: readonly WireCase[] = [
     body: { users: [user('ada'), { ...grace, organizationId: ID }], pagination: onePage(2, 10) },
   },
   {
-    title: 'lists nobody of an organization that is unknown',
+    title: 'lists no users of an unknown organization',
     ...listed(`organizationId=${'0'.repeat(24)}`),
     body: { users: [], pagination: onePage(0, 10) },
   },
   {
-    title: "lists nobody of somebody else's organization",
-    ask: async (world) => {
-      const { eve } = await people(world);
-      const { id } = await addOrganization(world, { ownerId: eve, readerIds: [] });
+    title: 'lists no users of another organization',
+    ask: async (app) => {
+      const { eve } = await people(app);
+      const { id } = await addOrganization(app, { ownerId: eve, readerIds: [] });
       return { path: `/api/users?organizationId=${id}` };
     },
     status: 200,
@@ -101,7 +104,7 @@ export const listUsers: readonly WireCase[] = [
     body: { users: [], pagination: onePage(0, 10) },
   },
   {
-    title: 'gives pages',
+    title: 'returns pages',
     ...listed('limit=1&page=2'),
     body: {
       users: [{ ...grace, organizationId: ID }],
@@ -115,28 +118,132 @@ const NOT_FOUND = refused('application', { status: 404, message: 'User not found
 
 export const getUser: readonly WireCase[] = [
   {
-    title: 'shows oneself',
-    ask: (world) => ({ path: `/api/users/${world.user.id}` }),
+    title: 'returns the caller',
+    ask: (app) => ({ path: `/api/users/${app.user.id}` }),
     status: 200,
     body: user('ada'),
     everywhere: true,
   },
   {
-    title: 'shows a member of an own organization',
-    ask: async (world) => ({ path: `/api/users/${(await people(world)).grace}` }),
+    title: 'returns a member of an own organization',
+    ask: async (app) => ({ path: `/api/users/${(await people(app)).grace}` }),
     status: 200,
     body: { ...grace, organizationId: ID },
   },
   {
-    title: 'shows an administrator anybody',
-    ask: async (world) => asAdmin({ path: `/api/users/${(await people(world)).eve}` })(world),
+    title: 'returns any user to an administrator',
+    ask: async (app) => asAdmin({ path: `/api/users/${(await people(app)).eve}` })(app),
     status: 200,
     body: user('eve'),
   },
   {
-    title: 'somebody else',
-    ask: async (world) => ({ path: `/api/users/${(await people(world)).eve}` }),
+    title: 'answers 404 for another user',
+    ask: async (app) => ({ path: `/api/users/${(await people(app)).eve}` }),
     ...NOT_FOUND,
   },
-  { title: 'an unknown one', ...NOT_FOUND },
+  { title: 'answers 404 for an unknown user', ...NOT_FOUND },
+];
+
+export const updateUser: readonly WireCase[] = [
+  {
+    title: 'changes the names of the caller and ignores fields set by the server',
+    ask: (app) => ({
+      path: `/api/users/${app.user.id}`,
+      body: { firstName: ' Ada ', lastName: 'Lovelace', isAdmin: true, email: 'x@example.com', tier: 'pro' },
+    }),
+    status: 200,
+    body: user('ada', { firstName: 'Ada', lastName: 'Lovelace' }),
+    everywhere: true,
+  },
+  {
+    title: 'removes a name',
+    ask: async (app) => {
+      await app.services.store.collection(USERS).update(app.user.id, { firstName: 'Ada' });
+      return { path: `/api/users/${app.user.id}`, body: { firstName: null, username: 'countess' } };
+    },
+    status: 200,
+    body: user('ada', { username: 'countess' }),
+  },
+  {
+    title: 'rejects an empty name',
+    ask: (app) => ({ path: `/api/users/${app.user.id}`, body: { lastName: ' ' } }),
+    ...refused('application', {
+      status: 422,
+      message: 'lastName: expected at least 1 character, got 1 characters of text',
+      details: [{ path: 'lastName', message: 'expected at least 1 character, got 1 characters of text' }],
+    }),
+  },
+  {
+    title: 'rejects a change of another member',
+    ask: async (app) => ({ path: `/api/users/${(await people(app)).grace}`, body: { firstName: 'G' } }),
+    ...refused('application', { status: 403, message: 'You may change only your own user' }),
+  },
+  {
+    title: 'changes any user for an administrator',
+    ask: async (app) =>
+      asAdmin({ path: `/api/users/${(await people(app)).eve}`, body: { firstName: 'Eve' } })(app),
+    status: 200,
+    body: user('eve', { firstName: 'Eve' }),
+  },
+  {
+    title: 'answers 404 for another user',
+    ask: async (app) => ({ path: `/api/users/${(await people(app)).eve}`, body: {} }),
+    ...NOT_FOUND,
+  },
+];
+
+const ACCESS = { isAdmin: true };
+
+/** A request of an administrator that changes the access of Grace, or of the user with `id`. */
+const changed = (body: object, id?: string) => ({
+  ask: async (app: TestApp) => {
+    const made = await people(app);
+    return asAdmin({ path: `/api/users/${id ?? made.grace}/access`, body })(app);
+  },
+});
+
+export const changeUserAccess: readonly WireCase[] = [
+  {
+    title: 'rejects a user who is not an administrator',
+    ask: async (app) => ({ path: `/api/users/${(await people(app)).grace}/access`, body: ACCESS }),
+    ...refused('application', {
+      status: 403,
+      code: 'FORBIDDEN',
+      message: 'Only administrators may do this',
+    }),
+  },
+  {
+    title: 'promotes a user',
+    ...changed(ACCESS),
+    status: 200,
+    body: user('grace', {
+      isAdmin: true,
+      organizationId: ID,
+      preferences: { theme: 'dark', language: 'en' },
+    }),
+  },
+  {
+    title: 'disables a user and shows it to administrators',
+    ...changed({ disabled: true }),
+    status: 200,
+    body: user('grace', {
+      disabled: true,
+      organizationId: ID,
+      preferences: { theme: 'dark', language: 'en' },
+    }),
+  },
+  {
+    title: "rejects a change of the administrator's own access",
+    ask: async (app) => asAdmin({ path: `/api/users/${app.user.id}/access`, body: { isAdmin: false } })(app),
+    ...refused('application', {
+      status: 409,
+      code: 'CONFLICT',
+      message: 'You cannot change the access of your own account',
+    }),
+  },
+  {
+    title: 'reports an unknown user',
+    ...changed(ACCESS, '0'.repeat(24)),
+    ...refused('application', { status: 404, code: 'NOT_FOUND', message: 'User not found' }),
+  },
 ];

@@ -2,11 +2,11 @@ export const CHART_KINDS = ['bar', 'line', 'area', 'pie', 'scatter'] as const;
 
 export interface Series {
   readonly name: string;
-  /** One for each label; undefined where the point has none. */
+  /** One value per label; undefined where the point has no value. */
   readonly values: readonly (number | undefined)[];
 }
 
-/** Numbers to draw, as far as they are such. */
+/** The data of a chart. */
 export interface ChartData {
   readonly kind: (typeof CHART_KINDS)[number];
   readonly title: string;
@@ -16,7 +16,7 @@ export interface ChartData {
   readonly series: readonly Series[];
 }
 
-/** Reads what a tool has made. @returns undefined for anything that is no chart: it came through a model. */
+/** Parses the output of a tool. @returns undefined for anything that is no chart: the model may have changed it. */
 export function readChart(payload: unknown): ChartData | undefined {
   if (!isRecord(payload) || !Array.isArray(payload.data) || !Array.isArray(payload.series)) return undefined;
   const { x, title } = payload;
@@ -24,7 +24,7 @@ export function readChart(payload: unknown): ChartData | undefined {
   if (kind === undefined || typeof x !== 'string') return undefined;
   const points = payload.data.filter(isRecord);
   const names = payload.series.filter((name) => typeof name === 'string');
-  const series = names.map((name) => ({ name, values: points.map((point) => numberOf(point[name])) }));
+  const series = names.map((name) => ({ name, values: points.map((point) => toNumber(point[name])) }));
   if (points.length === 0 || !series.some(({ values }) => values.some((value) => value !== undefined))) {
     return undefined;
   }
@@ -32,7 +32,7 @@ export function readChart(payload: unknown): ChartData | undefined {
   return { kind, x, labels, series, title: typeof title === 'string' ? title : names.join(', ') };
 }
 
-export function numberOf(value: unknown): number | undefined {
+export function toNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

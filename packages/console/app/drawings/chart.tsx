@@ -1,15 +1,17 @@
 import type { ComponentChildren } from 'preact';
-import { type ChartData, numberOf } from './chart-data.ts';
+import { type ChartData, toNumber } from './chart-data.ts';
 import { Pie } from './pie.tsx';
-import { type Scale, scaleOf, shown } from './scale.ts';
+import { getScale, type Scale, shown } from './scale.ts';
 
 const WIDTH = 640;
 const HEIGHT = 320;
 const PLOT = { left: 56, right: WIDTH - 12, top: 12, bottom: HEIGHT - 36 };
-/** So many names fit below each other's sides. */
-const MOST_NAMES = 12;
+/** The most labels side by side on an axis, and the width of a letter and of the gap between labels. */
+const MAX_NAMES = 12;
+const LETTER = 7.5;
+const GAP = 12;
 
-/** A chart, and its numbers for whoever does not see it. */
+/** A chart, and its numbers as a table for screen readers. */
 export function Chart({ chart }: { chart: ChartData }) {
   const { title, kind, series } = chart;
   return (
@@ -38,16 +40,18 @@ export function Chart({ chart }: { chart: ChartData }) {
 function Plot({ chart }: { chart: ChartData }) {
   const { kind, labels, series } = chart;
   const values = series.flatMap((one) => one.values.filter((value) => value !== undefined));
-  const y = scaleOf(values, { from: PLOT.bottom, to: PLOT.top, withZero: kind !== 'scatter' });
-  const numbers = labels.map(numberOf);
+  const y = getScale(values, { from: PLOT.bottom, to: PLOT.top, withZero: kind !== 'scatter' });
+  const numbers = labels.map(toNumber);
   const known = numbers.filter((value) => value !== undefined);
   const x =
     kind === 'scatter' && known.length === numbers.length
-      ? scaleOf(known, { from: PLOT.left, to: PLOT.right, withZero: false })
+      ? getScale(known, { from: PLOT.left, to: PLOT.right, withZero: false })
       : undefined;
   const width = (PLOT.right - PLOT.left) / labels.length;
   const centre = (at: number): number => x?.at(numbers[at] ?? 0) ?? PLOT.left + (at + 0.5) * width;
-  const every = Math.ceil(labels.length / MOST_NAMES);
+  const longest = Math.max(1, ...labels.map((label) => Math.min(label.length, 14)));
+  const fitting = Math.floor((PLOT.right - PLOT.left) / (longest * LETTER + GAP));
+  const every = Math.ceil(labels.length / Math.min(MAX_NAMES, fitting));
   return (
     <>
       <Grid y={y} />
@@ -76,14 +80,14 @@ function Plot({ chart }: { chart: ChartData }) {
                 const size = { x: left, y: top, width: Math.max(each - 1, 0.5), height: bottom - top };
                 return <rect key={point} {...size} rx="2" />;
               })
-            : marksOf(kind, heights, centre, y)}
+            : getMarks(kind, heights, centre, y)}
         </g>
       ))}
     </>
   );
 }
 
-function marksOf(
+function getMarks(
   kind: ChartData['kind'],
   values: readonly (number | undefined)[],
   centre: (at: number) => number,

@@ -7,7 +7,7 @@ interface PieProps {
   readonly height: number;
 }
 
-/** The parts of the first series, with their names beside them. What is not above zero has no part. */
+/** The first series as slices with a legend. Values of zero or less have no slice. */
 export function Pie({ chart: { labels, series }, width, height }: PieProps) {
   const values = labels.map((_, at) => Math.max(series[0]?.values[at] ?? 0, 0));
   const sum = values.reduce((total, value) => total + value, 0);
@@ -29,7 +29,7 @@ export function Pie({ chart: { labels, series }, width, height }: PieProps) {
             {to - from > 0.9999 ? (
               <circle cx={cx} cy={cy} r={radius} />
             ) : (
-              <path class="slice" d={sliceOf(cx, cy, radius, from, to)} />
+              <path class="slice" d={drawSlice(cx, cy, radius, from, to)} />
             )}
           </g>
         ))}
@@ -48,8 +48,8 @@ export function Pie({ chart: { labels, series }, width, height }: PieProps) {
   );
 }
 
-/** From the top, clockwise; parts of a whole turn. */
-function sliceOf(cx: number, cy: number, radius: number, from: number, to: number): string {
+/** A slice; angles are fractions of a turn, clockwise from the top. */
+function drawSlice(cx: number, cy: number, radius: number, from: number, to: number): string {
   const place = (turn: number): string => {
     const angle = turn * 2 * Math.PI - Math.PI / 2;
     return `${(cx + radius * Math.cos(angle)).toFixed(2)} ${(cy + radius * Math.sin(angle)).toFixed(2)}`;

@@ -1,11 +1,11 @@
-import { credits } from './basics.tsx';
+import { credits } from './format.ts';
 
 export interface Bar {
   readonly label: string;
   readonly value: number;
 }
 
-/** Amounts below each other, longest first to compare. Whoever does not see the bars reads the amounts. */
+/** Horizontal bars with their amounts as text. */
 export function Bars({ title, bars }: { title: string; bars: readonly Bar[] }) {
   const most = Math.max(...bars.map(({ value }) => value), 0);
   return (

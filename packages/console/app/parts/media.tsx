@@ -1,4 +1,4 @@
-/** A file that can be looked at or listened to in the page. */
+/** An image, audio or video player for a file. */
 export interface Shown {
   readonly name: string;
   readonly url: string;
@@ -15,10 +15,10 @@ export function MediaShown({ name, url, mimeType }: Shown) {
   const [kind] = mimeType.split('/');
   if (kind === 'image') return <img class="media" src={url} alt={name} />;
   return kind === 'audio' ? (
-    // biome-ignore lint/a11y/useMediaCaption: what people upload and models make has none.
+    // biome-ignore lint/a11y/useMediaCaption: uploaded and generated media have no captions.
     <audio class="media" src={url} controls aria-label={name} />
   ) : (
-    // biome-ignore lint/a11y/useMediaCaption: what people upload and models make has none.
+    // biome-ignore lint/a11y/useMediaCaption: uploaded and generated media have no captions.
     <video class="media" src={url} controls aria-label={name} />
   );
 }

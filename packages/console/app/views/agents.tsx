@@ -1,63 +1,97 @@
+import { Bot, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
-import { call } from '../api.ts';
+import { useApp } from '../context.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Dialog, Fault, Field, sure, Table, textOf, View, Waiting } from '../parts/basics.tsx';
-import type { Agent, CursorPage } from '../records.ts';
+import { Icon } from '../parts/icon.tsx';
+import { ShareDialog } from '../parts/share-dialog.tsx';
+import { Table } from '../parts/table.tsx';
+import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
+import type { Agent, AgentPublication, CursorPage, ListedAgent } from '../records.ts';
+import { AgentEditor } from './agent-editor.tsx';
+
+type Opened = { readonly how: 'new' } | { readonly how: 'edit' | 'share'; readonly agent: ListedAgent };
 
 export function Agents() {
-  const [edited, setEdited] = useState<Agent | 'new'>();
-  const list = useLoad('agents', (signal) =>
-    call<CursorPage<Agent>>('GET', '/api/v1/agents?limit=100', undefined, signal),
-  );
+  const { ask } = useApp();
+  const [opened, setOpened] = useState<Opened>();
+  const list = useLoad('agents and publications', async (get) => {
+    const [{ data }, { agents }] = await Promise.all([
+      get<CursorPage<Agent>>('/api/v1/agents?limit=100'),
+      get<{ agents: readonly AgentPublication[] }>('/api/agents?limit=100'),
+    ]);
+    const byId = new Map(agents.map((one) => [one.id, one]));
+    return data.map((agent): ListedAgent => ({ ...byId.get(agent.id), ...agent }));
+  });
   const { error, run } = useAction();
-  const remove = ({ id, name }: Agent): void => {
-    if (sure(`Delete the agent “${name}”?`)) {
-      void run(() => call('DELETE', `/api/v1/agents/${id}`)).then(list.reload);
-    }
+  const close = (): void => setOpened(undefined);
+  const remove = async ({ id, name }: Agent): Promise<void> => {
+    const text = 'Conversations that use it go on without it.';
+    if (
+      (await ask({ title: `Delete the agent “${name}”?`, text, action: 'Delete', isDanger: true })) ===
+      undefined
+    )
+      return;
+    await run((call) => call('DELETE', `/api/v1/agents/${id}`));
+    list.reload();
   };
+  const create = (
+    <button type="button" class="primary" onClick={() => setOpened({ how: 'new' })}>
+      <Icon of={Plus} /> New agent
+    </button>
+  );
   return (
     <View
       title="Agents"
-      actions={
-        <button type="button" class="main" onClick={() => setEdited('new')}>
-          New agent
-        </button>
-      }
+      lead="Named, reusable personas. Choose one below the message, or mention one of its words, and it shapes the answer."
+      actions={create}
     >
-      <p class="quiet">Mention an agent by one of its words in a message, and it shapes the answer.</p>
-      <Fault text={error} />
+      <ErrorMessage text={error} />
       <Waiting of={list} />
       <Table
         caption="Agents"
-        heads={['Name', 'Description', 'Words', 'Actions']}
-        rows={list.data?.data}
-        empty="No agents yet."
-        row={(agent) => (
-          <tr key={agent.id}>
-            <th scope="row">{agent.name}</th>
-            <td>{agent.description}</td>
-            <td>{agent.trigger_words.join(' ')}</td>
-            <td class="row">
-              {agent.is_owner && (
+        rows={list.data}
+        getKey={({ id }) => id}
+        empty={
+          <Empty
+            icon={Bot}
+            title="No agents yet."
+            hint="Give an agent instructions, a model and tools, and a word to call it by."
+          />
+        }
+        columns={[
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'Description', cell: ({ description }) => description || '–' },
+          { head: 'Words', cell: ({ trigger_words }) => trigger_words.join(' ') || '–' },
+          { head: 'Access', cell: (agent) => <Access agent={agent} /> },
+          {
+            head: 'Actions',
+            isActions: true,
+            cell: (agent) =>
+              agent.is_owner && (
                 <>
-                  <button type="button" onClick={() => setEdited(agent)}>
-                    Change
+                  <button type="button" class="small" onClick={() => setOpened({ how: 'edit', agent })}>
+                    Edit
                   </button>
-                  <button type="button" onClick={() => remove(agent)}>
+                  <button type="button" class="small" onClick={() => setOpened({ how: 'share', agent })}>
+                    Share
+                  </button>
+                  <button type="button" class="small danger-text" onClick={() => void remove(agent)}>
                     Delete
                   </button>
                 </>
-              )}
-            </td>
-          </tr>
-        )}
+              ),
+          },
+        ]}
       />
-      {edited !== undefined && (
-        <Editor
-          agent={edited === 'new' ? undefined : edited}
-          onClose={() => setEdited(undefined)}
+      {opened?.how === 'share' && (
+        <ShareDialog type="agent" id={opened.agent.id} name={opened.agent.name} onClose={close} />
+      )}
+      {(opened?.how === 'new' || opened?.how === 'edit') && (
+        <AgentEditor
+          agent={opened.how === 'edit' ? opened.agent : undefined}
+          onClose={close}
           onSaved={() => {
-            setEdited(undefined);
+            close();
             list.reload();
           }}
         />
@@ -66,49 +100,14 @@ export function Agents() {
   );
 }
 
-interface EditorProps {
-  readonly agent: Agent | undefined;
-  readonly onClose: () => void;
-  readonly onSaved: () => void;
-}
+const PUBLICATIONS = {
+  private: 'Private',
+  pending: 'Waits for approval',
+  published: 'Public',
+  refused: 'Not approved',
+} as const;
 
-function Editor({ agent, onClose, onSaved }: EditorProps) {
-  const { busy, error, run } = useAction();
-  const save = async (form: HTMLFormElement): Promise<void> => {
-    const wish = {
-      name: textOf(form, 'name'),
-      description: textOf(form, 'description'),
-      system_prompt: textOf(form, 'prompt'),
-      trigger_words: textOf(form, 'words').split(/\s+/).filter(Boolean),
-    };
-    const path = agent === undefined ? '/api/v1/agents' : `/api/v1/agents/${agent.id}`;
-    if (await run(() => call(agent === undefined ? 'POST' : 'PATCH', path, wish))) onSaved();
-  };
-  return (
-    <Dialog title={agent === undefined ? 'New agent' : `Change ${agent.name}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save(event.currentTarget);
-        }}
-      >
-        <Field label="Name">
-          <input name="name" required defaultValue={agent?.name ?? ''} />
-        </Field>
-        <Field label="Description">
-          <input name="description" defaultValue={agent?.description ?? ''} />
-        </Field>
-        <Field label="Instructions" hint="Only you see them.">
-          <textarea name="prompt" rows={6} defaultValue={agent?.system_prompt ?? ''} />
-        </Field>
-        <Field label="Words that call it" hint="With spaces between them, e.g. @poet @bard.">
-          <input name="words" defaultValue={agent?.trigger_words.join(' ') ?? ''} />
-        </Field>
-        <Fault text={error} />
-        <button type="submit" class="main" disabled={busy}>
-          Save
-        </button>
-      </form>
-    </Dialog>
-  );
+function Access({ agent: { is_owner, publication = 'private' } }: { agent: ListedAgent }) {
+  if (!is_owner) return <Badge state="published">Public</Badge>;
+  return <Badge state={publication}>{PUBLICATIONS[publication]}</Badge>;
 }

@@ -1,27 +1,33 @@
+import { FileText, Upload } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
-import { call } from '../api.ts';
+import { useApp } from '../context.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Dialog, Fault, sure, Table, View, Waiting, when } from '../parts/basics.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { size, when } from '../parts/format.ts';
+import { Icon } from '../parts/icon.tsx';
 import { isShown, MediaShown, type Shown } from '../parts/media.tsx';
+import { ShareDialog } from '../parts/share-dialog.tsx';
+import { Table } from '../parts/table.tsx';
+import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { CursorPage, WorkspaceFile } from '../records.ts';
 import { upload } from '../upload.ts';
 
-const UNITS = ['B', 'kB', 'MB', 'GB'];
-
 export function Files() {
-  const list = useLoad('files', (signal) =>
-    call<CursorPage<WorkspaceFile>>('GET', '/api/v1/files?limit=100', undefined, signal),
-  );
+  const { ask, call } = useApp();
+  const [search, setSearch] = useState('');
+  const query = new URLSearchParams({ limit: '100', ...(search !== '' && { search }) });
+  const list = useLoad(`files ${query}`, (get) => get<CursorPage<WorkspaceFile>>(`/api/v1/files?${query}`));
   const { busy, error, run } = useAction();
   const [progress, setProgress] = useState<string>();
   const [opened, setOpened] = useState<Shown>();
+  const [shared, setShared] = useState<WorkspaceFile>();
   const picker = useRef<HTMLInputElement>(null);
 
   const add = async (files: readonly File[]): Promise<void> => {
     await run(async () => {
       for (const [at, file] of files.entries()) {
         setProgress(`Uploading ${file.name} (${at + 1} of ${files.length})`);
-        await upload(file);
+        await upload(call, file);
       }
     });
     setProgress(undefined);
@@ -35,21 +41,34 @@ export function Files() {
       if (isShown(file.mime_type)) setOpened({ name: file.file_name, url, mimeType: file.mime_type });
       else window.open(url, '_blank', 'noopener');
     });
-  const rename = ({ id, file_name }: WorkspaceFile): void => {
-    const wanted = prompt('A new name for this file', file_name)?.trim();
-    if (wanted) void run(() => call('PATCH', `/api/v1/files/${id}`, { file_name: wanted })).then(list.reload);
+  const rename = async ({ id, file_name }: WorkspaceFile): Promise<void> => {
+    const input = { label: 'Name', value: file_name };
+    const wanted = await ask({ title: 'Rename the file', action: 'Save', input });
+    if (!wanted) return;
+    await run(() => call('PATCH', `/api/v1/files/${id}`, { file_name: wanted }));
+    list.reload();
   };
-  const remove = ({ id, file_name }: WorkspaceFile): void => {
-    if (sure(`Delete ${file_name}?`)) {
-      void run(() => call('DELETE', `/api/v1/files/${id}`)).then(list.reload);
-    }
+  const remove = async ({ id, file_name }: WorkspaceFile): Promise<void> => {
+    const text = 'This cannot be undone.';
+    if ((await ask({ title: `Delete ${file_name}?`, text, action: 'Delete', isDanger: true })) === undefined)
+      return;
+    await run(() => call('DELETE', `/api/v1/files/${id}`));
+    list.reload();
   };
 
   return (
     <View
       title="Files"
+      lead="Files that you uploaded, and files that models made."
       actions={
         <>
+          <input
+            type="search"
+            aria-label="Search files"
+            placeholder="Search files"
+            value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
           <input
             ref={picker}
             type="file"
@@ -62,57 +81,78 @@ export function Files() {
               event.currentTarget.value = '';
             }}
           />
-          <button type="button" class="main" disabled={busy} onClick={() => picker.current?.click()}>
-            Upload
+          <button type="button" class="primary" disabled={busy} onClick={() => picker.current?.click()}>
+            <Icon of={Upload} /> Upload
           </button>
         </>
       }
     >
-      <p class="quiet" role="status">
+      <p class="quiet" role="status" hidden={progress === undefined}>
         {progress}
       </p>
-      <Fault text={error} />
+      <ErrorMessage text={error} />
       <Waiting of={list} />
       <Table
         caption="Your files"
-        heads={['Name', 'Type', 'Size', 'Check', 'Added', 'Actions']}
         rows={list.data?.data}
-        empty="No files yet."
-        row={(file) => (
-          <tr key={file.id}>
-            <th scope="row">{file.file_name}</th>
-            <td>{file.mime_type}</td>
-            <td>{sizeOf(file.file_size)}</td>
-            <td>{file.moderation_status}</td>
-            <td>{when(file.created_at)}</td>
-            <td class="row">
-              <button
-                type="button"
-                disabled={file.moderation_status !== 'clean'}
-                onClick={() => void open(file)}
-              >
-                Open
-              </button>
-              <button type="button" onClick={() => rename(file)}>
-                Rename
-              </button>
-              <button type="button" onClick={() => remove(file)}>
-                Delete
-              </button>
-            </td>
-          </tr>
-        )}
+        getKey={({ id }) => id}
+        empty={
+          search === '' ? (
+            <Empty
+              icon={FileText}
+              title="No files yet."
+              hint="Upload documents, images, audio or video, up to the size that the server allows."
+            />
+          ) : (
+            <Empty icon={FileText} title="No file found." />
+          )
+        }
+        columns={[
+          { head: 'Name', cell: ({ file_name }) => file_name },
+          { head: 'Type', cell: ({ mime_type }) => mime_type },
+          { head: 'Size', isNumber: true, cell: ({ file_size }) => size(file_size) },
+          { head: 'Check', cell: ({ moderation_status }) => <Badge state={moderation_status} /> },
+          { head: 'Added', cell: ({ created_at }) => when(created_at) },
+          {
+            head: 'Actions',
+            isActions: true,
+            cell: (file) => (
+              <>
+                <button
+                  type="button"
+                  class="small"
+                  disabled={file.moderation_status !== 'clean'}
+                  onClick={() => void open(file)}
+                >
+                  Open
+                </button>
+                <button type="button" class="small" onClick={() => setShared(file)}>
+                  Share
+                </button>
+                <button type="button" class="small" onClick={() => void rename(file)}>
+                  Rename
+                </button>
+                <button type="button" class="small danger-text" onClick={() => void remove(file)}>
+                  Delete
+                </button>
+              </>
+            ),
+          },
+        ]}
       />
       {opened !== undefined && (
-        <Dialog title={opened.name} onClose={() => setOpened(undefined)}>
+        <Dialog title={opened.name} onClose={() => setOpened(undefined)} isWide>
           <MediaShown {...opened} />
         </Dialog>
       )}
+      {shared !== undefined && (
+        <ShareDialog
+          type="file"
+          id={shared.id}
+          name={shared.file_name}
+          onClose={() => setShared(undefined)}
+        />
+      )}
     </View>
   );
-}
-
-function sizeOf(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;
 }

@@ -1,53 +1,67 @@
+import { Clapperboard } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api.ts';
-import { type Loaded, useAction, useLoad } from '../hooks.ts';
-import { credits, Dialog, Fault, Field, Table, textOf, View, Waiting, when } from '../parts/basics.tsx';
+import { ApiFailure } from '../api.ts';
+import { type Get, type Loaded, useAction, useLoad } from '../hooks.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, getText } from '../parts/field.tsx';
+import { credits, when } from '../parts/format.ts';
 import { MediaShown } from '../parts/media.tsx';
+import { Table } from '../parts/table.tsx';
+import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { CursorPage, Generation, GenerationModel } from '../records.ts';
 
-const LOOK_AGAIN_MS = 1500;
+const POLL_MS = 1500;
 
-/** What the paths of the api call the two kinds. */
+/** The two kinds, as API paths name them. */
 type Kind = 'video' | 'music';
 
-/** A model or a job, with what it is about. */
+/** A model or a job, with its kind. */
 type Of<T> = T & { readonly kind: Kind };
 
-/** Films and music, which take their time: asked for here, watched, and played. */
+/** Video and music jobs: create, follow, play. */
 export function Generations() {
-  const models = useLoad('generation-models', (signal) => both((kind) => modelsOf(kind, signal)));
-  const jobs = useLoad('generations', (signal) => both((kind) => jobsOf(kind, signal)));
+  const models = useLoad('generation-models', (get) => both((kind) => getModels(kind, get)));
+  const jobs = useLoad('generations', (get) => both((kind) => getJobs(kind, get)));
   useLooksAgain(jobs);
   const { busy, error, run } = useAction();
   const [played, setPlayed] = useState<Generation>();
   const newestFirst = jobs.data && [...jobs.data].sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
 
-  const begin = (form: HTMLFormElement): void => {
-    const model = models.data?.find(({ id }) => id === textOf(form, 'model'));
+  const begin = async (form: HTMLFormElement): Promise<void> => {
+    const model = models.data?.find(({ id }) => id === getText(form, 'model'));
     if (model === undefined) return;
-    const seconds = textOf(form, 'seconds');
-    const wish = {
+    const seconds = getText(form, 'seconds');
+    const input = {
       model: model.id,
-      prompt: textOf(form, 'prompt'),
+      prompt: getText(form, 'prompt'),
       ...(seconds !== '' && { duration_seconds: Number(seconds) }),
     };
-    void run(() => call('POST', `/api/v1/${model.kind}-generations`, wish)).then(jobs.reload);
+    await run((call) => call('POST', `/api/v1/${model.kind}-generations`, input));
+    jobs.reload();
   };
-  const cancel = ({ kind, id }: Of<Generation>): void => {
-    void run(() => call('POST', `/api/v1/${kind}-generations/${id}/cancel`)).then(jobs.reload);
+  const cancel = async ({ kind, id }: Of<Generation>): Promise<void> => {
+    await run((call) => call('POST', `/api/v1/${kind}-generations/${id}/cancel`));
+    jobs.reload();
   };
 
   return (
-    <View title="Films and music">
-      {models.data?.length === 0 && <p class="quiet empty">No model here makes films or music.</p>}
+    <View title="Video and music" lead="Jobs run on; the result appears here and in your files.">
+      {models.data?.length === 0 && (
+        <Empty
+          icon={Clapperboard}
+          title="No video or music model is available."
+          hint="A provider with such models needs a key."
+        />
+      )}
       {models.data !== undefined && models.data.length > 0 && (
         <form
+          class="card"
           onSubmit={(event) => {
             event.preventDefault();
-            begin(event.currentTarget);
+            void begin(event.currentTarget);
           }}
         >
-          <Field label="What it is to be">
+          <Field label="Prompt">
             <textarea name="prompt" rows={2} required maxLength={2000} />
           </Field>
           <div class="row">
@@ -55,54 +69,59 @@ export function Generations() {
               <select name="model">
                 {models.data.map(({ kind, id, display_name }) => (
                   <option key={`${kind} ${id}`} value={id}>
-                    {`${display_name} (${kind === 'video' ? 'film' : 'music'})`}
+                    {`${display_name} (${kind})`}
                   </option>
                 ))}
               </select>
             </Field>
             <Field label="Seconds">
-              <input name="seconds" type="number" min="1" placeholder="as usual" />
+              <input name="seconds" type="number" min="1" placeholder="default" />
             </Field>
-            <button type="submit" class="main" disabled={busy}>
-              Make it
+            <button type="submit" class="primary" disabled={busy}>
+              Generate
             </button>
           </div>
         </form>
       )}
-      <Fault text={error} />
+      <ErrorMessage text={error} />
       <Waiting of={models.data === undefined ? models : jobs} />
       <Table
-        caption="What was asked for"
-        heads={['What', 'Model', 'State', 'Credits', 'Begun', 'Actions']}
-        numbers={['Credits']}
+        caption="Jobs"
         rows={newestFirst}
-        empty="Nothing yet."
-        row={(job) => (
-          <tr key={job.id}>
-            <th scope="row">{job.prompt}</th>
-            <td>{job.model}</td>
-            <td>
-              <Progress of={job} />
-            </td>
-            <td class="number">{credits(job.credits.settled ?? job.credits.reserved ?? 0)}</td>
-            <td>{when(job.created_at)}</td>
-            <td class="row">
-              {job.output?.url && (
-                <button type="button" onClick={() => setPlayed(job)}>
-                  Play
-                </button>
-              )}
-              {CANCELLABLE.includes(job.state) && (
-                <button type="button" disabled={busy} onClick={() => cancel(job)}>
-                  Cancel
-                </button>
-              )}
-            </td>
-          </tr>
-        )}
+        getKey={({ id }) => id}
+        empty={models.data?.length !== 0 && <Empty icon={Clapperboard} title="No jobs yet." />}
+        columns={[
+          { head: 'Prompt', cell: ({ prompt }) => prompt },
+          { head: 'Model', cell: ({ model }) => model },
+          { head: 'State', cell: (job) => <Progress of={job} /> },
+          {
+            head: 'Credits',
+            isNumber: true,
+            cell: ({ credits: { settled, reserved } }) => credits(settled ?? reserved ?? 0),
+          },
+          { head: 'Started', cell: ({ created_at }) => when(created_at) },
+          {
+            head: 'Actions',
+            isActions: true,
+            cell: (job) => (
+              <>
+                {job.output?.url && (
+                  <button type="button" class="small" onClick={() => setPlayed(job)}>
+                    Play
+                  </button>
+                )}
+                {CANCELLABLE.includes(job.state) && (
+                  <button type="button" class="small" disabled={busy} onClick={() => void cancel(job)}>
+                    Cancel
+                  </button>
+                )}
+              </>
+            ),
+          },
+        ]}
       />
       {played?.output?.url && (
-        <Dialog title={played.prompt} onClose={() => setPlayed(undefined)}>
+        <Dialog title={played.prompt} onClose={() => setPlayed(undefined)} isWide>
           <MediaShown name={played.prompt} url={played.output.url} mimeType={played.output.content_type} />
         </Dialog>
       )}
@@ -112,43 +131,49 @@ export function Generations() {
 
 const CANCELLABLE: readonly string[] = ['pending', 'running'];
 
-/** Whether there is anything new to be expected of it. */
+/** Whether the job can still change. */
 function isLive({ state, output }: Generation): boolean {
   return [...CANCELLABLE, 'storing'].includes(state) || output?.availability === 'pending_scan';
 }
 
 function Progress({ of: { state, progress, error, output } }: { of: Generation }) {
-  if (error !== null) return <>{`${state}: ${error.message}`}</>;
+  if (error !== null) return <Badge state={state}>{`${state}: ${error.message}`}</Badge>;
   if (state === 'succeeded' && output?.availability !== 'ready') {
-    return <>{output?.availability === 'pending_scan' ? 'being checked' : 'not available'}</>;
+    return <>{output?.availability === 'pending_scan' ? 'in moderation' : 'not available'}</>;
   }
   return state === 'running' && progress !== null ? (
     <progress value={progress} aria-label={`${Math.round(progress * 100)} % done`} />
   ) : (
-    <>{state}</>
+    <Badge state={state} />
   );
 }
 
-/** Asks again for as long as something is being made. */
+/** Polls while a job is running. */
 function useLooksAgain({ data, reload }: Loaded<readonly Generation[]>): void {
   useEffect(() => {
     if (data?.some(isLive) !== true) return;
-    const timer = setTimeout(reload, LOOK_AGAIN_MS);
+    const timer = setTimeout(reload, POLL_MS);
     return () => clearTimeout(timer);
   }, [data]);
 }
 
 async function both<T>(load: (kind: Kind) => Promise<readonly T[]>): Promise<Of<T>[]> {
-  const of = async (kind: Kind) => (await load(kind)).map((one) => ({ ...one, kind }));
+  const of = async (kind: Kind) => (await orNone(load(kind))).map((one) => ({ ...one, kind }));
   return (await Promise.all([of('video'), of('music')])).flat();
 }
 
-async function modelsOf(kind: Kind, signal: AbortSignal): Promise<readonly GenerationModel[]> {
-  const path = `/api/v1/${kind}-models`;
-  return (await call<{ models: readonly GenerationModel[] }>('GET', path, undefined, signal)).models;
+/** A host may leave out one of the kinds. */
+function orNone<T>(list: Promise<readonly T[]>): Promise<readonly T[]> {
+  return list.catch((error: unknown) => {
+    if (error instanceof ApiFailure && error.status === 404) return [];
+    throw error;
+  });
 }
 
-async function jobsOf(kind: Kind, signal: AbortSignal): Promise<readonly Generation[]> {
-  const path = `/api/v1/${kind}-generations?limit=50`;
-  return (await call<CursorPage<Generation>>('GET', path, undefined, signal)).data;
+async function getModels(kind: Kind, get: Get): Promise<readonly GenerationModel[]> {
+  return (await get<{ models: readonly GenerationModel[] }>(`/api/v1/${kind}-models`)).models;
+}
+
+async function getJobs(kind: Kind, get: Get): Promise<readonly Generation[]> {
+  return (await get<CursorPage<Generation>>(`/api/v1/${kind}-generations?limit=50`)).data;
 }

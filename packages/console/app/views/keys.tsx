@@ -1,77 +1,122 @@
+import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
-import { call } from '../api.ts';
+import { useApp } from '../context.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Dialog, Fault, Field, sure, Table, textOf, View, Waiting, when } from '../parts/basics.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Dialog, DialogForm } from '../parts/dialog.tsx';
+import { Field, getText } from '../parts/field.tsx';
+import { when } from '../parts/format.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Table } from '../parts/table.tsx';
+import { Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { ApiKey } from '../records.ts';
 
-const PRESETS = [
-  { value: 'read', label: 'Read: see everything, change nothing' },
-  { value: 'readwrite', label: 'Read and write: see and change records' },
-  { value: 'full', label: 'Full: also chat and generate' },
+/** Useful sets of scopes; the first one is the default. */
+const PERMISSIONS = [
+  {
+    value: 'use',
+    label: 'Chat and generate: call models, read and write your records',
+    body: {
+      scopes: [
+        'ai:chat',
+        'ai:generate',
+        'me:read',
+        'notebooks:read',
+        'notebooks:write',
+        'files:read',
+        'files:write',
+        'datalake:query',
+      ],
+    },
+  },
+  { value: 'chat', label: 'Chat only: call models', body: { scopes: ['ai:chat', 'ai:generate', 'me:read'] } },
+  { value: 'read', label: 'Read: view everything, change nothing', body: { preset: 'read' } },
+  { value: 'readwrite', label: 'Read and write: view and change records', body: { preset: 'readwrite' } },
+  { value: 'full', label: 'Full: everything that a key can do', body: { preset: 'full' } },
 ];
 
 type Shown = ApiKey & { readonly key: string };
 
 export function Keys() {
-  const [asking, setAsking] = useState(false);
+  const { ask, root } = useApp();
+  const [isCreating, setCreating] = useState(false);
   const [shown, setShown] = useState<Shown>();
-  const list = useLoad('keys', (signal) =>
-    call<{ apiKeys: readonly ApiKey[] }>('GET', '/api/user-api-keys?limit=100', undefined, signal),
-  );
+  const list = useLoad('keys', (get) => get<{ apiKeys: readonly ApiKey[] }>('/api/user-api-keys?limit=100'));
   const { error, run } = useAction();
 
-  const rotate = ({ id, name }: ApiKey): void => {
-    if (!sure(`Replace the secret of “${name}”? The old one ends at once.`)) return;
-    void run(async () => setShown(await call<Shown>('POST', `/api/user-api-keys/${id}/rotate`, {}))).then(
-      list.reload,
-    );
+  const rotate = async ({ id, name }: ApiKey): Promise<void> => {
+    const text = 'The old secret stops working immediately.';
+    if ((await ask({ title: `Replace the secret of “${name}”?`, text, action: 'Replace' })) === undefined)
+      return;
+    await run(async (call) => setShown(await call<Shown>('POST', `/api/user-api-keys/${id}/rotate`, {})));
+    list.reload();
   };
-  const revoke = ({ id, name }: ApiKey): void => {
-    if (!sure(`Revoke “${name}” for good?`)) return;
-    void run(() => call('POST', `/api/user-api-keys/${id}/revoke`, {})).then(list.reload);
+  const revoke = async ({ id, name }: ApiKey): Promise<void> => {
+    const text = 'Programs that use it are rejected from now on. This cannot be undone.';
+    if ((await ask({ title: `Revoke “${name}”?`, text, action: 'Revoke', isDanger: true })) === undefined)
+      return;
+    await run((call) => call('POST', `/api/user-api-keys/${id}/revoke`, {}));
+    list.reload();
   };
 
   return (
     <View
       title="API keys"
+      lead="For programs that call the API in your name."
       actions={
-        <button type="button" class="main" onClick={() => setAsking(true)}>
-          New key
-        </button>
+        <>
+          <a class="button" href={`${root}/api/v1/docs`} target="_blank" rel="noopener">
+            API reference
+          </a>
+          <button type="button" class="primary" onClick={() => setCreating(true)}>
+            <Icon of={Plus} /> New key
+          </button>
+        </>
       }
     >
-      <Fault text={error} />
+      <ErrorMessage text={error} />
       <Waiting of={list} />
       <Table
         caption="Your keys"
-        heads={['Name', 'Begins with', 'Scopes', 'Last used', 'Expires', 'Actions']}
         rows={list.data?.apiKeys}
-        empty="No keys yet."
-        row={(key) => (
-          <tr key={key.id}>
-            <th scope="row">{key.name}</th>
-            <td>
-              <code>{key.keyPrefix}…</code>
-            </td>
-            <td>{key.scopes.length > 4 ? `${key.scopes.length} scopes` : key.scopes.join(', ')}</td>
-            <td>{when(key.lastUsedAt)}</td>
-            <td>{key.expiresAt === null ? 'never' : when(key.expiresAt)}</td>
-            <td class="row">
-              <button type="button" onClick={() => rotate(key)}>
-                Rotate
-              </button>
-              <button type="button" onClick={() => revoke(key)}>
-                Revoke
-              </button>
-            </td>
-          </tr>
-        )}
+        getKey={({ id }) => id}
+        empty={
+          <Empty icon={KeyRound} title="No keys yet." hint="Create one to call the API from a program." />
+        }
+        columns={[
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'Prefix', cell: ({ keyPrefix }) => <code>{keyPrefix}…</code> },
+          {
+            head: 'Scopes',
+            cell: ({ scopes }) => (
+              <span title={scopes.join('\n')}>
+                {scopes.length > 3 ? `${scopes.length} scopes` : scopes.join(', ')}
+              </span>
+            ),
+          },
+          { head: 'Last used', cell: ({ lastUsedAt }) => when(lastUsedAt) },
+          { head: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : when(expiresAt)) },
+          {
+            head: 'Actions',
+            isActions: true,
+            cell: (key) => (
+              <>
+                <button type="button" class="small" onClick={() => void rotate(key)}>
+                  Rotate
+                </button>
+                <button type="button" class="small danger-text" onClick={() => void revoke(key)}>
+                  Revoke
+                </button>
+              </>
+            ),
+          },
+        ]}
       />
-      {asking && (
+      {isCreating && (
         <NewKey
-          onClose={() => setAsking(false)}
+          onClose={() => setCreating(false)}
           onMade={(made) => {
-            setAsking(false);
+            setCreating(false);
             setShown(made);
             list.reload();
           }}
@@ -85,13 +130,14 @@ export function Keys() {
 function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (made: Shown) => void }) {
   const { busy, error, run } = useAction();
   const make = (form: HTMLFormElement) =>
-    run(async () => {
-      const cap = Number(textOf(form, 'cap'));
-      const expires = textOf(form, 'expires');
+    run(async (call) => {
+      const cap = Number(getText(form, 'cap'));
+      const expires = getText(form, 'expires');
+      const permissions = PERMISSIONS.find(({ value }) => value === getText(form, 'permissions'));
       onMade(
         await call<Shown>('POST', '/api/user-api-keys', {
-          name: textOf(form, 'name'),
-          preset: textOf(form, 'preset'),
+          name: getText(form, 'name'),
+          ...permissions?.body,
           ...(cap > 0 && { spendCap: { credits: cap, period: 'month' } }),
           ...(expires !== '' && { expiresAt: new Date(`${expires}T23:59:59`).toISOString() }),
         }),
@@ -99,52 +145,40 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (made: Shown
     });
   return (
     <Dialog title="New API key" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make(event.currentTarget);
-        }}
-      >
+      <DialogForm onSubmit={(form) => void make(form)} error={error} busy={busy} submit="Create key">
         <Field label="Name">
-          <input name="name" required maxLength={100} />
+          <input name="name" required maxLength={100} placeholder="Where it is used, e.g. laptop" />
         </Field>
-        <Field label="What it may do">
-          <select name="preset">
-            {PRESETS.map(({ value, label }) => (
+        <Field label="Permissions">
+          <select name="permissions">
+            {PERMISSIONS.map(({ value, label }) => (
               <option key={value} value={value}>
                 {label}
               </option>
             ))}
           </select>
         </Field>
-        <Field label="Credits it may spend in a month" hint="Empty: as many as the account has.">
-          <input name="cap" type="number" min="0" step="any" />
-        </Field>
-        <Field label="Last day" hint="Empty: it does not expire.">
-          <input name="expires" type="date" />
-        </Field>
-        <Fault text={error} />
-        <button type="submit" class="main" disabled={busy}>
-          Make the key
-        </button>
-      </form>
+        <div class="row">
+          <Field label="Monthly credit limit" hint="Leave empty for no limit.">
+            <input name="cap" type="number" min="0" step="any" />
+          </Field>
+          <Field label="Expires on" hint="Leave empty for never.">
+            <input name="expires" type="date" />
+          </Field>
+        </div>
+      </DialogForm>
     </Dialog>
   );
 }
 
 function ShownOnce({ made, onClose }: { made: Shown; onClose: () => void }) {
-  const [copied, setCopied] = useState(false);
   return (
-    <Dialog title={`The key “${made.name}”`} onClose={onClose}>
-      <p>Copy it now. It is shown this once, and kept nowhere in clear.</p>
+    <Dialog title={`API key “${made.name}”`} onClose={onClose}>
+      <p>Copy the key now. It is shown only once: the server stores only a hash.</p>
       <pre class="secret">{made.key}</pre>
-      <button
-        type="button"
-        class="main"
-        onClick={() => void navigator.clipboard.writeText(made.key).then(() => setCopied(true))}
-      >
-        {copied ? 'Copied' : 'Copy'}
-      </button>
+      <footer>
+        <CopyButton text={made.key} name="Copy key" label="Copy" />
+      </footer>
     </Dialog>
   );
 }

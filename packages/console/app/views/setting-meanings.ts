@@ -1,10 +1,10 @@
 import type { Setting } from '../records.ts';
 
-/** A setting in words for people. */
+/** The label and hint of a setting. */
 export interface Meaning {
   readonly label: string;
   readonly hint: string;
-  /** It names a model of this type. */
+  /** The setting names a model of this type. */
   readonly modelType?: string;
 }
 
@@ -18,13 +18,13 @@ const GROUPS: readonly Group[] = [
     title: 'Models',
     meanings: {
       DefaultAPIModel: {
-        label: 'Usual model',
-        hint: 'Answers whoever names none.',
+        label: 'Default model',
+        hint: 'Used when a request names no model. None: the cheapest one with tools.',
         modelType: 'text',
       },
       DefaultImageModel: {
-        label: 'Usual model for pictures',
-        hint: 'Draws for whoever names none.',
+        label: 'Default image model',
+        hint: 'Used when an image request names no model. None: the cheapest one.',
         modelType: 'image',
       },
     },
@@ -34,29 +34,36 @@ const GROUPS: readonly Group[] = [
     meanings: {
       enforceCredits: {
         label: 'Enforce credits',
-        hint: 'On: work is paid for from the account, and refused without credit. Off: it is only written down.',
+        hint: 'On: calls are charged to the account and rejected without credit. Off: usage is only recorded.',
       },
-      defaultFreeCredits: { label: 'Credits of a new account', hint: 'Given once, when it is made.' },
+      defaultFreeCredits: { label: 'Credits of a new account', hint: 'Granted once, at registration.' },
       allowOpenRegistration: {
         label: 'Open registration',
-        hint: 'On: everybody may make an account. Off: it takes an invite.',
+        hint: 'On: anyone can register. Off: registration needs an invite.',
       },
     },
   },
   {
     title: 'Limits and features',
     meanings: {
-      MaxFileSize: { label: 'Largest file', hint: 'In bytes.' },
-      MaxAgentsPerUser: { label: 'Agents for each account', hint: 'At most so many.' },
-      EnableAgents: { label: 'Agents', hint: 'Let people make agents of their own.' },
-      EnableArtifacts: { label: 'Artifacts', hint: 'Keep what models make as documents of their own.' },
-      EnableDataLakes: { label: 'Data lakes', hint: 'Let models look things up in collections of files.' },
+      MaxFileSize: { label: 'Maximum file size', hint: 'In bytes.' },
+      MaxAgentsPerUser: { label: 'Agents per account', hint: 'Maximum per account.' },
+      EnableAgents: { label: 'Agents', hint: 'Users can create agents.' },
+      AgentPublishing: {
+        label: 'Public agents',
+        hint: 'approval: an administrator approves each agent first. open: agents are public immediately.',
+      },
+      EnableArtifacts: {
+        label: 'Artifacts',
+        hint: 'Models can save documents, code and charts as artifacts.',
+      },
+      EnableDataLakes: { label: 'Data lakes', hint: 'Models can search collections of files.' },
     },
   },
 ];
 
-/** Settings by what they are about. Those that this page knows nothing of come last, by their names. */
-export function groupsOf(settings: readonly Setting[]) {
+/** Settings by group. Settings without a description come last, by name. */
+export function getGroups(settings: readonly Setting[]) {
   const known = GROUPS.map(({ title, meanings }) => ({
     title,
     settings: Object.entries(meanings).flatMap(([name, meaning]) => {

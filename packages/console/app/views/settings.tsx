@@ -1,23 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api.ts';
 import { useAction, useLoad } from '../hooks.ts';
-import { Fault, View, Waiting } from '../parts/basics.tsx';
+import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { Model, Setting } from '../records.ts';
-import { groupsOf, type Meaning } from './setting-meanings.ts';
+import { getGroups, type Meaning } from './setting-meanings.ts';
 
-/** What the administrator decides for everybody. */
+/** The settings of the whole workspace, for administrators. */
 export function Settings() {
-  const list = useLoad('settings', (signal) =>
-    call<{ settings: readonly Setting[] }>('GET', '/api/settings', undefined, signal),
-  );
-  const models = useLoad('models', (signal) =>
-    call<{ models: readonly Model[] }>('GET', '/api/models', undefined, signal),
-  );
+  const list = useLoad('settings', (get) => get<{ settings: readonly Setting[] }>('/api/settings'));
+  const models = useLoad('models', (get) => get<{ models: readonly Model[] }>('/api/models'));
   return (
-    <View title="Settings">
+    <View title="Settings" lead="They apply to the whole workspace and are saved at once.">
       <Waiting of={list} />
       <div class="settings">
-        {groupsOf(list.data?.settings ?? []).map(({ title, settings }) => (
+        {getGroups(list.data?.settings ?? []).map(({ title, settings }) => (
           <fieldset key={title}>
             <legend>{title}</legend>
             {settings.map(({ setting, meaning }) => (
@@ -43,15 +38,15 @@ interface OneProps {
   readonly onChange: () => void;
 }
 
-/** One setting, saved as soon as it is changed. */
+/** One setting, saved on change. */
 function One({ setting: { settingName: key, settingValue: value }, meaning, models, onChange }: OneProps) {
   const { error, run } = useAction();
-  // What was chosen is shown at once, and what was before if it is refused.
+  // Optimistic: show the new value at once, and the old one again if the server rejects it.
   const [shown, setShown] = useState(value);
   useEffect(() => setShown(value), [value]);
   const save = async (next: unknown): Promise<void> => {
     setShown(next);
-    if (!(await run(() => call('PUT', '/api/settings/update', { key, value: next })))) setShown(value);
+    if (!(await run((call) => call('PUT', '/api/settings/update', { key, value: next })))) setShown(value);
     onChange();
   };
   const { label, hint, modelType } = meaning;
@@ -76,7 +71,7 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
             <input
               inputMode={typeof value === 'number' ? 'numeric' : 'text'}
               value={shown === null ? '' : String(shown)}
-              // What is being typed stays when the list is loaded anew meanwhile.
+              // Reloading the list does not overwrite what the user types.
               onInput={(event) => setShown(event.currentTarget.value)}
               onChange={(event) => void save(parsed(event.currentTarget.value, typeof value === 'number'))}
               {...about}
@@ -103,7 +98,7 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
         </label>
       )}
       <small id={`about-${key}`}>{hint}</small>
-      <Fault text={error} />
+      <ErrorMessage text={error} />
     </div>
   );
 }

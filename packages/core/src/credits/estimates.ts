@@ -1,53 +1,42 @@
 import type { GenerateRequest, ModelContent } from '../ports/models.ts';
+import { countCharacters } from '../shared/characters.ts';
 import { charge, type Prices } from './pricing.ts';
 
-/** How much a model is given to read. */
+export { countCharacters };
+
+/** The size of a model's input. */
 export interface PromptSize {
   /** Code points of all text and tool schemas. */
   readonly characters: number;
   readonly images: number;
 }
 
-/** Fewer than real text has, so that the estimate errs on the side of too many tokens. */
+/** Fewer than in real text, so that the estimate is too high rather than too low. */
 const charactersPerToken = 2.5;
 const tokensPerImage = 1000;
-/** A page of a scanned or typeset document is about this long, and is read like an image. */
+/** Approximate bytes of one scanned or typeset page. A page costs about as much as an image. */
 const documentBytesPerImage = 32 * 1024;
 
-const highSurrogate = /[\uD800-\uDBFF]/;
-
-/** Code points, as JSON Schema counts them: a surrogate pair is one, a lone surrogate too. */
-export function countCharacters(text: string): number {
-  let count = text.length;
-  // The search costs next to nothing on text without any, and most text has none.
-  if (!highSurrogate.test(text)) return count;
-  for (let index = count - 2; index >= 0; index--) {
-    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800) continue;
-    if ((text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
-  }
-  return count;
-}
-
-/** Tokens that a number of characters is taken for, when nobody counted them. */
+/** Estimates tokens from characters. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** Input tokens that a prompt is taken for. */
+/** Estimates the input tokens of a prompt. */
 export function estimateInput(size: PromptSize): number {
   return estimateTokens(size.characters) + size.images * tokensPerImage;
 }
 
 /**
- * What must be free before a text model is called, in whole micro-credits: the estimated input, and all of the output
- * it may give, at the prices of plain input and output.
- * @param size with `maxTokens`: the output cap of the call, whole, 0 or more.
+ * Estimates the amount to hold before a text model call, in micro-credits: estimated input plus maximum output, at
+ * the uncached input and output prices. @param size with `maxTokens`: the output limit of the call, an integer of 0
+ * or more.
  */
 export function reservation(prices: Prices, size: PromptSize & { readonly maxTokens: number }): number {
   return charge(prices, { input: estimateInput(size), output: size.maxTokens });
 }
 
-/** Measures a request once, for its reservation and for the estimate should the provider never say what it used. */
+/** Measures a request once, for its reservation and for the fallback estimate if the provider never reports usage. */
 export function promptSize(request: Pick<GenerateRequest, 'messages' | 'tools'>): PromptSize {
   let characters = 0;
   let images = 0;

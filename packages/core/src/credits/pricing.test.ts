@@ -7,13 +7,13 @@ import { charge, type Prices, priceModel, pricesAt } from './pricing.ts';
 
 const runs = { numRuns: 2000, seed: 20261121 };
 
-function pricesOf(usd: Parameters<typeof priceModel>[1]): Prices {
+function getPrices(usd: Parameters<typeof priceModel>[1]): Prices {
   const prices = priceModel('text', { input: 0, output: 0, ...usd });
   if (prices === undefined) throw new Error('unpriced');
   return prices;
 }
 
-/** Whole numbers of every size, zero and the edge of exactness included. */
+/** Whole numbers of every size, including zero and the largest exact one. */
 const count = (max: number) =>
   fc.oneof(
     fc.nat({ max: 100 }),
@@ -44,7 +44,7 @@ const anyTokens = fc.record(
 
 describe('prices', () => {
   test('are USD per million tokens times credits per USD, in micro-credits', () => {
-    expect(pricesOf({ input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75, reasoning: 16 })).toEqual({
+    expect(getPrices({ input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75, reasoning: 16 })).toEqual({
       input: 300_000_000,
       output: 1_500_000_000,
       cachedInput: 30_000_000,
@@ -59,13 +59,13 @@ describe('prices', () => {
   });
 
   test('a missing cache price is the input price, a missing reasoning price the output price', () => {
-    const prices = pricesOf({ input: 2, output: 8 });
+    const prices = getPrices({ input: 2, output: 8 });
     expect([prices.cachedInput, prices.cacheWrite, prices.reasoning]).toEqual([2e8, 2e8, 8e8]);
-    expect(pricesOf({ input: 2, output: 8, cachedInput: 0 }).cachedInput).toBe(0);
+    expect(getPrices({ input: 2, output: 8, cachedInput: 0 }).cachedInput).toBe(0);
   });
 
   test('are frozen', () => {
-    expect(Object.isFrozen(pricesOf({ input: 1 }))).toBe(true);
+    expect(Object.isFrozen(getPrices({ input: 1 }))).toBe(true);
   });
 
   test.each([
@@ -78,12 +78,12 @@ describe('prices', () => {
     ['text', { input: 1e300, output: 1 }],
     ['image', { input: 1 }],
     ['video', { image: 1 }],
-    // A job tells how long a film is, and nothing of tokens.
+    // A job states the duration of a video, but no tokens.
     ['video', { output: 1 }],
     ['embedding', { output: 1 }],
-    // What was heard is charged by its bytes.
+    // Recordings are charged by their bytes.
     ['speech-to-text', { second: 0.0001 }],
-  ] as const)('%s with %j cannot be sold', (type, usd) => {
+  ] as const)('cannot be sold: %s with %j', (type, usd) => {
     expect(priceModel(type, usd)).toBeUndefined();
   });
 
@@ -97,13 +97,13 @@ describe('prices', () => {
     ['video', { second: 0.1 }],
     ['music', { second: 0.01 }],
     ['text', { input: 0, output: 0 }],
-  ] as const)('%s with %j can be sold', (type, usd) => {
+  ] as const)('can be sold: %s with %j', (type, usd) => {
     expect(priceModel(type, usd)).toBeDefined();
   });
 });
 
-describe('a second of film', () => {
-  const film = priceModel('video', {
+describe('a second of video', () => {
+  const video = priceModel('video', {
     second: 0.14,
     secondByResolution: { '480p': 0.08, '1080p': 0.25 },
   }) as Prices;
@@ -113,7 +113,7 @@ describe('a second of film', () => {
     ['720p', 14_000_000],
     ['1080p', 25_000_000],
   ] as const)('at %s costs %i micro-credits', (resolution, second) => {
-    const prices = pricesAt(film, resolution);
+    const prices = pricesAt(video, resolution);
     expect(prices).toMatchObject({ second });
     expect(charge(prices, { seconds: 8 })).toBe(8 * second);
     expect(Object.isFrozen(prices)).toBe(true);
@@ -127,7 +127,7 @@ describe('a second of film', () => {
 
 describe('charge', () => {
   test('rounds up once, after adding', () => {
-    const prices = pricesOf({ input: 0.000_001, output: 0.000_001 });
+    const prices = getPrices({ input: 0.000_001, output: 0.000_001 });
     expect(prices.input).toBe(100);
     expect(charge(prices, { input: 1, output: 1 })).toBe(1);
     expect(charge(prices, { input: 5000, output: 5000 })).toBe(1);
@@ -135,15 +135,15 @@ describe('charge', () => {
     expect(charge(prices, {})).toBe(0);
   });
 
-  test('costs what the price list says', () => {
-    const prices = pricesOf({ input: 3, output: 15, cachedInput: 0.3 });
-    // 1,000 read, 9,000 read from cache, 2,000 written: 0.003 + 0.0027 + 0.03 USD.
+  test('costs the amount of the price list', () => {
+    const prices = getPrices({ input: 3, output: 15, cachedInput: 0.3 });
+    // Input 1,000, cache read 9,000, cache write 2,000: 0.003 + 0.0027 + 0.03 USD.
     const amount = charge(prices, { input: 1000, cachedInput: 9000, output: 2000 });
     expect(toUsd(amount)).toBe(0.0357);
     expect(toCredits(amount)).toBe(3.57);
   });
 
-  test('of tokens equals exact arithmetic, far beyond 2^53 too', () => {
+  test('of tokens equals exact arithmetic, also far beyond 2^53', () => {
     let beyond = 0;
     fc.assert(
       fc.property(anyPrices, anyTokens, (prices, usage) => {
@@ -184,7 +184,7 @@ describe('charge', () => {
     );
   });
 
-  test('never falls when usage grows, and parts never cost less than the whole', () => {
+  test('never decreases when usage grows, and parts never cost less than the whole', () => {
     fc.assert(
       fc.property(anyPrices, anyTokens, anyTokens, (prices, a, b) => {
         const both: Record<string, number> = { ...a };
@@ -212,8 +212,8 @@ describe('charge', () => {
     expect(toUsd(charge(prices, { bytes: 2 ** 20 }))).toBe(0.25);
   });
 
-  test('refuses what cannot be counted', () => {
-    const prices = pricesOf({ input: 3, output: 15 });
+  test('rejects invalid counts', () => {
+    const prices = getPrices({ input: 3, output: 15 });
     expect(() => charge(prices, { input: 0.123_456_789 })).toThrow(RangeError);
     expect(() => charge(prices, { input: Number.NaN })).toThrow(RangeError);
     expect(() => charge({ ...prices, input: 2 ** 52 }, { input: 2 ** 52 })).toThrow(RangeError);
@@ -221,7 +221,7 @@ describe('charge', () => {
 });
 
 describe('reservation', () => {
-  const prices = pricesOf({ input: 3, output: 15 });
+  const prices = getPrices({ input: 3, output: 15 });
 
   test('is the estimated input and all of the output', () => {
     // ceil(101 / 2.5) = 41 tokens in, 4096 out.
@@ -249,7 +249,7 @@ describe('reservation', () => {
 });
 
 describe('amounts on the wire', () => {
-  test('have at most 6 decimals, no exponent, and come back unchanged', () => {
+  test('have at most 6 decimals, no exponent, and convert back unchanged', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -266,7 +266,7 @@ describe('amounts on the wire', () => {
     );
   });
 
-  test('refuses credits that cannot be counted', () => {
+  test('rejects invalid credits', () => {
     expect(() => fromCredits(1e12)).toThrow(RangeError);
     expect(() => fromCredits(Number.NaN)).toThrow(RangeError);
     expect(fromCredits(0.1 + 0.2)).toBe(300_000);

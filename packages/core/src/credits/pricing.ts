@@ -1,11 +1,11 @@
 import type { Usage } from '../ports/ledger.ts';
 import type { VideoResolution } from '../ports/media.ts';
-import type { ModelInfo, ModelPrices } from '../ports/models.ts';
+import type { ModelInfo, ModelPrices, PriceTier } from '../ports/models.ts';
 import { defaultCreditsPerUsd, microCreditsPerCredit } from './amounts.ts';
 
 /**
- * What a model costs, in whole micro-credits: per million tokens for the five token classes, per unit for media. Frozen,
- * and plain JSON, so that a job can carry the prices it was accepted under to its settlement.
+ * Prices of a model in micro-credits: per million tokens for the five token classes, per unit for media. Frozen plain
+ * JSON, so that a job can keep the prices from acceptance until settlement.
  */
 export interface Prices {
   readonly input: number;
@@ -15,14 +15,24 @@ export interface Prices {
   readonly reasoning: number;
   readonly image: number;
   readonly second: number;
-  /** A second of film where it costs something else than `second`. */
+  /** Price per second of video, by resolution. Other resolutions cost `second`. */
   readonly secondByResolution?: Readonly<Partial<Record<VideoResolution, number>>>;
   readonly thousandCharacters: number;
   /** Per 2^20 bytes. */
   readonly megabyte: number;
+  /** Prices of larger inputs, ascending. Absent: one price for all sizes. */
+  readonly tiers?: readonly PricedTier[];
+  /** Maximum input tokens, cached or not, with a known price. Absent: no limit. */
+  readonly inputLimit?: number;
 }
 
-/** Which prices a model of a type cannot be sold without. An inner list: any one of them suffices. */
+/** Token prices of calls whose total input, cached or not, exceeds `aboveInputTokens`. */
+export interface PricedTier
+  extends Pick<Prices, 'input' | 'output' | 'cachedInput' | 'cacheWrite' | 'reasoning'> {
+  readonly aboveInputTokens: number;
+}
+
+/** Required prices by model type. Of an inner list, one is enough. */
 const required: Readonly<Record<ModelInfo['type'], readonly (readonly (keyof ModelPrices)[])[]>> = {
   text: [['input'], ['output']],
   embedding: [['input']],
@@ -35,15 +45,46 @@ const required: Readonly<Record<ModelInfo['type'], readonly (readonly (keyof Mod
 };
 
 /**
- * Turns prices in US dollars into whole micro-credits, rounded to the nearest. Missing cache prices are the input price,
- * a missing reasoning price is the output price.
- * @returns undefined when the model has no usable price: none at all, one that its type needs is missing, or one is not
- *   a number of 0 or more. Such a model must not be used while metering is on.
+ * Converts prices from US dollars to micro-credits, rounded to the nearest. Cache prices default to the input price,
+ * the reasoning price to the output price.
+ * @param tiers prices of larger inputs. A tier without a usable price sets `Prices.inputLimit`.
+ * @returns undefined if a required price is missing or a price is not a number of 0 or more. Such a model is
+ * unavailable while credits are enforced.
  */
 export function priceModel(
   type: ModelInfo['type'],
   usd: ModelPrices | undefined,
   creditsPerUsd: number = defaultCreditsPerUsd,
+  tiers: readonly PriceTier[] = [],
+): Prices | undefined {
+  const base = toMicroPrices(type, usd, creditsPerUsd);
+  if (base === undefined || tiers.length === 0) return base && Object.freeze(base);
+  const priced: PricedTier[] = [];
+  let inputLimit: number | undefined;
+  for (const { aboveInputTokens, prices } of [...tiers].sort(byThreshold)) {
+    const micro = toMicroPrices(type, prices, creditsPerUsd);
+    if (micro === undefined) {
+      inputLimit = aboveInputTokens;
+      break;
+    }
+    const { input, output, cachedInput, cacheWrite, reasoning } = micro;
+    priced.push(Object.freeze({ aboveInputTokens, input, output, cachedInput, cacheWrite, reasoning }));
+  }
+  return Object.freeze({
+    ...base,
+    ...(priced.length > 0 && { tiers: Object.freeze(priced) }),
+    ...(inputLimit !== undefined && { inputLimit }),
+  });
+}
+
+function byThreshold(a: PriceTier, b: PriceTier): number {
+  return a.aboveInputTokens - b.aboveInputTokens;
+}
+
+function toMicroPrices(
+  type: ModelInfo['type'],
+  usd: ModelPrices | undefined,
+  creditsPerUsd: number,
 ): Prices | undefined {
   if (usd === undefined) return undefined;
   if (!required[type].every((any) => any.some((name) => usd[name] !== undefined))) return undefined;
@@ -65,25 +106,26 @@ export function priceModel(
   const byResolution = secondByResolution.map(([resolution, price]) => [resolution, micro(price)] as const);
   const all = [...Object.values(prices), ...byResolution.map(([, price]) => price)];
   if (!all.every((price) => Number.isSafeInteger(price) && price >= 0)) return undefined;
-  return Object.freeze({
+  return {
     ...prices,
     ...(byResolution.length > 0 && { secondByResolution: Object.freeze(Object.fromEntries(byResolution)) }),
-  });
+  };
 }
 
-/** The prices of a film of this resolution, for `charge`. */
+/** Returns the prices of a video of this resolution, for `charge`. */
 export function pricesAt(prices: Prices, resolution: VideoResolution): Prices {
   const { secondByResolution, ...others } = prices;
   return Object.freeze({ ...others, second: secondByResolution?.[resolution] ?? prices.second });
 }
 
 /**
- * What a usage costs, in whole micro-credits, rounded up once. Exact, however large the numbers are. Also the
- * reservation of work that is paid by the unit: ask it for the most that may be used.
- * @param usage sane: see `isSaneUsage`. Seconds may have decimals and count in milliseconds, to the nearest.
- * @throws RangeError when the usage is not countable, or the charge is beyond 2^53 - 1.
+ * Computes the charge of a usage in micro-credits, rounded up once. Exact for numbers of any size. Also computes the
+ * reservation of unit-priced work: pass the maximum usage. The total input selects the price tier for all tokens.
+ * @param usage must pass `isSaneUsage`. Seconds may have decimals; they are rounded to milliseconds.
+ * @throws RangeError if the usage is invalid or the charge exceeds 2^53 - 1.
  */
-export function charge(prices: Prices, usage: Usage): number {
+export function charge(allPrices: Prices, usage: Usage): number {
+  const prices = allPrices.tiers === undefined ? allPrices : pricesForInput(allPrices, usage);
   if (isMedia(usage)) return chargeMedia(prices, usage);
   const sum =
     (usage.input ?? 0) * prices.input +
@@ -91,13 +133,22 @@ export function charge(prices: Prices, usage: Usage): number {
     (usage.cachedInput ?? 0) * prices.cachedInput +
     (usage.cacheWrite ?? 0) * prices.cacheWrite +
     (usage.reasoning ?? 0) * prices.reasoning;
-  // All addends are 0 or more, so a sum below 2^53 means that no step on the way to it was rounded.
+  // All addends are 0 or more, so a sum below 2^53 proves that no intermediate step was rounded.
   return Number.isSafeInteger(sum)
     ? ceilDivide(sum, 1_000_000)
     : ceilDivideExactly(tokenSum(prices, usage), 1_000_000n);
 }
 
-/** `ceil(dividend / divisor)` of whole numbers, the dividend 0 or more and below 2^53, without a rounding in between. */
+function pricesForInput(prices: Prices, { input = 0, cachedInput = 0, cacheWrite = 0 }: Usage): Prices {
+  const read = input + cachedInput + cacheWrite;
+  const tier = prices.tiers?.findLast(({ aboveInputTokens }) => read > aboveInputTokens);
+  return tier === undefined ? prices : { ...prices, ...tier };
+}
+
+/**
+ * Computes `ceil(dividend / divisor)` of integers without intermediate rounding. The dividend is 0 or more and below
+ * 2^53.
+ */
 function ceilDivide(dividend: number, divisor: number): number {
   const rest = dividend % divisor;
   return (dividend - rest) / divisor + (rest > 0 ? 1 : 0);

@@ -1,83 +1,106 @@
-import { type Payer, spendCapOf } from '../call.ts';
-import { ApiError } from '../errors.ts';
-import type { Incident } from '../incident.ts';
+import type { Payer } from '../contract/call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ChargeDetails, CreditLedger, Hold, Usage } from '../ports/ledger.ts';
-import { toCredits } from './amounts.ts';
+import type { Incident } from '../shared/incident.ts';
+import type { Budgets, CallBudget } from './budgets.ts';
+import { toRefusal } from './refusals.ts';
+import { getSpendCap } from './spend-caps.ts';
 
-/** How long a hold counts without a sign of life. @see open points, 7 */
+/** Lease of a hold: it expires after this time without renewal. */
 const LEASE_MS = 15 * 60_000;
-/** Renewed well within the lease, so that one failed renewal does no harm. */
+/** Renewal interval. It is short enough that one failed renewal does no harm. */
 export const RENEW_EVERY_MS = LEASE_MS / 3;
-/** Pauses between tries of a settlement that the ledger could not take. */
+/** Pauses between retries of a failed settlement. */
 const RETRY_PAUSES_MS = [200, 1000, 5000, 15_000, 60_000, 120_000, 300_000];
 
 export interface ReservationServices {
   readonly ledger: CreditLedger;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   readonly onError: (incident: Incident) => void;
 }
 
 export interface ReservationRequest {
-  /** Minted by us: the same key never holds twice. */
+  /** Idempotency key, created by the service: the same key creates one hold. */
   readonly key: string;
   readonly payer: Payer;
   /** Whole micro-credits. */
   readonly amount: number;
+  /** Maximum number of tokens, for budgets. Default 0: the call has none. */
+  readonly tokens?: number;
+  /** The call uses a provider key of the user. Default false. */
+  readonly isOwnKey?: boolean;
   readonly operation: string;
   readonly model?: string;
   readonly requestId: string;
-  /** False: nothing is held or charged, usage is written down. */
+  /** False: nothing is held or charged; usage is still recorded. */
   readonly metered: boolean;
+  /** True: a failed settlement rejects, because a job will repeat it. Default: it is retried in the background. */
+  readonly isRepeated?: boolean;
 }
 
-/** Credit held for one paid call. Ends once: by `settle` or by `release`, whichever comes first. */
+/** Credit held for one paid call. The first call of `settle` or `release` closes it; later calls have no effect. */
 export interface Reservation {
   readonly metered: boolean;
   /** Whole micro-credits; 0 when not metered. */
   readonly amount: number;
-  /** @returns what was charged, whole micro-credits. Never rejects: a ledger that fails is tried again in the background. */
+  /** @returns the charged micro-credits. Never rejects, unless `isRepeated`: a failed settlement is retried in the background. */
   settle(amount: number, usage: Usage): Promise<number>;
   /** Never rejects. */
   release(): Promise<void>;
+  /** Stops the renewal and keeps the hold until it expires, for a repetition under the same key. */
+  keep(): void;
 }
 
 /**
- * Holds credit, and keeps holding it while the work lives.
- * @throws ApiError 422 `insufficient_credits` or `spend_cap_exceeded`.
+ * Holds credit and renews the hold until it is closed.
+ * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded` or `budget_exceeded`.
  */
 export async function reserve(
   services: ReservationServices,
   request: ReservationRequest,
 ): Promise<Reservation> {
-  if (!request.metered) return unmetered(services, request);
-  return held(services, request, await holdCredit(services, request));
+  const hold = await holdCredit(services, request);
+  return hold === undefined ? unmetered(services, request) : held(services, request, hold);
 }
 
 /**
- * The hold alone: nobody renews it unless `keepHolding` does. The same key answers the same hold again.
- * @throws ApiError 422 `insufficient_credits` or `spend_cap_exceeded`.
+ * Creates the hold without renewal; see `keepHolding`. Idempotent by key. A call that is not metered holds no credit, and
+ * has a hold only if a budget counts it.
+ * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded` or `budget_exceeded`.
  */
 export async function holdCredit(
   services: ReservationServices,
-  request: Omit<ReservationRequest, 'metered'>,
-): Promise<Hold> {
+  request: ReservationRequest,
+): Promise<Hold | undefined> {
   const { ledger, clock } = services;
-  const { payer } = request;
-  const cap = spendCapOf(payer, clock.now());
+  const { payer, metered } = request;
+  const found = findBudgets(services, request);
+  const budgets = found instanceof Promise ? await found : found;
+  if (!metered && budgets.length === 0) return undefined;
+  const cap = metered ? getSpendCap(payer, clock.now()) : undefined;
   const outcome = await ledger.hold({
     account: payer.account,
-    amount: request.amount,
+    amount: metered ? request.amount : 0,
     key: request.key,
     expiresAt: clock.now() + LEASE_MS,
     details: chargeDetails(request),
     ...(cap !== undefined && { cap }),
+    ...(budgets.length > 0 && { caps: budgets.map((budget) => budget.cap) }),
+    ...(!metered && { ignoresBalance: true }),
   });
-  if (outcome.outcome !== 'held') throw refusalOf(outcome);
+  if (outcome.outcome !== 'held') throw toRefusal(outcome, budgets);
   return outcome.hold;
 }
 
-/** What a charge is told to have been for. */
+function findBudgets(
+  { budgets }: ReservationServices,
+  { payer, model, metered, amount, tokens = 0, isOwnKey = false }: ReservationRequest,
+): readonly CallBudget[] | Promise<readonly CallBudget[]> {
+  return budgets.forCall({ payer, model, isOwnKey, isMetered: metered, amount, tokens });
+}
+
+/** Returns the details of a charge. */
 export function chargeDetails({
   operation,
   model,
@@ -97,20 +120,29 @@ function held(services: ReservationServices, request: ReservationRequest, hold: 
   const { ledger } = services;
   const stopRenewing = keepHolding(services, request, hold);
   let ended: Promise<number> | undefined;
-  const end = (work: () => Promise<number>, fallback: number): Promise<number> => {
-    ended ??= insisting(services, request, work, fallback).finally(stopRenewing);
+  const end = (work: () => Promise<number>): Promise<number> => {
+    ended ??= work().finally(stopRenewing);
     return ended;
   };
+  const { metered } = request;
   return {
-    metered: true,
+    metered,
     amount: hold.amount,
-    settle: (amount, usage) => end(async () => (await ledger.settle(hold, amount, usage)).charged, amount),
-    release: async () => {
-      await end(async () => {
+    settle: (amount, usage) =>
+      end(() => {
+        const due = metered ? amount : 0;
+        const settle = async (): Promise<number> =>
+          (await ledger.settle(hold, due, usage, chargeDetails(request))).charged;
+        return request.isRepeated === true ? settle() : withRetry(services, request, settle, due);
+      }),
+    async release() {
+      const release = async (): Promise<number> => {
         await ledger.release(hold);
         return 0;
-      }, 0);
+      };
+      await end(() => withRetry(services, request, release, 0));
     },
+    keep: stopRenewing,
   };
 }
 
@@ -128,20 +160,24 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
         await services.ledger.record({ account, key, details: chargeDetails(request), usage });
         return 0;
       };
-      return insisting(services, request, work, 0);
+      return request.isRepeated === true ? work() : withRetry(services, request, work, 0);
     },
     async release() {
       ended = true;
     },
+    keep: () => undefined,
   };
 }
 
-/** Once, for work that lasts longer than any worker has it in hand. @returns false when it is no longer open. */
+/** Extends a hold once, for work that outlives one worker. @returns false if the hold is no longer open. */
 export async function renewHold({ ledger, clock }: ReservationServices, hold: Hold): Promise<boolean> {
   return ledger.renew(hold, clock.now() + LEASE_MS);
 }
 
-/** A sweeper must not free the hold of work that is still alive. @returns stops it. */
+/**
+ * Renews a hold periodically, so that the sweep does not release it while the work runs. @returns a function that
+ * stops the renewal.
+ */
 export function keepHolding(
   services: ReservationServices,
   request: Pick<ReservationRequest, 'operation' | 'requestId'>,
@@ -157,10 +193,10 @@ export function keepHolding(
 }
 
 /**
- * Tries once while the caller waits; a failure is tried again in the background, because a stream must not hang on a
- * ledger that is away, and the charge must not be lost with it. Repeating is safe: a hold settles once.
+ * Tries once while the caller waits, then retries in the background: an unavailable ledger must neither block a
+ * stream nor lose the charge. Retries are safe, because a hold settles once.
  */
-async function insisting(
+async function withRetry(
   services: ReservationServices,
   request: ReservationRequest,
   work: () => Promise<number>,
@@ -197,22 +233,4 @@ function report(
   error: unknown,
 ): void {
   services.onError({ operation: request.operation, requestId: request.requestId, error });
-}
-
-function refusalOf(
-  outcome: Exclude<Awaited<ReturnType<CreditLedger['hold']>>, { outcome: 'held' }>,
-): ApiError {
-  const required = toCredits(outcome.required);
-  if (outcome.outcome === 'insufficient_credits') {
-    return new ApiError(
-      422,
-      `Insufficient credits. You have ${toCredits(outcome.available)} credits, but this request requires approximately ${required} credits.`,
-      { code: 'insufficient_credits' },
-    );
-  }
-  return new ApiError(
-    422,
-    `Spend cap reached. This key may spend ${toCredits(outcome.limit)} credits in its period and has used or reserved ${toCredits(outcome.used)}; this request requires approximately ${required} credits.`,
-    { code: 'spend_cap_exceeded' },
-  );
 }

@@ -14,8 +14,8 @@ function ended(call: Partial<EndedCall>): EndedCall {
   return { prompt, charactersSent: 100, finished: true, contextWindow: 1000, maxTokens, ...call };
 }
 
-describe('characters', () => {
-  test('are code points, whatever the text', () => {
+describe('counting of characters', () => {
+  test('counts code points in any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         expect(countCharacters(a + b)).toBe([...(a + b)].length);
@@ -26,11 +26,11 @@ describe('characters', () => {
     }
   });
 
-  test('2.5 of them are a token, begun ones counted', () => {
+  test('estimates a token per 2.5 characters, rounded up', () => {
     expect([0, 1, 2, 3, 5, 6, 250].map(estimateTokens)).toEqual([0, 1, 1, 2, 2, 3, 100]);
   });
 
-  test('of a prompt are those of its text, tool traffic and tool schemas; images are counted apart', () => {
+  test('includes text, tool traffic and tool schemas of a prompt; images are counted separately', () => {
     const size = promptSize({
       messages: [
         { role: 'system', content: [{ type: 'text', text: 'abc' }] },
@@ -60,7 +60,7 @@ describe('characters', () => {
     expect(size).toEqual({ characters: expected, images: 1 });
   });
 
-  test('of a text document are its bytes; any other document counts as an image per 32 KB', () => {
+  test('counts the bytes of a text document; any other document counts as an image per 32 KB', () => {
     const document = (mediaType: string, bytes: number) =>
       promptSize({
         messages: [
@@ -77,8 +77,8 @@ describe('characters', () => {
   });
 });
 
-describe('a finished call', () => {
-  test('costs what was reported, more than was reserved too', () => {
+describe('completed call', () => {
+  test('costs the reported usage, even above the reservation', () => {
     const usage = { input: 90, output: 40 };
     expect(meterCall(prices, reserved, ended({ usage }))).toEqual({
       usage,
@@ -89,7 +89,7 @@ describe('a finished call', () => {
     expect(large.amount).toBe(charge(prices, usage));
   });
 
-  test('without a report costs the estimate', () => {
+  test('costs the estimate without a report', () => {
     expect(meterCall(prices, reserved, ended({}))).toEqual({
       usage: { input: 100, output: 40 },
       amount: 100 * 300 + 40 * 1500,
@@ -108,7 +108,7 @@ describe('a finished call', () => {
     ['no output', { input: 90 }],
     ['nothing at all', {}],
     ['endless seconds', { input: 90, output: 40, seconds: Number.POSITIVE_INFINITY }],
-  ])('does not believe a report that is %s', (_, usage) => {
+  ])('rejects a report that is %s', (_, usage) => {
     expect(isSaneUsage(usage, ended({}))).toBe(false);
     expect(meterCall(prices, reserved, ended({ usage })).usage).toEqual({ input: 100, output: 40 });
   });
@@ -119,26 +119,26 @@ describe('a finished call', () => {
     ['all written to the cache', { cacheWrite: 100, output: 30 }],
     ['only reasoning', { input: 90, output: 0, reasoning: 30 }],
     ['few long tokens', { input: 90, output: 1 }],
-  ])('believes a report that is %s', (_, usage) => {
+  ])('accepts a report that is %s', (_, usage) => {
     expect(isSaneUsage(usage, ended({}))).toBe(true);
   });
 
-  test('of a model without a known window has no upper bound but counting', () => {
+  test('limits the report of a model without a known window only by exact integers', () => {
     expect(isSaneUsage({ input: 10 ** 9, output: 1 }, ended({ contextWindow: 0 }))).toBe(true);
   });
 
-  test('that said nothing may report no output', () => {
+  test('accepts a report of no output when there was none', () => {
     expect(isSaneUsage({ input: 90 }, ended({ charactersSent: 0 }))).toBe(true);
   });
 });
 
-describe('a stopped call', () => {
-  test('costs what was reported when that covers what was seen', () => {
+describe('stopped call', () => {
+  test('costs the reported usage if it covers the visible output', () => {
     const usage = { input: 90, output: 13 };
     expect(meterCall(prices, reserved, ended({ usage, finished: false })).usage).toEqual(usage);
   });
 
-  test('costs the estimate when the report was made before the output', () => {
+  test('costs the estimate if the report was made before the output', () => {
     const usage = { input: 90, output: 1 };
     expect(meterCall(prices, reserved, ended({ usage, finished: false })).usage).toEqual({
       input: 100,

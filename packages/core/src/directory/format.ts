@@ -2,15 +2,15 @@ import type { FileHandle } from 'node:fs/promises';
 import type { ObjectInfo } from '../ports/objects.ts';
 
 /*
- * One file per object: what is known of it in the first 512 bytes, then its own. So both change places with the old ones
- * in one step of the file system.
+ * File format: a header of 512 bytes with the metadata, then the bytes of the object. One rename replaces both
+ * atomically.
  */
 
 export const HEAD_BYTES = 512;
 const MARK = 'questline object 1\n';
 
-/** @throws RangeError when it does not fit: a content type of several hundred characters. */
-export function headOf({ size, contentType, etag }: Omit<ObjectInfo, 'key'>): Buffer {
+/** @throws RangeError if the metadata exceeds the header, e.g. for a content type of several hundred characters. */
+export function getHead({ size, contentType, etag }: Omit<ObjectInfo, 'key'>): Buffer {
   const head = Buffer.alloc(HEAD_BYTES, '\n');
   const text = `${MARK}${JSON.stringify({ size, contentType, etag })}`;
   if (Buffer.byteLength(text) > HEAD_BYTES)
@@ -19,7 +19,7 @@ export function headOf({ size, contentType, etag }: Omit<ObjectInfo, 'key'>): Bu
   return head;
 }
 
-/** @throws Error for a file that is none of ours, or was cut off. */
+/** @throws Error for a file with a foreign or truncated header. */
 export async function readHead(file: FileHandle, key: string): Promise<ObjectInfo> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const text = buffer.toString('utf8', 0, bytesRead);

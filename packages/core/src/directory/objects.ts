@@ -3,21 +3,24 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { assertObjectKey } from '../memory/objects.ts';
 import type { ObjectInfo, ObjectStore } from '../ports/objects.ts';
-import { finalizing } from '../streams.ts';
-import { HEAD_BYTES, headOf, readHead } from './format.ts';
+import { finalizing } from '../shared/streams.ts';
+import { getHead, HEAD_BYTES, readHead } from './format.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-/** By then whoever was writing is done or dead. */
+/** Age after which a temporary file has no live writer. */
 const ABANDONED_MS = 24 * 3_600_000;
 
 export interface DirectoryOptions {
-  /** Absolute. Made when it is missing; nothing else should be in it. Processes may share it, machines should not. */
+  /**
+   * Absolute path, created if missing. Use it for nothing else. Processes of one machine may share it; machines must
+   * not.
+   */
   readonly folder: string;
 }
 
 /**
- * Objects in a folder of this machine. An object is written beside its place and moved there once it is on the disk, so
- * that a reader, and a machine that loses its power, has the old one or the new one.
+ * Stores objects in a local folder. Each write goes to a temporary file, is flushed to disk and then renamed, so that
+ * readers see the old or the new object, also after a power failure.
  */
 export function createDirectoryObjects({ folder }: DirectoryOptions): ObjectStore {
   const unfinished = join(folder, 'unfinished');
@@ -33,7 +36,7 @@ export function createDirectoryObjects({ folder }: DirectoryOptions): ObjectStor
 
   const reading = async <T>(key: string, read: (file: FileHandle, info: ObjectInfo) => Promise<T>) => {
     if (!isKey(key)) return undefined;
-    const file = await openOrNone(pathOf(folder, key));
+    const file = await openOrNone(getPath(folder, key));
     if (file === undefined) return undefined;
     try {
       return await read(file, await readHead(file, key));
@@ -52,11 +55,11 @@ export function createDirectoryObjects({ folder }: DirectoryOptions): ObjectStor
       const file = await open(draft, 'wx', 0o600);
       try {
         const info = { key, contentType, ...(await write(file, body, size, signal)) };
-        await file.write(headOf(info), 0, HEAD_BYTES, 0);
+        await file.write(getHead(info), 0, HEAD_BYTES, 0);
         await file.sync();
         await file.close();
         signal?.throwIfAborted();
-        await moveTo(draft, pathOf(folder, key));
+        await moveTo(draft, getPath(folder, key));
         return info;
       } catch (error) {
         await file.close().catch(() => undefined);
@@ -72,7 +75,7 @@ export function createDirectoryObjects({ folder }: DirectoryOptions): ObjectStor
         if (range !== undefined && (start < 0 || start >= info.size || end < start)) {
           throw new RangeError(`bytes ${start}-${end} of ${info.size}`);
         }
-        return { ...info, body: bytesOf(file, start, Math.min(end, info.size - 1)) };
+        return { ...info, body: toBytes(file, start, Math.min(end, info.size - 1)) };
       });
     },
 
@@ -86,13 +89,13 @@ export function createDirectoryObjects({ folder }: DirectoryOptions): ObjectStor
 
     async remove(key, { signal } = {}) {
       signal?.throwIfAborted();
-      if (isKey(key)) await rm(pathOf(folder, key), { force: true });
+      if (isKey(key)) await rm(getPath(folder, key), { force: true });
     },
   };
 }
 
-/** Flat below 256 folders, so that none grows too large; a dot, which no key has, stands for the slash. */
-function pathOf(folder: string, key: string): string {
+/** Distributes files over 256 folders. A dot, which no key contains, replaces the slash. */
+function getPath(folder: string, key: string): string {
   const shard = createHash('sha256').update(key).digest('hex');
   const name = key.replaceAll('/', '.');
   return join(folder, shard.slice(0, 2), name.length <= 200 ? name : shard);
@@ -107,7 +110,7 @@ function isKey(key: string): boolean {
   }
 }
 
-/** What a process that was killed has left. */
+/** Removes temporary files of killed processes. */
 async function clearAway(unfinished: string): Promise<void> {
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
   const before = Date.now() - ABANDONED_MS;
@@ -148,7 +151,7 @@ async function moveTo(draft: string, path: string): Promise<void> {
   const parent = dirname(path);
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await rename(draft, path);
-  // The name itself has to reach the disk too. Not every system lets a folder be opened.
+  // Flushes the folder entry too. Not every system can open a folder.
   const handle = await open(parent, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
@@ -164,12 +167,12 @@ async function openOrNone(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Closes the file at the end of the bytes, or when they are given up, even before the first. */
-function bytesOf(file: FileHandle, start: number, end: number): AsyncIterable<Uint8Array> {
+/** Closes the file after the last byte or when the reader stops, even before the first read. */
+function toBytes(file: FileHandle, start: number, end: number): AsyncIterable<Uint8Array> {
   async function* read(): AsyncGenerator<Uint8Array, void> {
     for (let at = start; at <= end; ) {
       const length = Math.min(CHUNK_BYTES, end - at + 1);
-      // A buffer of its own each time: whoever gets it may keep it.
+      // A new buffer per chunk, because the reader may keep it.
       const { buffer, bytesRead } = await file.read(
         Buffer.allocUnsafeSlow(length),
         0,

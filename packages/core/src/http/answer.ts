@@ -1,13 +1,13 @@
-import type { ApiRequest, ApiResponse, Mountable } from './message.ts';
+import type { ApiRequest, ApiResponse, Mountable } from '../contract/message.ts';
 
-/** What a client is told when an answer could not even be made: nothing about why. */
+/** The response when an adapter fails. Contains no details. */
 export const UNEXPECTED: ApiResponse = {
   status: 500,
   headers: { 'Content-Type': 'application/json; charset=utf-8' },
   body: '{"error":"Internal server error"}',
 };
 
-/** For bridges: asks a mountable and never rejects, so that no failure of ours reaches the host's error handler. */
+/** For adapters: calls a mountable and never rejects, so that no failure reaches the host's error handler. */
 export async function answer(api: Mountable, request: ApiRequest): Promise<ApiResponse | undefined> {
   try {
     return await api.handle(request);
@@ -16,14 +16,14 @@ export async function answer(api: Mountable, request: ApiRequest): Promise<ApiRe
   }
 }
 
-/** 1xx, 204 and 304 have neither a body nor a length. */
+/** Responses with 1xx, 204 and 304 have no body and no length. */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304 || status < 200;
 }
 
 /**
- * The headers of an answer whose body is known, its length included. An answer to HEAD says how long the body would
- * have been, as far as that is known.
+ * Returns the headers of a response with a known body, including its length. A response to HEAD has the length of the
+ * omitted body, if known.
  */
 export function headersWithLength(response: ApiResponse, head: boolean): Readonly<Record<string, string>> {
   const { status, headers, body } = response;
@@ -31,10 +31,10 @@ export function headersWithLength(response: ApiResponse, head: boolean): Readonl
   for (const name in headers) {
     if (name.length === 14 && name.toLowerCase() === 'content-length') return headers;
   }
-  return { ...headers, 'Content-Length': String(lengthOf(body)) };
+  return { ...headers, 'Content-Length': String(getLength(body)) };
 }
 
-function lengthOf(body: ApiResponse['body']): number {
+function getLength(body: ApiResponse['body']): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : 0;
 }

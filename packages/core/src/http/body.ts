@@ -1,36 +1,53 @@
 import { isUtf8 } from 'node:buffer';
-import { ApiError, invalid } from '../errors.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type ApiRequest, type BodyTooLarge, header } from '../contract/message.ts';
+import { ApiError, invalid, isApiError } from '../shared/errors.ts';
+import { decodeBody, parseEncoding } from './encoding.ts';
 import { holdsMoreValues } from './json-size.ts';
-import { type ApiRequest, type BodyTooLarge, header } from './message.ts';
 
-/** Deeper JSON is refused: nobody means it, and recursion elsewhere may not survive it. */
-const DEEPEST = 100;
+/** Maximum nesting depth of JSON. Protects recursive code. */
+const MAX_DEPTH = 100;
 
 /**
- * More values than this are refused before anything looks at them: a schema checks, and a fault list names, every single
- * one, so a body of nothing but commas and digits would cost thousands of times its size.
+ * Maximum number of JSON values, checked before validation: validation visits each value, so a body of commas and
+ * digits would cost thousands of times its size.
  */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
-/** Bytes from which it pays to count values before parsing. */
+/** Maximum properties of one object. Larger objects become slow hash tables. */
+const MAX_PROPERTIES = 10_000;
+
+/** Size in bytes above which values are counted before parsing, with pauses for other requests. */
 const LARGE = 2 ** 18;
+
+const JSON_TYPE = 'application/json';
+const FORM = 'application/x-www-form-urlencoded';
+const MAX_FORM_FIELDS = 100;
 
 export const DEFAULT_BODY_LIMIT = 2 ** 20;
 
+export interface BodyOptions {
+  /** Maximum size in bytes. */
+  readonly limit: number;
+  /** Also accepts `application/x-www-form-urlencoded`. */
+  readonly allowsForm?: boolean;
+}
+
 /**
- * The request's JSON body as a value: `{}` for an empty one, always an object.
- * @throws ApiError 413 too large; 400 not JSON, not UTF-8, nested too deeply, wrong content type; 422 no object, U+0000 in a string.
+ * Parses the JSON body of a request. Always returns an object; `{}` for an empty body.
+ * @throws ApiError 413 too large; 400 not JSON, not UTF-8, nested too deeply, wrong content type, a repeated form field;
+ * 422 not an object, or U+0000 in a string.
  */
-export async function readJson(request: ApiRequest, limit: number): Promise<Record<string, unknown>> {
-  const value = await readValue(request, limit);
+export async function readJson(request: ApiRequest, options: BodyOptions): Promise<Record<string, unknown>> {
+  const value = await readValue(request, options);
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid('', `the body must be a JSON object, got ${kindOf(value)}`);
+    throw invalid('', `the body must be a JSON object, got ${getKind(value)}`);
   }
   return value as Record<string, unknown>;
 }
 
-/** Whether the request carries a body at all, for operations that take none. Headers alone don't tell in every host. */
+/** Whether the request has a body, for operations without one. In some hosts the headers are not enough. */
 export async function hasBody(request: ApiRequest): Promise<boolean> {
   const { parsed } = request.body;
   if (parsed !== undefined)
@@ -43,31 +60,51 @@ export async function hasBody(request: ApiRequest): Promise<boolean> {
   }
 }
 
-async function readValue(request: ApiRequest, limit: number): Promise<unknown> {
+async function readValue(request: ApiRequest, { limit, allowsForm = false }: BodyOptions): Promise<unknown> {
   const { parsed } = request.body;
   if (parsed !== undefined && typeof parsed !== 'string' && !(parsed instanceof Uint8Array)) {
-    return clean(parsed, true, { left: MOST_VALUES });
+    return clean(parsed, true, { left: MAX_VALUES });
   }
   const bytes = parsed === undefined ? await read(request, limit) : undefined;
   const raw = bytes ?? (typeof parsed === 'string' ? parsed : (parsed as Uint8Array));
   if (raw.length === 0) return undefined;
-  requireJsonType(header(request.headers, 'content-type'));
-  return parse(typeof raw === 'string' ? raw : decode(raw));
+  const type = requireType(header(request.headers, 'content-type'), allowsForm);
+  const text = typeof raw === 'string' ? raw : decode(raw);
+  if (type === FORM) return clean(parseForm(text), true, { left: MAX_VALUES });
+  if (raw.length < LARGE) return cleanParsed(text, parse(text));
+  // Each pass over a large body may take tens of milliseconds, so yield to other requests in between.
+  await turn();
+  const value = parse(text);
+  await turn();
+  const cleaned = cleanParsed(text, value);
+  await turn();
+  return cleaned;
 }
 
 async function read(request: ApiRequest, limit: number): Promise<Uint8Array> {
   try {
-    return await request.body.bytes(limit);
+    return await decompress(request, await request.body.bytes(limit), limit);
   } catch (error) {
+    if (isApiError(error)) throw error;
     throw isTooLarge(error) ? tooLarge(error.limit) : brokenOff(error);
   }
+}
+
+async function decompress({ headers }: ApiRequest, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
+  const encoding = parseEncoding(header(headers, 'content-encoding'));
+  if (encoding === undefined || bytes.length === 0) return bytes;
+  if (encoding === 'unsupported') throw malformed('Content-Encoding must be gzip, deflate, br or absent');
+  const decoded = await decodeBody(bytes, encoding, limit);
+  if (decoded === 'too-large') throw tooLarge(limit);
+  if (decoded === 'malformed') throw malformed(`Content-Encoding: the body is not valid ${encoding}`);
+  return decoded;
 }
 
 function isTooLarge(error: unknown): error is BodyTooLarge {
   return error instanceof Error && error.name === 'BodyTooLarge';
 }
 
-/** The client broke off in the middle of its own upload: nobody reads this answer. */
+/** The client disconnected during its upload; it does not receive this response. */
 function brokenOff(cause: unknown): ApiError {
   return new ApiError(400, 'the request body could not be read to its end', { cause });
 }
@@ -79,56 +116,72 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
-function requireJsonType(type: string | undefined): void {
-  if (type === 'application/json') return;
+/** @throws ApiError 400 for another type or charset. */
+function requireType(type: string | undefined, allowsForm: boolean): typeof JSON_TYPE | typeof FORM {
+  if (type === JSON_TYPE) return JSON_TYPE;
   const [essence = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice(8)
     .replaceAll('"', '');
-  if (essence === 'application/json' && (charset === undefined || charset === 'utf-8' || charset === 'utf8'))
-    return;
-  throw malformed(
-    essence === 'application/json'
-      ? 'Content-Type: the charset must be utf-8'
-      : 'Content-Type must be application/json for a request with a body',
-  );
+  if (essence !== JSON_TYPE && !(allowsForm && essence === FORM)) {
+    const allowed = allowsForm ? `${JSON_TYPE} or ${FORM}` : JSON_TYPE;
+    throw malformed(`Content-Type must be ${allowed} for a request with a body`);
+  }
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw malformed('Content-Type: the charset must be utf-8');
+  }
+  return essence;
+}
+
+/** Parses a form. RFC 6749, section 3.2: a parameter must not occur more than once. */
+function parseForm(text: string): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    // The name is the client's, and is not quoted.
+    if (fields.has(name)) throw malformed('a form field occurs more than once');
+    if (fields.size === MAX_FORM_FIELDS) throw malformed(`a form has at most ${MAX_FORM_FIELDS} fields`);
+    fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
 }
 
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8');
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.length > LARGE && holdsMoreValues(buffer, 2 * MOST_VALUES)) throw tooManyValues();
+  if (buffer.length > LARGE && holdsMoreValues(buffer, 2 * MAX_VALUES)) throw tooManyValues();
   return buffer.toString('utf8');
 }
 
 function parse(text: string): unknown {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body, which may hold a secret.
+    // The parser's message quotes the body, which may contain a secret.
     throw malformed('the body is not valid JSON');
   }
-  // Only an escape can bring a lone surrogate or U+0000 into a string that was valid UTF-8.
-  return clean(value, text.includes('\\u'), { left: MOST_VALUES });
+}
+
+/** In valid UTF-8, only an escape sequence can produce a lone surrogate or U+0000. */
+function cleanParsed(text: string, value: unknown): unknown {
+  return clean(value, text.includes('\\u'), { left: MAX_VALUES });
 }
 
 function tooManyValues(): ApiError {
-  return malformed(`the body holds more than ${MOST_VALUES} values`);
+  return malformed(`the body holds more than ${MAX_VALUES} values`);
 }
 
 function malformed(message: string): ApiError {
   return new ApiError(400, message, { applicationCode: 'VALIDATION_ERROR' });
 }
 
-/** Drops the keys that reach prototypes, checks number, depth and strings. Values are replaced only where they must be. */
+/** Removes keys that could change a prototype and checks count, depth and strings. Copies only changed values. */
 function clean(value: unknown, strings: boolean, budget: { left: number }, depth = 0): unknown {
   budget.left -= 1;
   if (budget.left < 0) throw tooManyValues();
   if (typeof value === 'string') return strings ? cleanString(value) : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEEPEST) throw malformed(`the body is nested more than ${DEEPEST} levels deep`);
+  if (depth >= MAX_DEPTH) throw malformed(`the body is nested more than ${MAX_DEPTH} levels deep`);
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
@@ -138,7 +191,11 @@ function clean(value: unknown, strings: boolean, budget: { left: number }, depth
     return value;
   }
   const record = value as Record<string, unknown>;
-  for (const key of Object.keys(record)) {
+  const keys = Object.keys(record);
+  if (keys.length > MAX_PROPERTIES) {
+    throw malformed(`the body holds an object of more than ${MAX_PROPERTIES} properties`);
+  }
+  for (const key of keys) {
     if (key === '__proto__' || key === 'constructor') {
       delete record[key];
       continue;
@@ -163,7 +220,7 @@ function cleanString(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-function kindOf(value: unknown): string {
+function getKind(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }

@@ -1,9 +1,9 @@
 /**
- * The value of a `Content-Disposition` header that makes browsers save under a name. Old readers get the name in ASCII,
- * others the name itself (RFC 6266, RFC 8187).
+ * Returns a `Content-Disposition` header value that makes browsers save the body under a name. Contains an ASCII
+ * fallback and the full name (RFC 6266, RFC 8187).
  */
 export function attachmentDisposition(given: string): string {
-  // A name is no path, whoever reads it.
+  // Remove path separators, because some clients use the name as a path.
   const name = given.replaceAll(/[/\\]/g, '_');
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/gu, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(

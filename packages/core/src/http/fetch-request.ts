@@ -1,8 +1,8 @@
+import { type ApiBody, type ApiHeaders, type ApiRequest, BodyTooLarge } from '../contract/message.ts';
 import type { FetchInfo } from './fetch.ts';
-import { type ApiBody, type ApiHeaders, type ApiRequest, BodyTooLarge } from './message.ts';
 import { readByHost } from './node-body.ts';
 
-/** A `Request`, asked for its parts only when somebody wants them. */
+/** Wraps a `Request` and reads its parts lazily. */
 export class FetchRequest implements ApiRequest {
   readonly #request: Request;
   readonly #target: string;
@@ -63,7 +63,7 @@ export class FetchRequest implements ApiRequest {
     return this.#request.url.startsWith('https:') ? 'https' : 'http';
   }
 
-  /** The client has left: hosts say so by the request's signal, or by cancelling the answer's body. */
+  /** Hosts report a disconnect through the request's signal or by cancelling the response body. */
   leave(): void {
     this.#leaving?.abort();
   }
@@ -128,7 +128,7 @@ class FetchBody implements ApiBody {
   }
 }
 
-/** Reads on and keeps nothing. Cancelling would close the connection under the answer on some hosts. */
+/** Drains the body. On some hosts, cancelling it would close the connection before the response. */
 function letThrough(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.read().then(
     ({ done }) => {

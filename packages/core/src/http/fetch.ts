@@ -1,28 +1,31 @@
+import type { ApiResponse, Mountable } from '../contract/message.ts';
 import { answer, headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
 import { FetchRequest } from './fetch-request.ts';
-import type { ApiResponse, Mountable } from './message.ts';
 import { below, type MountOptions } from './node.ts';
 import { discard, isStreamed, Pump } from './pump.ts';
 
-// By name, `node:http` would be imported with all its other names: see node-response.ts.
+// A named import would load all of `node:http`; see node-response.ts.
 const { validateHeaderValue } = process.getBuiltinModule('node:http');
 
-/** What a fetch-style host knows about a request beyond the `Request`. */
+/** Additional request data from a fetch-style host. */
 export interface FetchInfo {
   readonly remoteAddress?: string | undefined;
-  /** The body, when the host has read it already: a value, text or bytes. */
+  /** The body, if the host has already read it: a value, text or bytes. */
   readonly parsed?: unknown;
-  /** Path parameters, when one route is mounted at a path of the host's own. */
+  /** Path parameters, if one route is mounted at a custom path. */
   readonly params?: Readonly<Record<string, string>> | undefined;
 }
 
-/** @returns undefined when the request is not the api's: the host carries on, the request untouched. */
+/**
+ * Handles a `Request`.
+ * @returns undefined if the path is not part of the API; the request is unchanged and the host continues.
+ */
 export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Response | undefined>;
 
-/** For every host that speaks `Request` and `Response`. */
+/** Creates a handler for hosts that use `Request` and `Response`. */
 export function toFetchHandler(api: Mountable, { mountPath = '' }: MountOptions = {}): FetchHandler {
   return async (request, info = {}) => {
-    const target = below(mountPath, targetOf(request.url));
+    const target = below(mountPath, getTarget(request.url));
     if (target === undefined) return undefined;
     const asked = new FetchRequest(request, target, mountPath, info);
     const response = await answer(api, asked);
@@ -33,15 +36,15 @@ export function toFetchHandler(api: Mountable, { mountPath = '' }: MountOptions 
   };
 }
 
-/** Path and query as they stand in the URL, still encoded. */
-function targetOf(url: string): string {
+/** Returns path and query of the URL, still encoded. */
+function getTarget(url: string): string {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   if (start < 0) return '/';
   const fragment = url.indexOf('#', start);
   return fragment < 0 ? url.slice(start) : url.slice(start, fragment);
 }
 
-/** Some hosts bring a lean `Response` of their own that takes any header, and fail when they send it. */
+/** Some hosts have their own `Response` that accepts invalid headers and fails when it sends them. */
 function isWritable({ headers }: ApiResponse): boolean {
   try {
     for (const name in headers) validateHeaderValue(name, headers[name] ?? '');

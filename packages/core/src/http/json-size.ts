@@ -5,8 +5,8 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Whether JSON text plainly holds more than so many values, found without making one of them: parsing millions takes
- * seconds in which nobody else is served. Counts what separates values; empty lists and objects count twice.
+ * Whether JSON text contains more than a number of values, without parsing: parsing millions of values blocks the
+ * event loop for seconds. Counts separators; empty lists and objects count twice.
  */
 export function holdsMoreValues(bytes: Buffer, most: number): boolean {
   let count = 1;
@@ -22,7 +22,7 @@ export function holdsMoreValues(bytes: Buffer, most: number): boolean {
   return false;
 }
 
-/** Where the closing quote stands: the first one behind an even number of backslashes. */
+/** Finds the closing quote: the first one after an even number of backslashes. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(QUOTE, start); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
     let backslashes = 0;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from './message.ts';
+import type { ApiRequest } from '../contract/message.ts';
 import { type FormPart, readForm, textOfPart } from './multipart.ts';
 
 const TYPE = 'multipart/form-data; boundary=xyz';
 
-function requestOf(
+function toRequest(
   body: Uint8Array | string,
   size = 1000,
   contentType: string | undefined = TYPE,
@@ -17,16 +17,16 @@ function requestOf(
   return { headers: { 'content-type': contentType }, body: { stream } } as unknown as ApiRequest;
 }
 
-async function bytesOf({ body }: FormPart): Promise<Buffer> {
+async function toBytes({ body }: FormPart): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-async function partsOf(request: ApiRequest) {
+async function readParts(request: ApiRequest) {
   const parts: { name: string; filename: string | undefined; bytes: Buffer }[] = [];
   for await (const part of readForm(request)) {
-    parts.push({ name: part.name, filename: part.filename, bytes: await bytesOf(part) });
+    parts.push({ name: part.name, filename: part.filename, bytes: await toBytes(part) });
   }
   return parts;
 }
@@ -35,15 +35,15 @@ const PLAIN =
   'preamble\r\n--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xyz\r\n' +
   'content-disposition: form-data; name=file; filename="%22x%22.png"\r\nContent-Type: image/png\r\n\r\n\r\n--xyz--\r\nepilogue';
 
-describe('a form', () => {
-  it('begins soon', async () => {
-    await expect(partsOf(requestOf(`${'x'.repeat(8193)}\r\n${PLAIN}`))).rejects.toMatchObject({
+describe('multipart form', () => {
+  it('is delivered before its end', async () => {
+    await expect(readParts(toRequest(`${'x'.repeat(8193)}\r\n${PLAIN}`))).rejects.toMatchObject({
       status: 400,
       message: 'the form is malformed: too much stands before the first part',
     });
   });
 
-  it('comes apart as it was put together, wherever its body is cut', async () => {
+  it('is parsed equally at any split of its body', async () => {
     const content = fc.uint8Array({ maxLength: 60 });
     const sly = fc
       .constantFrom('\r\n', '\r\n--', '\r\n--xy', '--xyz', '\r\n--xz')
@@ -69,7 +69,7 @@ describe('a form', () => {
             ]),
             Buffer.from('--xyz--'),
           ]);
-          const parts = await partsOf(requestOf(whole, size));
+          const parts = await readParts(toRequest(whole, size));
           expect(parts.map(({ name }) => name)).toEqual(bodies.map((_, at) => `part${at}`));
           expect(parts.map(({ bytes }) => bytes.toString('hex'))).toEqual(
             bodies.map((body) => body.toString('hex')),
@@ -79,16 +79,16 @@ describe('a form', () => {
     );
   });
 
-  it('may have words around it, empty parts, and names as browsers write them', async () => {
-    expect(await partsOf(requestOf(PLAIN, 3))).toEqual([
+  it('can have a preamble, an epilogue, empty parts, and names in the encoding of browsers', async () => {
+    expect(await readParts(toRequest(PLAIN, 3))).toEqual([
       { name: 'a', filename: undefined, bytes: Buffer.from('1') },
       { name: 'file', filename: '"x".png', bytes: Buffer.alloc(0) },
     ]);
   });
 
-  it('goes on when a part was not read to its end', async () => {
+  it('continues after a part that was not read to its end', async () => {
     const names: string[] = [];
-    for await (const { name } of readForm(requestOf(PLAIN, 5))) names.push(name);
+    for await (const { name } of readForm(toRequest(PLAIN, 5))) names.push(name);
     expect(names).toEqual(['a', 'file']);
   });
 
@@ -104,21 +104,21 @@ describe('a form', () => {
     ],
     ['has a head without end', `--xyz\r\nX: ${'x'.repeat(20_000)}`],
     ['has a longer boundary', '--xyzz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xyz--'],
-  ])('that %s is refused', async (_, body) => {
+  ])('is rejected when it %s', async (_, body) => {
     for (const size of [1000, 10_000_000]) {
-      await expect(partsOf(requestOf(body, size))).rejects.toMatchObject({ status: 400 });
+      await expect(readParts(toRequest(body, size))).rejects.toMatchObject({ status: 400 });
     }
   });
 
-  it('of another type, or without a boundary, is refused', async () => {
+  it('is rejected with another type, or without a boundary', async () => {
     for (const type of ['multipart/form-data', 'multipart/mixed; boundary=xyz', 'application/json', '']) {
-      await expect(partsOf(requestOf(PLAIN, 100, type))).rejects.toMatchObject({ status: 400 });
+      await expect(readParts(toRequest(PLAIN, 100, type))).rejects.toMatchObject({ status: 400 });
     }
   });
 
-  it('keeps no more of a field than it may hold', async () => {
+  it('stores at most the maximum of a field', async () => {
     const read = async (limit: number) => {
-      for await (const part of readForm(requestOf(PLAIN))) return textOfPart(part, limit);
+      for await (const part of readForm(toRequest(PLAIN))) return textOfPart(part, limit);
       return undefined;
     };
     expect(await read(1)).toBe('1');

@@ -1,36 +1,40 @@
-import { ApiError } from '../errors.ts';
-import { type ApiRequest, header } from './message.ts';
+import { type ApiRequest, header } from '../contract/message.ts';
+import { ApiError } from '../shared/errors.ts';
+import { parseEncoding } from './encoding.ts';
 
-/** One part of a form. Its body is read as it arrives, and is gone when the next part is asked for. */
+/** One part of a form. Its body is a stream and is unavailable after the next part is requested. */
 export interface FormPart {
   readonly name: string;
-  /** Present for files. Says what the sender calls it, and is nothing to make a path of. */
+  /** The client's file name, present for files. Do not use it as a path. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-const MOST_PARTS = 100;
-const LONGEST_HEAD = 8192;
+const MAX_PARTS = 100;
+const MAX_HEAD = 8192;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 
 /**
- * The parts of a `multipart/form-data` body, in their order, without keeping any of them.
- * @throws ApiError 400 for another type, and for a body that is malformed or breaks off.
+ * Streams the parts of a `multipart/form-data` body in order, without buffering them.
+ * @throws ApiError 400 for another content type and for a malformed or truncated body.
  */
 export async function* readForm(request: ApiRequest): AsyncGenerator<FormPart, void> {
-  const boundary = boundaryOf(header(request.headers, 'content-type'));
+  if (parseEncoding(header(request.headers, 'content-encoding')) !== undefined) {
+    throw malformed('Content-Encoding is not supported');
+  }
+  const boundary = parseBoundary(header(request.headers, 'content-type'));
   const source = createSource(request.body.stream());
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   try {
-    // What stands before the first part is nobody's.
+    // Ignore the preamble.
     let before = 0;
     for await (const { length } of source.until(delimiter)) {
       before += length;
-      if (before > LONGEST_HEAD) throw malformed('too much stands before the first part');
+      if (before > MAX_HEAD) throw malformed('too much stands before the first part');
     }
     for (let count = 0; await source.hasPart(); count += 1) {
-      if (count === MOST_PARTS) throw malformed(`more than ${MOST_PARTS} parts`);
+      if (count === MAX_PARTS) throw malformed(`more than ${MAX_PARTS} parts`);
       const body = source.until(delimiter);
       yield { ...aboutPart(await source.head()), body };
       for await (const _ of body);
@@ -52,16 +56,16 @@ export async function textOfPart({ name, body }: FormPart, limit: number): Promi
   return Buffer.concat(chunks, size).toString('utf8');
 }
 
-/** Bytes that are taken off the front, a few at a time. */
+/** A byte queue. */
 function createSource(stream: AsyncIterable<Uint8Array>) {
   const chunks = stream[Symbol.asyncIterator]();
-  // So the first delimiter looks like all others.
+  // Makes the first delimiter look like all others.
   let held: Buffer = Buffer.from('\r\n');
 
   const more = async (): Promise<void> => {
     const next = await chunks.next();
     if (next.done === true) throw malformed('it ends before its last delimiter');
-    held = held.length === 0 ? bufferOf(next.value) : Buffer.concat([held, next.value]);
+    held = held.length === 0 ? toBuffer(next.value) : Buffer.concat([held, next.value]);
   };
 
   const take = (length: number): Buffer => {
@@ -71,7 +75,7 @@ function createSource(stream: AsyncIterable<Uint8Array>) {
   };
 
   return {
-    /** Everything up to the delimiter, which is taken too. Asked again after its end, it has nothing more. */
+    /** Yields all bytes up to the delimiter and consumes the delimiter. Yields nothing when called again. */
     async *until(delimiter: Buffer): AsyncGenerator<Uint8Array, void> {
       for (;;) {
         const at = held.indexOf(delimiter);
@@ -81,14 +85,14 @@ function createSource(stream: AsyncIterable<Uint8Array>) {
           if (rest.length > 0) yield rest;
           return;
         }
-        // The delimiter may have begun at the end of what is here.
+        // The delimiter may start at the end of this chunk.
         const sure = held.length - delimiter.length + 1;
         if (sure > 0) yield take(sure);
         await more();
       }
     },
 
-    /** After a delimiter: whether another part follows, or the end. */
+    /** After a delimiter: whether another part follows. */
     async hasPart(): Promise<boolean> {
       while (held.length < 2) await more();
       const next = take(2).toString('latin1');
@@ -100,12 +104,12 @@ function createSource(stream: AsyncIterable<Uint8Array>) {
     async head(): Promise<string> {
       let at = held.indexOf(END_OF_HEAD);
       while (at < 0) {
-        if (held.length > LONGEST_HEAD) throw malformed('the head of a part is too long');
+        if (held.length > MAX_HEAD) throw malformed('the head of a part is too long');
         await more();
         at = held.indexOf(END_OF_HEAD);
       }
-      // In whatever pieces it has come.
-      if (at > LONGEST_HEAD) throw malformed('the head of a part is too long');
+      // Independent of the chunk boundaries.
+      if (at > MAX_HEAD) throw malformed('the head of a part is too long');
       const text = take(at).toString('utf8');
       take(END_OF_HEAD.length);
       return text;
@@ -127,13 +131,13 @@ function aboutPart(head: string): Omit<FormPart, 'body'> {
     if (name === 'content-disposition') disposition = value;
     if (name === 'content-type') contentType = value;
   }
-  const name = parameterOf(disposition, 'name');
+  const name = readParameter(disposition, 'name');
   if (!/^form-data\b/i.test(disposition) || name === undefined) throw malformed('a part has no name');
-  return { name, filename: parameterOf(disposition, 'filename'), contentType };
+  return { name, filename: readParameter(disposition, 'filename'), contentType };
 }
 
-/** As browsers write it: quotation marks and line breaks percent-encoded, nothing else. */
-function parameterOf(disposition: string, wanted: string): string | undefined {
+/** Decodes names like browsers encode them: only quotation marks and line breaks are percent-encoded. */
+function readParameter(disposition: string, wanted: string): string | undefined {
   for (const [, name, quoted, plain] of disposition.matchAll(/;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]+))/g)) {
     if (name?.toLowerCase() !== wanted) continue;
     return (quoted ?? plain ?? '').replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n');
@@ -141,7 +145,7 @@ function parameterOf(disposition: string, wanted: string): string | undefined {
   return undefined;
 }
 
-function boundaryOf(contentType = ''): string {
+function parseBoundary(contentType = ''): string {
   const boundary = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(
     contentType,
   );
@@ -151,7 +155,7 @@ function boundaryOf(contentType = ''): string {
   return found;
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

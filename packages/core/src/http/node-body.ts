@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type ApiBody, BodyTooLarge } from './message.ts';
+import { type ApiBody, BodyTooLarge } from '../contract/message.ts';
 import type { HostRequest } from './node-request.ts';
 
-/** A request body of `node:http`: unread, or already read by the host. */
+/** A request body of `node:http`, unread or already read by the host. */
 export class NodeBody implements ApiBody {
   readonly #incoming: IncomingMessage;
   readonly #source: Readable;
@@ -17,7 +17,7 @@ export class NodeBody implements ApiBody {
   }
 
   get parsed(): unknown {
-    // Some parsers leave an empty object behind for bodies they did not read.
+    // Some parsers set an empty object for bodies that they did not read.
     if (!this.#source.readableDidRead || this.#whole !== undefined) return undefined;
     const body = this.#host?.body;
     return body === this.#source ? undefined : body;
@@ -53,7 +53,7 @@ export class NodeBody implements ApiBody {
   }
 }
 
-/** Bytes or text that a host's parser left behind. */
+/** Returns bytes or text from the host's parser. */
 export function readByHost(body: unknown, limit: number): Uint8Array {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (!(bytes instanceof Uint8Array)) throw new Error('the host has read the body and kept no bytes');
@@ -61,7 +61,7 @@ export function readByHost(body: unknown, limit: number): Uint8Array {
   return bytes;
 }
 
-/** Reads to the end, or to the limit; what lies beyond is let through unkept, so that the connection stays usable. */
+/** Reads up to the limit and discards the rest, so that the connection stays usable. */
 function collect(source: Readable, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -89,7 +89,8 @@ function collect(source: Readable, limit: number): Promise<Uint8Array> {
       reject(new Error('the client left before its body was complete'));
     };
     source.on('data', onData).on('end', onEnd).on('close', onClose);
-    // `close` follows every error and settles this; a stream whose error nobody hears would end the process.
+    // `close` follows every error and settles this promise. Without a listener, a stream error would crash the
+    // process.
     source.on('error', () => undefined);
     if (source.destroyed) onClose();
   });

@@ -1,30 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { ApiBody, ApiHeaders, ApiRequest } from './message.ts';
+import type { ApiBody, ApiHeaders, ApiRequest } from '../contract/message.ts';
 import { NodeBody } from './node-body.ts';
 
-/** What a framework's own request knows better than `node:http`. Asked only when somebody wants it. */
+/** Request data from a framework, which takes precedence over `node:http`. Read lazily. */
 export interface HostRequest {
-  /** The client's address as the framework sees it, its notion of trusted proxies included. */
+  /** The client address from the framework, after its trusted-proxy rules. */
   readonly ip?: string | undefined;
-  /** `http` or `https` as the framework sees it. */
+  /** `http` or `https`, from the framework. */
   readonly protocol?: string | undefined;
-  /** What the framework's body parser left behind, if one ran. */
+  /** The result of the framework's body parser, if one ran. */
   readonly body?: unknown;
 }
 
 export interface NodeRequestOptions {
-  /** Where we are mounted; empty at the root. */
+  /** The mount path; empty at the root. */
   readonly mountPath?: string;
   /** Path and query below the mount point. Default: the message's own URL. */
   readonly target?: string;
   readonly host?: HostRequest;
-  /** The body as the framework hands it on. Default: the message itself. */
+  /** The body stream of the framework. Default: the message itself. */
   readonly source?: Readable;
   readonly params?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A request of `node:http`. Nothing is parsed, read or created before somebody asks for it. */
+/** Wraps a request of `node:http`. Parses, reads and creates everything lazily. */
 export class NodeRequest implements ApiRequest {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
@@ -39,7 +39,7 @@ export class NodeRequest implements ApiRequest {
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, options: NodeRequestOptions = {}) {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-    // Taken now: frameworks put the URL back as it was while a streamed answer is still running.
+    // Read now, because frameworks restore the original URL while a streamed response is still running.
     this.#target = originForm(options.target ?? incoming.url ?? '/');
     this.#source = options.source;
     this.#host = options.host;
@@ -85,7 +85,7 @@ export class NodeRequest implements ApiRequest {
   }
 }
 
-/** Proxies may send `GET http://host/path`: what we want begins at the path. */
+/** Proxies may send `GET http://host/path`; keeps only the path. */
 function originForm(target: string): string {
   const first = target.charCodeAt(0);
   if (first === 47 /* / */) return target;
@@ -104,8 +104,8 @@ function abortedOnLeave(incoming: IncomingMessage, outgoing: ServerResponse): Ab
 }
 
 /**
- * Calls `leave` when the connection is gone before the answer was finished. The response tells that, never the request:
- * a request closes as soon as its body has been read.
+ * Calls `leave` if the connection closes before the response is complete. Observes the response, because a request
+ * closes when its body has been read.
  */
 export function onLeave(incoming: IncomingMessage, outgoing: ServerResponse, leave: () => void): void {
   if (outgoing.destroyed) {
@@ -118,12 +118,12 @@ export function onLeave(incoming: IncomingMessage, outgoing: ServerResponse, lea
     if (!isFinished(outgoing)) leave();
   };
   outgoing.once('close', closed);
-  // A pipelined request's answer waits for the ones before it, and until then Node 20 and 22 do not tell it that the
-  // connection is gone.
+  // The response to a pipelined request waits for earlier responses; until then Node 20 and 22 do not report to it
+  // that the connection closed.
   if (outgoing.socket === null) socket.once('close', closed);
 }
 
-/** A response of HTTP/2 calls itself finished whenever it is closed. */
+/** An HTTP/2 response is `finished` whenever it is closed. */
 function isFinished(outgoing: ServerResponse): boolean {
   return outgoing.writableFinished && outgoing.writableEnded;
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
+import type { ApiResponse } from '../contract/message.ts';
 import { headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
-import type { ApiResponse } from './message.ts';
 import { onLeave } from './node-request.ts';
 import { type BodySink, discard, isStreamed, Pump } from './pump.ts';
 
-/** Writes an answer. Never throws; an answer that cannot be written any more is given up, its stream ended. */
+/** Writes a response. Never throws; if the response cannot be written, its body stream is cancelled. */
 export function sendNodeResponse(
   response: ApiResponse,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): void {
-  // The client has left, or the host has answered in our place, e.g. after a timeout of its own.
+  // The client disconnected, or the host has responded, e.g. after its own timeout.
   if (outgoing.destroyed || outgoing.headersSent) {
     discard(response.body);
     return;
@@ -19,7 +19,7 @@ export function sendNodeResponse(
   try {
     send(response, incoming, outgoing);
   } catch {
-    // A header that cannot be written: thrown before anything was sent.
+    // An invalid header throws before anything is sent.
     discard(response.body);
     if (outgoing.headersSent) outgoing.destroy();
     else send(UNEXPECTED, incoming, outgoing);
@@ -47,7 +47,7 @@ function send(response: ApiResponse, incoming: IncomingMessage, outgoing: Server
   sendHeadSoon(pump, outgoing);
 }
 
-/** Sends the head by itself when this turn of the event loop brings no body: else it would wait for the first event. */
+/** Sends the headers if no body arrives in this tick; otherwise they would wait for the first event. */
 export function sendHeadSoon(pump: Pump, outgoing: ServerResponse): void {
   setImmediate(sendHead, pump, outgoing);
 }
@@ -56,14 +56,14 @@ function sendHead(pump: Pump, outgoing: ServerResponse): void {
   if (!pump.written && !outgoing.destroyed) outgoing.flushHeaders();
 }
 
-/** The code of RFC 9113, 7. Without one, a stream that is destroyed looks complete to its client. */
+/** Error code of RFC 9113, section 7. Without one, a destroyed stream looks complete to the client. */
 const HTTP2_INTERNAL_ERROR = 2;
 
-/** Breaks the connection off, so that no client takes what it has for the whole. */
+/** Aborts the connection, so that the client detects a truncated response. */
 export function breakOff(outgoing: ServerResponse): void {
-  // What was written before is still handed to the operating system in this turn.
+  // Earlier writes still reach the operating system in this tick.
   setImmediate(() => {
-    // On HTTP/1.0 a body ends with its connection, and looks complete unless the connection is reset.
+    // On HTTP/1.0 the end of the connection ends the body, so only a reset shows the truncation.
     const endsWithConnection = outgoing.chunkedEncoding === false && !outgoing.hasHeader('content-length');
     if (endsWithConnection) outgoing.socket?.resetAndDestroy();
     if ('stream' in outgoing) (outgoing.stream as ServerHttp2Stream).close(HTTP2_INTERNAL_ERROR);
@@ -83,14 +83,14 @@ class ResponseSink implements BodySink {
   }
 
   write(chunk: string | Uint8Array): boolean {
-    // Destroyed by the host: `close` has not been heard yet, and writing would be an error nobody listens for.
+    // Destroyed by the host: `close` is not emitted yet, and a write would cause an unhandled error.
     if (this.#outgoing.destroyed || this.#outgoing.writableEnded) return true;
     if (this.#headOut && typeof chunk === 'string' && writeFrame(this.#outgoing, chunk)) return true;
     this.#headOut = true;
     if (this.#outgoing.write(chunk)) return true;
     if (!this.#listening) {
       this.#listening = true;
-      // Once for all: compression puts its own `on` here, which a `once` would never get off again.
+      // Registered with `on`: compression replaces `on`, so it could not remove a `once` listener.
       this.#outgoing.on('drain', this.#drained);
     }
     return false;
@@ -107,20 +107,19 @@ class ResponseSink implements BodySink {
   }
 }
 
-// Importing it by name would make Node load its whole fetch for the sake of `node:http`'s other names: 40 ms at the start.
+// A named import would make Node load its fetch implementation, because `node:http` exports it: 40 ms at start.
 const { write: plainWrite } = process.getBuiltinModule('node:http').OutgoingMessage.prototype;
 
 /**
- * Writes one frame of a chunked body as one string. `node:http` hands the system four pieces for it, which makes up a
- * third of what a paced stream costs. Only where nothing is in between or waiting: no middleware has put its own `write`
- * here, the message has the connection to itself, and everything before has been taken.
- * @returns false when the frame has to go the usual way.
+ * Writes one chunked frame as one string. `node:http` makes four writes, a third of the cost of a slow stream. Used
+ * only if no middleware replaced `write`, the response owns the connection, and nothing is buffered.
+ * @returns false if the frame needs a normal write.
  */
 function writeFrame(outgoing: ServerResponse, text: string): boolean {
   const { socket } = outgoing;
   if (socket === null || !outgoing.chunkedEncoding || outgoing.write !== plainWrite) return false;
   if (outgoing.writableLength > 0 || !socket.writable) return false;
-  // Whether this fills the connection shows at the next write: that one goes the usual way, and waits.
+  // Backpressure shows at the next write, which is a normal write and waits.
   socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
   return true;
 }

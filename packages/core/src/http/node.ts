@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ApiResponse, Mountable } from '../contract/message.ts';
 import { answer } from './answer.ts';
-import type { ApiResponse, Mountable } from './message.ts';
 import { type HostRequest, NodeRequest } from './node-request.ts';
 import { sendNodeResponse } from './node-response.ts';
 
+/** Options of `toNodeListener` and `toFetchHandler`. */
 export interface MountOptions {
-  /** Where the api is mounted, e.g. `/ai`: no slash at its end. Default: at the root. */
+  /** Mount path of the API, e.g. `/ai`, without a trailing slash. Default: the root. */
   readonly mountPath?: string;
 }
 
@@ -16,8 +17,8 @@ const NOT_FOUND: ApiResponse = {
 };
 
 /**
- * A listener for `http.createServer`, or for a server's `request` event.
- * @param fallback gets every request that is not the api's, untouched. Default: 404.
+ * Returns a listener for `http.createServer` or for the `request` event of a server.
+ * @param fallback handles every request that is not part of the API. Default: 404.
  */
 export function toNodeListener(
   api: Mountable,
@@ -30,7 +31,7 @@ export function toNodeListener(
       fallback(incoming, outgoing);
       return;
     }
-    // A parser called by hand in front of us leaves its `body` here, as it does in Express.
+    // A body parser that ran before sets `body`, as in Express.
     const host: HostRequest = incoming as IncomingMessage & { body?: unknown };
     const request = new NodeRequest(incoming, outgoing, { mountPath, target, host });
     void answer(api, request).then((response) => {
@@ -40,7 +41,7 @@ export function toNodeListener(
   };
 }
 
-/** The part of a path (with or without a query) below a mount point; undefined when it is not below. */
+/** Returns the part of a path (with or without a query) below a mount point; undefined if it is not below. */
 export function below(mountPath: string, target: string): string | undefined {
   if (mountPath === '') return target;
   if (!target.startsWith(mountPath)) return undefined;

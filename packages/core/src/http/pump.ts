@@ -1,22 +1,22 @@
 import { nextTick } from 'node:process';
-import { leave } from '../streams.ts';
+import { cancelIterator } from '../shared/streams.ts';
 
-/** Where a streamed body goes. */
+/** The destination of a streamed body. */
 export interface BodySink {
-  /** @returns false when it is full: the pump then waits for `resume()`. */
+  /** @returns false if the buffer is full; the pump then waits for `resume()`. */
   write(chunk: string | Uint8Array): boolean;
-  /** The source is done. `rest` is what was not written yet, perhaps empty. */
+  /** The source ended. `rest` is the unwritten data, possibly empty. */
   end(rest: string): void;
-  /** The source failed. What was announced cannot be delivered, and the client must be able to tell. */
+  /** The source failed. The client must be able to detect the truncation. */
   fail(): void;
 }
 
-/** Characters kept back at most before they are written without waiting for the tick to end. */
-const LARGEST_JOIN = 16_384;
+/** Maximum buffered characters before a write without waiting for the end of the tick. */
+const MAX_JOIN = 16_384;
 
 /**
- * Carries a streamed body from its source to a sink, no faster than the sink takes it. All text that one tick of the
- * event loop brings becomes one write: every write costs far more than every event.
+ * Pipes a streamed body from its source to a sink, with backpressure. Joins all text of one event loop tick into one
+ * write, because a write costs far more than an event.
  */
 export class Pump {
   readonly #source: AsyncIterator<string | Uint8Array>;
@@ -33,7 +33,7 @@ export class Pump {
     this.#sink = sink;
   }
 
-  /** Whether the sink was given anything, the end included. */
+  /** Whether the sink received anything, including the end. */
   get written(): boolean {
     return this.#written;
   }
@@ -45,7 +45,7 @@ export class Pump {
       try {
         step = await this.#source.next();
       } catch {
-        // Whoever made the source has reported this; clients get no internals, and hosts have no part in it.
+        // The creator of the source reports the failure; clients and hosts get no details.
         this.#fail();
         return;
       }
@@ -59,7 +59,7 @@ export class Pump {
     }
   }
 
-  /** The sink has room again. */
+  /** Continues after backpressure. */
   resume(): void {
     if (!this.#full) return;
     this.#full = false;
@@ -69,13 +69,13 @@ export class Pump {
     this.#wake = undefined;
   }
 
-  /** Nobody wants the rest: tells the source once, started or not, and writes nothing more. */
+  /** Cancels: ends the source once, even if it has not started, and writes nothing more. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;
     this.#text = '';
     this.#wake?.();
-    leave(this.#source);
+    cancelIterator(this.#source);
   }
 
   flush(): void {
@@ -93,11 +93,11 @@ export class Pump {
       return;
     }
     this.#text += chunk;
-    if (this.#text.length >= LARGEST_JOIN) {
+    if (this.#text.length >= MAX_JOIN) {
       this.flush();
     } else if (!this.#flushing) {
       this.#flushing = true;
-      // Queued from a promise job, this runs once all promise jobs are done: at the end of what the tick brought.
+      // Queued from a microtask, this runs after all microtasks of the tick.
       nextTick(flushPump, this);
     }
   }
@@ -107,7 +107,7 @@ export class Pump {
     try {
       if (!this.#sink.write(chunk)) this.#full = true;
     } catch {
-      // Not a chunk at all. Thrown from a tick of its own, it would end the host's process.
+      // An invalid chunk. Thrown from `nextTick`, the error would crash the host's process.
       this.leave();
       this.#sink.fail();
     }
@@ -139,9 +139,9 @@ function flushPump(pump: Pump): void {
   pump.flush();
 }
 
-/** Ends a streamed body that will not be sent at all; other bodies need nothing. */
+/** Cancels a streamed body that will not be sent. Other bodies need no cleanup. */
 export function discard(body: unknown): void {
-  if (isStreamed(body)) leave(body[Symbol.asyncIterator]());
+  if (isStreamed(body)) cancelIterator(body[Symbol.asyncIterator]());
 }
 
 export function isStreamed(body: unknown): body is AsyncIterable<string | Uint8Array> {

@@ -5,8 +5,8 @@ import { breakOff, sendHeadSoon } from './node-response.ts';
 import { Pump } from './pump.ts';
 
 /**
- * A streamed body as a `Readable`, for frameworks that write streams themselves. When the source fails, the connection
- * breaks off: the stream itself never fails, so no error handler of the host is asked about it.
+ * Converts a streamed body to a `Readable`, for frameworks that write streams themselves. If the source fails, the
+ * connection is aborted; the stream itself never fails, so the host's error handlers are not called.
  */
 export function toReadable(
   body: AsyncIterable<string | Uint8Array>,
@@ -38,7 +38,7 @@ export function toReadable(
     },
     fail: () => breakOff(outgoing),
   });
-  // Frameworks do this too, but do not know of an answer that still waits behind a pipelined one.
+  // Frameworks do this too, but miss a response that waits behind a pipelined one.
   onLeave(incoming, outgoing, () => readable.destroy());
   return readable;
 }

@@ -1,8 +1,8 @@
 import { encodeComment, encodeData } from 'eventsource-encoder';
 
 /**
- * The head of every event stream. `no-transform` keeps a host's compression from holding events back. `Connection` is the
- * server's to say: it sends `keep-alive` itself, unless the client asked it to close.
+ * The headers of every event stream. `no-transform` stops compression in the host from delaying events. The server
+ * sets `Connection` itself.
  */
 export const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream',
@@ -14,7 +14,7 @@ export const KEEP_ALIVE = encodeComment('keep-alive');
 
 export const DONE = encodeData('[DONE]');
 
-/** One event as its frame: a `data:` line and a blank line. */
+/** Encodes one event: a `data:` line and a blank line. */
 export function frame(event: Readonly<Record<string, unknown>>): string {
   return encodeData(JSON.stringify(event));
 }

@@ -1,11 +1,11 @@
 import { createMongoAbility, type ForcedSubject, type MongoAbility, subject } from '@casl/ability';
-import type { Caller } from '../call.ts';
-import { forbidden } from '../errors.ts';
+import type { Caller } from '../contract/call.ts';
+import { forbidden } from '../shared/errors.ts';
 
-/** What may be done with something. `manage`: anything. */
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'manage';
+/** An action on a subject. `manage`: all actions. `administer`: what an administrator may do with records of others. */
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'manage' | 'administer';
 
-/** What there are rules about, as the application API calls it. `all`: anything. */
+/** Subject types, with the names of the application API. */
 export type Subject =
   | 'AdminSetting'
   | 'Agent'
@@ -19,17 +19,16 @@ export type Subject =
   | 'RegistrationInvite'
   | 'Session'
   | 'Subscription'
-  | 'User'
-  | 'all';
+  | 'User';
 
-/** One rule, as a client is told it. With conditions it is about those whose fields are like that. */
+/** One rule, in the format for clients. Conditions limit it to subjects with these field values. */
 export interface AbilityRule {
   readonly action: Action;
   readonly subject: Subject;
   readonly conditions?: Readonly<Record<string, string | boolean>>;
 }
 
-/** Who somebody is, as far as rules go. */
+/** The properties of a user that rules depend on. */
 export interface Person {
   readonly userId: string;
   readonly isAdmin: boolean;
@@ -38,47 +37,65 @@ export interface Person {
 type Fields = Readonly<Record<string, unknown>>;
 type Ability = MongoAbility<[Action, Subject | (Fields & ForcedSubject<Subject>)]>;
 
+/** What administrators may do beyond other users. Private content of others stays private. */
+const ADMINISTRATION: readonly AbilityRule[] = [
+  { action: 'manage', subject: 'AdminSetting' },
+  { action: 'manage', subject: 'RegistrationInvite' },
+  { action: 'update', subject: 'User' },
+  { action: 'administer', subject: 'User' },
+  { action: 'administer', subject: 'Organization' },
+  { action: 'administer', subject: 'Subscription' },
+  { action: 'administer', subject: 'Agent' },
+];
+
+const SHARED = ['Session', 'Project', 'File', 'Artifact', 'Agent'] as const;
+
 /**
- * What somebody may do, in one list. Administrators may do all; everybody has their own, and what is shared with them
- * besides: that stands on the things themselves, and storage asks it.
+ * Lists what a user may do with the records that the API shows. Every record that it shows may be read. Conditions name
+ * fields of these records; `permission` is a field of entries in lists with `shared=true`.
  */
 export function rulesFor({ userId, isAdmin }: Person): AbilityRule[] {
-  if (isAdmin) return [{ action: 'manage', subject: 'all' }];
   return [
-    { action: 'read', subject: 'User', conditions: { _id: userId } },
+    { action: 'read', subject: 'User' },
     { action: 'update', subject: 'User', conditions: { _id: userId } },
     { action: 'manage', subject: 'Session', conditions: { userId } },
-    { action: 'manage', subject: 'Project', conditions: { ownerId: userId } },
-    { action: 'manage', subject: 'File', conditions: { ownerId: userId } },
-    { action: 'manage', subject: 'Artifact', conditions: { ownerId: userId } },
+    { action: 'manage', subject: 'Project', conditions: { owner_id: userId } },
+    { action: 'manage', subject: 'File', conditions: { owner_id: userId } },
+    { action: 'manage', subject: 'Artifact', conditions: { owner_id: userId } },
     { action: 'manage', subject: 'Agent', conditions: { ownerId: userId } },
-    { action: 'read', subject: 'Agent', conditions: { isPublic: true } },
-    { action: 'create', subject: 'Organization' },
     { action: 'manage', subject: 'Organization', conditions: { ownerId: userId } },
+    ...SHARED.flatMap((subject): AbilityRule[] => [
+      { action: 'read', subject },
+      { action: 'update', subject, conditions: { permission: 'write' } },
+    ]),
+    { action: 'create', subject: 'Organization' },
+    { action: 'read', subject: 'Organization' },
     { action: 'manage', subject: 'Invite', conditions: { invitedBy: userId } },
-    { action: 'read', subject: 'Subscription', conditions: { userId } },
-    { action: 'manage', subject: 'ApiKey', conditions: { userId } },
-    { action: 'manage', subject: 'ProviderKey', conditions: { userId } },
+    { action: 'read', subject: 'Invite' },
+    { action: 'read', subject: 'Subscription' },
+    { action: 'manage', subject: 'ApiKey' },
+    { action: 'manage', subject: 'ProviderKey' },
+    ...(isAdmin ? ADMINISTRATION : []),
   ];
 }
 
 /**
- * Whether somebody may do this with everything of a kind or, when it is told what the thing is like, with that one.
- * A key may do what its scopes say, never what an administrator may.
+ * Whether a caller may do this with all subjects of a type or, given fields, with one subject. An API key never has
+ * administrator rights.
  */
-export function may(caller: Caller, action: Action, what: Exclude<Subject, 'all'>, like?: Fields): boolean {
+export function may(caller: Caller, action: Action, what: Subject, like?: Fields): boolean {
   const isAdmin = caller.kind === 'token' && caller.isAdmin;
   const rules = rulesFor({ userId: caller.userId, isAdmin });
   const ability = createMongoAbility<Ability>(rules.map((rule) => ({ ...rule })));
-  // A copy, because asking marks what is asked about.
+  // A copy, because CASL marks the object.
   if (like !== undefined) return ability.can(action, subject(what, { ...like }));
-  // By its kind alone CASL says yes where a rule holds for any one of them; here it must hold for all.
+  // For a bare type CASL answers yes if a rule holds for any subject; here it must hold for all.
   return ability
     .rulesFor(action, what)
     .some(({ conditions, inverted }) => !inverted && conditions === undefined);
 }
 
-/** @throws ApiError 403 for whom the rules do not allow it. */
-export function requireAbility(caller: Caller, action: Action, what: Exclude<Subject, 'all'>): void {
+/** @throws ApiError 403 if the rules do not allow the action. */
+export function requireAbility(caller: Caller, action: Action, what: Subject): void {
   if (!may(caller, action, what)) throw forbidden('Administrators only');
 }

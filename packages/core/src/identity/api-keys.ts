@@ -1,13 +1,13 @@
-import type { KeySpendCap } from '../call.ts';
+import type { KeySpendCap } from '../contract/call.ts';
+import { getScopeListIssue, type Scope } from '../contract/scopes.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Store } from '../ports/store.ts';
+import { hashSecret } from '../shared/secrets.ts';
 import type { Authenticator } from './credentials.ts';
-import { API_KEYS, type ApiKeyRecord } from './records.ts';
-import { type Scope, scopeListFault } from './scopes.ts';
-import { hashSecret } from './secrets.ts';
+import { API_KEYS, type ApiKeyRecord, USERS } from './records.ts';
 
-/** Base62 characters behind the prefix: 43 carry 256 bits. */
+/** Base62 characters after the prefix: 43 contain 256 bits. */
 const SECRET_LENGTH = 43;
 const SHOWN_PREFIX = 16;
 
@@ -18,10 +18,15 @@ export interface ApiKeyServices {
   readonly authenticator: Authenticator;
 }
 
+/** An API key to create. Only `userId`, `name` and `scopes` are required. */
 export interface NewApiKey {
+  /** The id of an existing user. */
   readonly userId: string;
+  /** For display. */
   readonly name: string;
+  /** At least one scope. A confined scope, such as `embed:chat`, stands alone. */
   readonly scopes: readonly Scope[];
+  /** The prefix of the secret, `svc_live_` or `svc_test_`. Default `live`. */
   readonly mode?: 'live' | 'test';
   /** Epoch milliseconds. Default: never. */
   readonly expiresAt?: number | null;
@@ -29,40 +34,47 @@ export interface NewApiKey {
   readonly requestsPerMinute?: number;
   /** Default 1000. */
   readonly requestsPerDay?: number;
+  /** Maximum spending per day, month or in total, in micro-credits. Default: none. */
   readonly spendCap?: KeySpendCap | null;
-  /** The organization that pays. */
+  /** The organization that pays. Default: the user pays. */
   readonly organizationId?: string | null;
 }
 
-/** A key as its maker sees it once: afterwards only its hash exists. */
+/** A new key with its secret. The secret is shown once; only its hash is stored. */
 export interface IssuedApiKey {
   readonly record: ApiKeyRecord;
+  /** The secret, for the `x-api-key` header. */
   readonly key: string;
 }
 
 /**
- * Makes an API key.
- * @throws RangeError when the scopes cannot stand together.
+ * Creates an API key.
+ * @throws RangeError for an unknown user, no or unknown scopes, or an invalid combination of scopes.
+ * @example
+ * const { key, record } = await issueApiKey(services, { userId: user.id, name: 'cli', scopes: ['ai:chat'] });
  */
-export async function issueApiKey(services: ApiKeyServices, wish: NewApiKey): Promise<IssuedApiKey> {
-  const fault = scopeListFault(wish.scopes);
-  if (fault !== undefined) throw new RangeError(fault);
-  const mode = wish.mode ?? 'live';
+export async function issueApiKey(services: ApiKeyServices, input: NewApiKey): Promise<IssuedApiKey> {
+  const issue = getScopeListIssue(input.scopes);
+  if (issue !== undefined) throw new RangeError(issue);
+  if ((await services.store.collection(USERS).get(input.userId)) === undefined) {
+    throw new RangeError(`userId: there is no user ${JSON.stringify(input.userId)}`);
+  }
+  const mode = input.mode ?? 'live';
   const { key, hash, keyPrefix } = mintSecret(services.ids, mode);
   const record: ApiKeyRecord = {
     id: services.ids.next(),
-    userId: wish.userId,
-    name: wish.name,
+    userId: input.userId,
+    name: input.name,
     hash,
     keyPrefix,
-    scopes: wish.scopes,
+    scopes: input.scopes,
     mode,
     status: 'active',
-    expiresAt: wish.expiresAt ?? null,
-    requestsPerMinute: wish.requestsPerMinute ?? 60,
-    requestsPerDay: wish.requestsPerDay ?? 1000,
-    spendCap: wish.spendCap ?? null,
-    organizationId: wish.organizationId ?? null,
+    expiresAt: input.expiresAt ?? null,
+    requestsPerMinute: input.requestsPerMinute ?? 60,
+    requestsPerDay: input.requestsPerDay ?? 1000,
+    spendCap: input.spendCap ?? null,
+    organizationId: input.organizationId ?? null,
     lastUsedAt: null,
     createdAt: services.clock.now(),
   };
@@ -71,9 +83,8 @@ export async function issueApiKey(services: ApiKeyServices, wish: NewApiKey): Pr
 }
 
 /**
- * Gives a key a new secret; the old one is dead at once here, and within two seconds in other processes. Id, ceilings and
- * what was spent stay.
- * @returns undefined when the user has no such key that is active.
+ * Replaces the secret of a key. The old secret is invalid immediately in this process, and within two seconds in
+ * other processes. Id, limits and spending stay. @returns undefined if the user has no active key with this id.
  */
 export async function rotateApiKey(
   services: ApiKeyServices,
@@ -91,7 +102,10 @@ export async function rotateApiKey(
   return record && { record, key };
 }
 
-/** Ends a key at once here, and within two seconds in other processes. @returns false when the user has no such key. */
+/**
+ * Revokes a key, immediately in this process and within two seconds in other processes. @returns false if the user
+ * has no such key.
+ */
 export async function revokeApiKey(
   services: ApiKeyServices,
   userId: string,
@@ -105,7 +119,7 @@ export async function revokeApiKey(
   return record !== undefined;
 }
 
-/** A new secret, what is stored of it, and what it is recognised by. */
+/** Creates a secret with its hash and its display prefix. */
 function mintSecret(
   ids: Ids,
   mode: 'live' | 'test',

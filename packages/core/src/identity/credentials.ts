@@ -1,40 +1,55 @@
-import { createBoundedMap } from '../bounded-map.ts';
-import type { Caller, KeyCaller, TokenCaller } from '../call.ts';
-import { ApiError } from '../errors.ts';
-import { type ApiHeaders, header } from '../http/message.ts';
-import type { Auth } from '../operation.ts';
+import { LRUCache } from 'lru-cache';
+import type { Caller, KeyCaller, TokenCaller } from '../contract/call.ts';
+import { type ApiHeaders, header } from '../contract/message.ts';
+import type { Auth } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { IdentityRequest } from '../ports/identity.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Store } from '../ports/store.ts';
+import { ApiError } from '../shared/errors.ts';
+import { hashSecret } from '../shared/secrets.ts';
+import type { HostCallers } from './host-callers.ts';
 import { API_KEYS, type ApiKeyRecord, USERS, type UserRecord } from './records.ts';
 import { createRevocations } from './revocations.ts';
-import { hashSecret } from './secrets.ts';
-import type { AccessTokens } from './tokens.ts';
+import { type AccessTokens, isOwnToken } from './tokens.ts';
 
-/** How long a credential may be believed without asking the store: bounds how long a revocation elsewhere goes unseen. */
-const BELIEVED_MS = 1500;
-/** How often a key's `lastUsedAt` is written at most. */
+/** Cache TTL of credentials. Bounds the delay of a revocation by another process. */
+const CACHE_TTL_MS = 1500;
+/** Minimum interval between writes of a key's `lastUsedAt`. */
 const USED_EVERY_MS = 60_000;
 const CACHED = 10_000;
 
-/** Says who is calling. */
+/** Authenticates callers. */
 export interface Authenticator {
   /**
-   * At once for a credential that is believed already, because nearly every call brings one; else a promise.
-   * @throws ApiError 401 with the reason's fixed text, never with anything of the credential.
+   * Returns synchronously for a cached credential, the common case; otherwise a promise.
+   * @param request asks the host's `identity`, if there is one. Absent: only keys and tokens are accepted.
+   * @param changes whether a GET changes something.
+   * @throws ApiError 401 with a fixed text that contains no part of the credential. From the host's `identity`: 403 for a
+   * request of another site, 503 without a valid answer.
    */
-  authenticate(headers: ApiHeaders, auth: Exclude<Auth, 'none'>): Caller | Promise<Caller>;
-  /** Who stands behind one key or token, as a realtime connection presents it. */
+  authenticate(
+    headers: ApiHeaders,
+    auth: Exclude<Auth, 'none'>,
+    request?: IdentityRequest,
+    changes?: boolean,
+  ): Caller | Promise<Caller>;
+  /** Authenticates one key or token, as sent on a realtime connection. */
   identify(credential: string): Promise<Caller>;
-  /** Forgets a key after it was changed, rotated or revoked: here at once, elsewhere as soon as they hear of it. */
+  /**
+   * Authenticates a realtime handshake without a key or token. Absent: the host has no `identity`.
+   * @throws ApiError 401, 403 or 503, as `authenticate`.
+   */
+  identifyHost?(request: IdentityRequest): Promise<Caller>;
+  /** Evicts a key after a change, rotation or revocation: immediately here, in other processes on notification. */
   forgetKey(keyId: string): void;
-  /** Forgets a user after a ban, a logout or a change of rights, in the same way. */
+  /** Evicts a user after a ban, a logout or a change of rights, in the same way. */
   forgetUser(userId: string): void;
-  /** Stops listening to what other processes revoke; it is then found out by looking. */
+  /** Unsubscribes from revocations of other processes. Cached entries then expire by TTL only. */
   close(): Promise<void>;
 }
 
-interface Believed<T> {
+interface CacheEntry<T> {
   readonly value: T;
   readonly until: number;
 }
@@ -49,20 +64,25 @@ export function createAuthenticator(services: {
   clock: Clock;
   tokens: AccessTokens;
   publisher: Publisher;
+  /** Identifies callers by the host's own credentials. Absent: only keys and tokens are accepted. */
+  hostCallers?: HostCallers | undefined;
   onError: (error: unknown) => void;
 }): Authenticator {
-  const { store, clock, tokens } = services;
+  const { store, clock, tokens, hostCallers } = services;
   const apiKeys = store.collection(API_KEYS);
   const users = store.collection(USERS);
-  const knownKeys = createBoundedMap<Believed<KnownKey>>(CACHED, ({ value: { record } }) => {
-    // A rotated key may be known by its new secret already.
-    if (hashes.get(record.id) === record.hash) hashes.delete(record.id);
+  const knownKeys = new LRUCache<string, CacheEntry<KnownKey>>({
+    max: CACHED,
+    dispose({ value: { record } }) {
+      // A rotated key may already be cached under its new secret.
+      if (hashes.get(record.id) === record.hash) hashes.delete(record.id);
+    },
   });
-  const knownUsers = createBoundedMap<Believed<UserRecord>>(CACHED);
-  /** The hash under which a key is cached, to forget it by its id. */
+  const knownUsers = new LRUCache<string, CacheEntry<UserRecord>>({ max: CACHED });
+  /** The cache key by key id, for eviction. */
   const hashes = new Map<string, string>();
-  const used = createBoundedMap<number>(CACHED);
-  /** Counts what was forgotten: what was read before that is not believed after it. */
+  const used = new LRUCache<string, number>({ max: CACHED });
+  /** Eviction counter: a read that began before an eviction is not cached. */
   let forgotten = 0;
 
   const dropKey = (keyId: string): void => {
@@ -73,6 +93,7 @@ export function createAuthenticator(services: {
   const dropUser = (userId: string): void => {
     forgotten += 1;
     knownUsers.delete(userId);
+    hostCallers?.forgetUser(userId);
     for (const [hash, { value }] of [...knownKeys.entries()]) {
       if (value.caller.userId === userId) knownKeys.delete(hash);
     }
@@ -102,8 +123,8 @@ export function createAuthenticator(services: {
     }
     const known = { record, caller: callerOfKey(record) };
     if (forgotten === before) {
-      // No longer than its owner, who may have been looked up earlier.
-      knownKeys.set(hash, { value: known, until: Math.min(now + BELIEVED_MS, owner.until) });
+      // Expires no later than the cached owner.
+      knownKeys.set(hash, { value: known, until: Math.min(now + CACHE_TTL_MS, owner.until) });
       hashes.set(record.id, hash);
     }
     return admit(known, now);
@@ -116,7 +137,7 @@ export function createAuthenticator(services: {
     return caller;
   }
 
-  /** Nobody waits for it, and a failure costs only the date. */
+  /** Fire and forget: on failure only `lastUsedAt` is stale. */
   async function noteUse(record: ApiKeyRecord, now: number): Promise<void> {
     used.set(record.id, now);
     try {
@@ -126,7 +147,7 @@ export function createAuthenticator(services: {
     }
   }
 
-  async function userById(id: string): Promise<Believed<UserRecord> | undefined> {
+  async function userById(id: string): Promise<CacheEntry<UserRecord> | undefined> {
     const now = clock.now();
     const known = knownUsers.get(id);
     if (known !== undefined && known.until > now) return known;
@@ -136,7 +157,7 @@ export function createAuthenticator(services: {
       knownUsers.delete(id);
       return undefined;
     }
-    const believed = { value: user, until: now + BELIEVED_MS };
+    const believed = { value: user, until: now + CACHE_TTL_MS };
     if (forgotten === before) knownUsers.set(id, believed);
     return believed;
   }
@@ -146,16 +167,42 @@ export function createAuthenticator(services: {
     const claims = await tokens.verify(token, 'access');
     const user = claims && (await userById(claims.id))?.value;
     if (user === undefined || user.disabled || user.tokenVersion !== claims?.tokenVersion) throw badToken();
-    return { kind: 'token', userId: user.id, isAdmin: user.isAdmin };
+    const { family, renewableUntil = claims.expiresAt } = claims;
+    if (user.endedFamilies?.some(({ id }) => id === family) === true) throw badToken();
+    const session = { ...(family !== undefined && { family }), renewableUntil };
+    return { kind: 'token', userId: user.id, isAdmin: user.isAdmin, session };
+  }
+
+  /** @throws ApiError 401 for a caller whom the host does not know. */
+  function hostCaller(
+    hosts: HostCallers,
+    request: IdentityRequest,
+    auth: Exclude<Auth, 'none'>,
+    changes?: boolean,
+  ): TokenCaller | Promise<TokenCaller> {
+    revocations.listen();
+    const found = hosts.identify(request, changes);
+    if (found instanceof Promise) return found.then((caller) => caller ?? raise(badCredential(auth)));
+    return found ?? raise(badCredential(auth));
   }
 
   return {
-    authenticate(headers, auth): Caller | Promise<Caller> {
-      const presented = credentialIn(headers);
+    authenticate(headers, auth, request, changes): Caller | Promise<Caller> {
+      const presented = credentialIn(headers, auth);
+      if (hostCallers !== undefined && request !== undefined && !isOurs(presented)) {
+        return hostCaller(hostCallers, request, auth, changes);
+      }
+      if (presented === undefined) throw badCredential(auth);
       if (presented.kind === 'token') return tokenCaller(presented.token);
-      if (auth === 'token') throw badToken();
+      if (auth === 'token') throw keyNotAccepted();
       return keyCaller(presented.secret);
     },
+    ...(hostCallers !== undefined && {
+      identifyHost: async (request: IdentityRequest) => {
+        if (isOurs(credentialIn(request.headers, 'key-or-token'))) throw badCredential();
+        return hostCaller(hostCallers, request, 'key-or-token', true);
+      },
+    }),
     identify: async (credential) =>
       credential.startsWith('svc_') ? keyCaller(credential) : tokenCaller(credential),
     forgetKey(keyId) {
@@ -188,11 +235,16 @@ type Presented = { kind: 'key'; secret: string } | { kind: 'token'; token: strin
 const SCHEME = /^(bearer|apikey) +(\S+) *$/i;
 const KEY = /^svc_(?:live|test)_[0-9A-Za-z]{32,}$/;
 
+/** A token with other claims, e.g. of an identity provider, is for the host. */
+function isOurs(presented: Presented | undefined): boolean {
+  return presented !== undefined && (presented.kind === 'key' || isOwnToken(presented.token));
+}
+
 /**
- * The one credential of a request. A key beats a token; two different keys, or a broken key beside a good one, are
- * nobody's. @see open points, 1.4
+ * Returns the credential of a request, or undefined. A key takes precedence over a token. Two different keys, or a
+ * malformed key next to a valid one, are rejected.
  */
-function credentialIn(headers: ApiHeaders): Presented {
+function credentialIn(headers: ApiHeaders, auth: Exclude<Auth, 'none'>): Presented | undefined {
   const authorization = header(headers, 'authorization');
   const legacy = header(headers, 'x-api-key');
   const match = authorization === undefined ? undefined : (SCHEME.exec(authorization) ?? undefined);
@@ -203,15 +255,24 @@ function credentialIn(headers: ApiHeaders): Presented {
   if (isKeyScheme || value.startsWith('svc_')) keys.push(value);
   const [secret] = keys;
   if (secret !== undefined) {
-    if (keys.some((key) => key !== secret || !KEY.test(key))) throw badCredential();
+    if (keys.some((key) => key !== secret || !KEY.test(key))) throw badCredential(auth);
     return { kind: 'key', secret };
   }
-  if (value === '') throw badCredential();
-  return { kind: 'token', token: value };
+  return value === '' ? undefined : { kind: 'token', token: value };
 }
 
-function badCredential(): ApiError {
-  return new ApiError(401, 'Authentication failed. Provide a valid API key or JWT token.');
+function badCredential(auth: Exclude<Auth, 'none'> = 'key-or-token'): ApiError {
+  const accepted = auth === 'token' ? 'access token' : 'API key or JWT token';
+  return new ApiError(401, `Authentication failed. Provide a valid ${accepted}.`);
+}
+
+/** The same for every key: whether it is valid is not looked up. */
+function keyNotAccepted(): ApiError {
+  return new ApiError(401, 'API keys are not accepted here; sign in');
+}
+
+function raise(error: ApiError): never {
+  throw error;
 }
 
 function badToken(): ApiError {

@@ -1,32 +1,39 @@
-import type { KeySpendCap } from '../call.ts';
+import type { KeySpendCap } from '../contract/call.ts';
+import type { Scope } from '../contract/scopes.ts';
 import { defineCollection, type StoredRecord } from '../ports/store.ts';
-import type { Scope } from './scopes.ts';
 
-/** An account of a person. */
+/** The language of users without a choice. */
+export const DEFAULT_LANGUAGE = 'en';
+
+/** A user account. */
 export interface UserRecord extends StoredRecord {
   /** Lower case. */
   readonly email: string;
   readonly username: string;
   readonly firstName: string | null;
   readonly lastName: string | null;
-  /** The organization this person belongs to in the first place; the organization's own record says who belongs to it. */
+  /** The user's primary organization. The organization record defines its members. */
   readonly organizationId: string | null;
   readonly isAdmin: boolean;
-  /** Banned: no credential of this user is accepted. */
+  /** Banned: all credentials of the user are rejected. */
   readonly disabled: boolean;
-  /** Raised to end all tokens given out so far. */
+  /** Incremented to invalidate all issued tokens. */
   readonly tokenVersion: number;
+  /** Sign-ins that were revoked because a refresh token was reused, until their access tokens expire. */
+  readonly endedFamilies?: readonly { readonly id: string; readonly until: number }[];
   readonly tier: 'free' | 'basic' | 'pro' | 'other';
   readonly preferences: Readonly<Record<string, string>>;
-  /** Where this person wants to be told of things. */
+  /** Notification preferences. */
   readonly notifications?: { readonly email?: boolean; readonly slack?: boolean } | undefined;
-  /** Micro-credits that registration brings; granted at sign-in, once. */
+  /** Initial credit in micro-credits, granted once at sign-in. */
   readonly startingCredits?: number;
   readonly createdAt: number;
 }
 
+/** The user accounts: `services.store.collection(USERS)`. Create accounts with `createUser`. */
 export const USERS = defineCollection<UserRecord>({
   name: 'users',
+  secretFields: { tokenVersion: true, endedFamilies: true },
   columns: {
     email: 'text',
     username: 'text',
@@ -40,18 +47,18 @@ export const USERS = defineCollection<UserRecord>({
   indexes: [['createdAt'], ['organizationId', 'createdAt']],
 });
 
-/** An API key. The secret itself is nowhere: only its SHA-256. */
+/** An API key. The secret is not stored, only its SHA-256. */
 export interface ApiKeyRecord extends StoredRecord {
   readonly userId: string;
   readonly name: string;
   /** SHA-256 of the whole secret, hexadecimal. */
   readonly hash: string;
-  /** The first 16 characters, to recognise it by. */
+  /** The first 16 characters, for display. */
   readonly keyPrefix: string;
   readonly scopes: readonly Scope[];
   readonly mode: 'live' | 'test';
   readonly status: 'active' | 'disabled';
-  /** What its owner said when ending it. */
+  /** The owner's reason for the revocation. */
   readonly revokedFor?: string;
   readonly expiresAt: number | null;
   readonly requestsPerMinute: number;
@@ -64,6 +71,7 @@ export interface ApiKeyRecord extends StoredRecord {
 
 export const API_KEYS = defineCollection<ApiKeyRecord>({
   name: 'api_keys',
+  secretFields: { hash: true },
   columns: {
     userId: 'text',
     name: 'text',

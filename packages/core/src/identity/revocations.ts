@@ -1,24 +1,24 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Publisher } from '../ports/publisher.ts';
 
-/** Whose credentials have changed. */
+/** The changed credentials: a key or all of a user. */
 export type Revocation = { readonly keyId: string } | { readonly userId: string };
 
 /**
- * Tells the other processes which credentials to look up anew. A message that is lost costs only time: nobody believes a
- * credential for long without asking the store.
+ * Invalidates cached credentials in other processes. A lost message only delays the invalidation, because cached
+ * credentials have a short TTL.
  */
 export interface Revocations {
-  /** Nobody waits for it. */
+  /** Fire and forget. */
   tell(revocation: Revocation): void;
-  /** Begins to listen, unless it does. Asked for when there is something to forget, so that nothing is opened before. */
+  /** Subscribes on first use, when the cache has its first entry. */
   listen(): void;
-  /** Listens no more, for good. */
+  /** Unsubscribes permanently. */
   close(): Promise<void>;
 }
 
 const TOPIC = 'revocations';
-/** How long a refused subscription is left alone. */
+/** Pause before a failed subscription is retried. */
 const PAUSE_MS = 60_000;
 
 export function createRevocations(services: {
@@ -33,7 +33,7 @@ export function createRevocations(services: {
   let notBefore = 0;
   let isClosed = false;
 
-  const hear = (message: string): void => {
+  const onMessage = (message: string): void => {
     const revocation = parse(message);
     if (revocation !== undefined) onRevocation(revocation);
   };
@@ -41,7 +41,7 @@ export function createRevocations(services: {
   const subscribe = async (): Promise<void> => {
     isListening = true;
     try {
-      end = await publisher.subscribe(TOPIC, hear);
+      end = await publisher.subscribe(TOPIC, onMessage);
       if (isClosed) await end();
     } catch (error) {
       isListening = false;

@@ -1,7 +1,7 @@
 import type { CryptoKey as JoseKey } from 'jose';
-import { createBoundedMap } from '../bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret } from '../shared/secrets.ts';
 
 export type TokenType = 'access' | 'refresh';
 
@@ -10,36 +10,73 @@ export interface TokenClaims {
   readonly id: string;
   readonly tokenVersion: number;
   readonly typ: TokenType;
+  /** The sign-in of the token. Absent: signed by the host or by an earlier version. */
+  readonly family?: string;
+  /** Refresh tokens: the number of renewals of the token family. */
+  readonly sequence?: number;
+  /** End of the sign-in, in epoch milliseconds. Absent: the expiry of this token. */
+  readonly renewableUntil?: number;
 }
 
-const LIFETIME_SECONDS: Readonly<Record<TokenType, number>> = { access: 7 * 86_400, refresh: 30 * 86_400 };
+/** A verified token. */
+export interface VerifiedToken extends TokenClaims {
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
 
-/** Tokens of signed-in users: HS256, short claims, nothing secret inside. @see open points, 4.2 */
+/** Seconds, an integer of 60 or more. */
+export interface TokenLifetimes {
+  readonly access: number;
+  readonly refresh: number;
+}
+
+/** 7 and 30 days. */
+export const DEFAULT_TOKEN_LIFETIMES: TokenLifetimes = { access: 7 * 86_400, refresh: 30 * 86_400 };
+
+/** Signs and verifies tokens of signed-in users: HS256, short claims, no secrets. */
 export interface AccessTokens {
+  readonly lifetimes: TokenLifetimes;
+  /** Signs a token. It expires after the lifetime of its type, at the latest at `renewableUntil`. */
   sign(claims: TokenClaims): Promise<string>;
-  /** @returns undefined for anything but a token of ours, of this type, still running. */
-  verify(token: string, type: TokenType): Promise<TokenClaims | undefined>;
+  /** @returns undefined unless the token is valid, of this type and not expired. */
+  verify(token: string, type: TokenType): Promise<VerifiedToken | undefined>;
 }
+
+/** Maximum number of cached tokens. */
+const CACHED = 10_000;
 
 /** @param secret the HMAC key, 32 bytes. */
-export function createAccessTokens(secret: Uint8Array, clock: Clock): AccessTokens {
+export function createAccessTokens(
+  secret: Uint8Array,
+  clock: Clock,
+  lifetimes: TokenLifetimes = DEFAULT_TOKEN_LIFETIMES,
+): AccessTokens {
   let signing: Promise<Signing> | undefined;
-  // Once: importing the key per verification costs more than the verification.
+  // Imported once: importing the key costs more than a verification.
   const prepare = (): Promise<Signing> => {
     signing ??= prepareSigning(secret);
     return signing;
   };
-  /** By the hash of the whole token, so that no usable token lies in memory. */
-  const verified = createBoundedMap<TokenClaims & { readonly expiresAt: number }>(10_000);
+  /** Keyed by the hash of the token, so that memory contains no usable token. */
+  const verified = new LRUCache<string, VerifiedToken>({ max: CACHED });
 
   return {
-    async sign(claims) {
+    lifetimes,
+    async sign({ id, tokenVersion, typ, family, sequence, renewableUntil }) {
       const { jose, key } = await prepare();
       const now = Math.floor(clock.now() / 1000);
-      return new jose.SignJWT({ id: claims.id, tokenVersion: claims.tokenVersion, typ: claims.typ })
+      const last = renewableUntil === undefined ? undefined : Math.floor(renewableUntil / 1000);
+      return new jose.SignJWT({
+        id,
+        tokenVersion,
+        typ,
+        ...(family !== undefined && { fam: family }),
+        ...(sequence !== undefined && { seq: sequence }),
+        ...(last !== undefined && { rexp: last }),
+      })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuedAt(now)
-        .setExpirationTime(now + LIFETIME_SECONDS[claims.typ])
+        .setExpirationTime(Math.min(now + lifetimes[typ], last ?? Number.POSITIVE_INFINITY))
         .sign(key);
     },
     async verify(token, type) {
@@ -55,7 +92,18 @@ export function createAccessTokens(secret: Uint8Array, clock: Clock): AccessToke
   };
 }
 
-/** Loaded with the first token: a host whose callers all have keys starts without it. */
+/** Whether a token is one of ours by its claims, valid or not. Its signature is not checked. */
+export function isOwnToken(token: string): boolean {
+  try {
+    const text = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+    const { typ, tokenVersion } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return (typ === 'access' || typ === 'refresh') && typeof tokenVersion === 'number';
+  } catch {
+    return false;
+  }
+}
+
+/** Loaded with the first token, because hosts with API keys only do not need it. */
 interface Signing {
   readonly jose: typeof import('jose');
   readonly key: JoseKey | Uint8Array;
@@ -67,21 +115,25 @@ async function prepareSigning(secret: Uint8Array): Promise<Signing> {
   return { jose, key: await jose.importJWK(jwk, 'HS256') };
 }
 
-async function read(
-  token: string,
-  { jose, key }: Signing,
-  now: number,
-): Promise<(TokenClaims & { expiresAt: number }) | undefined> {
+async function read(token: string, { jose, key }: Signing, now: number): Promise<VerifiedToken | undefined> {
   try {
     const { payload } = await jose.jwtVerify(token, key, {
       algorithms: ['HS256'],
       currentDate: new Date(now),
       requiredClaims: ['exp', 'iat'],
     });
-    const { id, tokenVersion, typ, exp } = payload;
+    const { id, tokenVersion, typ, exp, fam, seq, rexp } = payload;
     if (typeof id !== 'string' || typeof tokenVersion !== 'number' || exp === undefined) return undefined;
     if (typ !== 'access' && typ !== 'refresh') return undefined;
-    return { id, tokenVersion, typ, expiresAt: exp * 1000 };
+    return {
+      id,
+      tokenVersion,
+      typ,
+      expiresAt: exp * 1000,
+      ...(typeof fam === 'string' && { family: fam }),
+      ...(typeof seq === 'number' && { sequence: seq }),
+      ...(typeof rexp === 'number' && { renewableUntil: rexp * 1000 }),
+    };
   } catch {
     return undefined;
   }

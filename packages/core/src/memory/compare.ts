@@ -1,7 +1,7 @@
-/** What a column can be ordered by. An absent field counts as null and comes first. */
+/** A sortable column value. An absent field counts as null and comes first. */
 export type Comparable = string | number | boolean | null;
 
-/** Null, then false and true, numbers by size, text by code point. */
+/** Compares values: null first, then false and true; numbers by value, text by code point. */
 export function compareValues(a: Comparable, b: Comparable): number {
   if (a === b) return 0;
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
@@ -10,8 +10,8 @@ export function compareValues(a: Comparable, b: Comparable): number {
 }
 
 /**
- * Text by code point, as databases do. JavaScript compares UTF-16 code units, which puts characters beyond U+FFFF
- * (surrogates, from 0xD800) before U+E000..U+FFFF.
+ * Compares text by code point, like databases. JavaScript compares UTF-16 code units, which puts characters above
+ * U+FFFF (surrogates, from 0xD800) before U+E000..U+FFFF.
  */
 function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

@@ -6,12 +6,12 @@ interface Entry {
   readonly until: number;
 }
 
-/** Short-lived records in this process. Memory follows those alive, not those ever made. */
+/** Expiring records in memory. Memory use depends on the number of live records. */
 export function createMemoryExpiringRecords({ clock }: { clock: Clock }): ExpiringRecords {
   const entries = new Map<string, Entry>();
   let visits = entries.entries();
 
-  /** Every record that is made pays for looking at two others, so that forgotten ones are found without a timer. */
+  /** Every `create` checks two other records for expiry, so that no timer is needed. */
   const forgetOver = (now: number): void => {
     for (let looked = 0; looked < 2; looked += 1) {
       const visit = visits.next();

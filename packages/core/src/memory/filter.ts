@@ -1,7 +1,7 @@
 import type { CollectionDefinition, Filter, StoredRecord } from '../ports/store.ts';
 import { type Comparable, compareValues } from './compare.ts';
 
-/** A condition without the types of its field. */
+/** An untyped condition. */
 type AnyCondition =
   | Comparable
   | {
@@ -15,7 +15,7 @@ type AnyCondition =
       readonly has?: string;
     };
 
-/** A filter without the types of its records: conditions that must all hold, and alternatives of which one must. */
+/** An untyped filter: all conditions must match, and one of the alternatives, if any. */
 export interface AnyFilter {
   readonly conditions: ReadonlyMap<string, AnyCondition>;
   readonly anyOf: readonly AnyFilter[] | undefined;
@@ -27,8 +27,8 @@ const OPERATORS: ReadonlySet<string> = new Set(['in', 'not', 'lt', 'lte', 'gt', 
 const EVERYTHING: AnyFilter = { conditions: new Map(), anyOf: undefined };
 
 /**
- * Reads a filter. Throws a `TypeError` for a field that is no column and for a condition that is undefined: leaving one
- * out in silence would show one owner the records of another.
+ * Parses a filter. Throws a `TypeError` for a field that is not a column and for an undefined condition: ignoring it
+ * would expose the records of other owners.
  */
 export function readFilter<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
@@ -53,7 +53,7 @@ export function assertColumn<R extends StoredRecord>(
   field: string,
 ): void {
   if (field !== 'id' && !Object.hasOwn(definition.columns, field)) {
-    throw new TypeError(`${field} is no column of ${definition.name}`);
+    throw new TypeError(`${field} is not a column of ${definition.name}`);
   }
 }
 
@@ -66,13 +66,10 @@ function readCondition(field: string, condition: unknown): AnyCondition {
     const isKnown = operators.every(([name, value]) => OPERATORS.has(name) && value !== undefined);
     if (isKnown && operators.length > 0) return condition as AnyCondition;
   }
-  throw new TypeError(`the condition on ${field} is none`);
+  throw new TypeError(`invalid condition on ${field}`);
 }
 
-/**
- * The same for a filter of bare values, as most guards are, without reading it first.
- * @returns undefined when the filter is more than that.
- */
+/** Fast path for a filter of bare values, as in most guards. @returns undefined for any other filter. */
 export function matchesPlainly<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
   record: AnyRecord | undefined,
@@ -115,7 +112,7 @@ function holds(member: unknown, condition: AnyCondition): boolean {
   );
 }
 
-/** What a condition pins its field to: one value, or one member of a list. Undefined when it does neither. */
+/** Returns the value that a condition requires, or the required list member; undefined for other conditions. */
 export function pinnedValue(condition: AnyCondition | undefined): Comparable | undefined {
   if (condition === undefined || condition === null || typeof condition !== 'object') return condition;
   return condition.has;

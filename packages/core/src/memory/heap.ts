@@ -1,17 +1,17 @@
-/** Something that can be in one heap at a time; the heap keeps its place in `slot`. */
+/** A heap item. It can be in one heap at a time, which stores its position in `slot`. */
 export interface HeapItem {
   /** -1 outside the heap. */
   slot: number;
 }
 
-/** A binary heap that can also drop or move an item from its middle, each in O(log n). */
+/** A binary heap that can also remove or reorder an item in O(log n). */
 export interface Heap<T extends HeapItem> {
   readonly size: number;
   first(): T | undefined;
   push(item: T): void;
-  /** Does nothing when the item is not in this heap. */
+  /** Removes an item. Does nothing if the item is not in this heap. */
   remove(item: T): void;
-  /** To be called after what orders the item has changed. */
+  /** Call it after the sort key of the item changed. */
   moved(item: T): void;
 }
 

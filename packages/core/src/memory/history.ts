@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../ports/ledger.ts';
+import type { ChargeDetails, ExportedEntry, LedgerEntry, Usage } from '../ports/ledger.ts';
 
 interface Line {
   readonly kind: LedgerEntry['kind'];
@@ -6,24 +6,35 @@ interface Line {
   readonly key: string;
   readonly reason: string;
   readonly createdAt: number;
+  /** Its number in the whole ledger. */
+  readonly position: number;
+  readonly details?: ChargeDetails;
+  readonly usage?: Usage;
 }
 
-/** The lines of one account. Beyond `retain`, the oldest are folded into one opening line, so the sum stays. */
+/**
+ * The entries of one account. Above `retain`, the oldest entries are merged into one opening entry, so the sum stays
+ * the same.
+ */
 export interface History {
   push(line: Line): void;
   /** Newest first. */
   page(limit: number, before: string | undefined): LedgerEntry[];
+  /** Those after a position, oldest first. */
+  since(after: number, limit: number): ExportedEntry[];
 }
 
 /**
- * @param number tells the account from all others of this ledger; it leads the ids of its entries, the line's own
- * number follows, so that a page is found without looking.
+ * @param number identifies the account within the ledger. Entry ids contain it, followed by the number of the entry,
+ * so that a page is found without a search.
  */
 export function createHistory(account: string, number: number, retain: number): History {
   const idPrefix = number.toString(16).padStart(8, '0');
   let lines: Line[] = [];
   /** The number of `lines[0]`. */
   let first = 1;
+
+  const toId = (at: number): string => idPrefix + (first + at).toString(16).padStart(16, '0');
 
   const fold = (): void => {
     const cut = lines.length - retain;
@@ -35,6 +46,7 @@ export function createHistory(account: string, number: number, retain: number): 
       key: 'opening',
       reason: 'opening balance',
       createdAt: folded.at(-1)?.createdAt ?? 0,
+      position: folded.at(-1)?.position ?? 0,
     };
     lines = [opening, ...lines.slice(cut)];
     first += cut - 1;
@@ -46,21 +58,28 @@ export function createHistory(account: string, number: number, retain: number): 
       if (lines.length >= 2 * retain + 1) fold();
     },
     page(limit, before) {
-      const end = before === undefined ? lines.length : placeOf(before, idPrefix) - first;
+      const end = before === undefined ? lines.length : getPlace(before, idPrefix) - first;
       const page: LedgerEntry[] = [];
       for (let at = Math.min(end, lines.length) - 1; at >= 0 && page.length < limit; at -= 1) {
         const line = lines[at];
         if (line === undefined) break;
-        const id = idPrefix + (first + at).toString(16).padStart(16, '0');
-        page.push({ id, account, ...line });
+        const { position: _, details: __, usage: ___, ...entry } = line;
+        page.push({ id: toId(at), account, ...entry });
       }
       return page;
+    },
+    since(after, limit) {
+      const start = lines.findIndex(({ position }) => position > after);
+      if (start < 0) return [];
+      return lines
+        .slice(start, start + limit)
+        .map((line, index) => ({ id: toId(start + index), account, ...line }));
     },
   };
 }
 
-/** The number of a line by its id; one of another account stands before everything. */
-function placeOf(id: string, idPrefix: string): number {
+/** Returns the number of an entry by its id; an id of another account sorts before all entries. */
+function getPlace(id: string, idPrefix: string): number {
   const number = id.startsWith(idPrefix) ? Number.parseInt(id.slice(idPrefix.length), 16) : 0;
   return Number.isNaN(number) ? 0 : number;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createIds } from './ids.ts';
 
 describe('ids', () => {
-  it('are 24 hexadecimal characters that grow and never repeat, in a burst too', () => {
+  it('are 24 hexadecimal characters that increase and never repeat, also in a burst', () => {
     const ids = createIds({ clock: createFakeClock() });
     const given = Array.from({ length: 20_000 }, () => ids.next());
     for (const id of given) expect(id).toMatch(/^[0-9a-f]{24}$/);
@@ -11,7 +11,7 @@ describe('ids', () => {
     expect([...given].sort()).toEqual(given);
   });
 
-  it('grow with time, and do not fall back when the clock does', async () => {
+  it('increase with time, also when the clock goes back', async () => {
     let now = 1_790_000_000_000;
     const ids = createIds({ clock: { now: () => now, timer: () => () => undefined } });
     const given: string[] = [];
@@ -30,12 +30,12 @@ describe('ids', () => {
     expect(new Set(given).size).toBe(100);
   });
 
-  it('come with correlation ids that are version 4 UUIDs', () => {
+  it('include correlation ids that are version 4 UUIDs', () => {
     const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
     expect(createIds().requestId()).toMatch(uuid);
   });
 
-  it('come with secrets of any length, every character as likely as the others', () => {
+  it('include secrets of any length with uniformly distributed characters', () => {
     const ids = createIds();
     for (const length of [0, 1, 32, 1000])
       expect(ids.secret(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
@@ -44,11 +44,12 @@ describe('ids', () => {
     const drawn = 310_000;
     for (const character of ids.secret(drawn)) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // 5000 of each are expected, give or take 70; a plain remainder of 256 would give the first eight 6055.
+    // 5000 of each are expected, with a deviation of 70; a plain remainder of 256 would give the first eight
+    // 6055.
     for (const count of counts.values()) expect(Math.abs(count - drawn / 62)).toBeLessThan(500);
   });
 
-  it('come with random bytes', () => {
+  it('include random bytes', () => {
     const ids = createIds();
     expect(ids.bytes(16)).toHaveLength(16);
     expect(ids.bytes(16)).not.toEqual(ids.bytes(16));

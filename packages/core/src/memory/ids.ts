@@ -3,15 +3,15 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The largest multiple of 62 a byte can reach: bytes from here on are thrown away, or the first characters would come up more often. */
+/** The largest multiple of 62 within a byte. Larger bytes are discarded to avoid modulo bias. */
 const FAIR_BYTES = 248;
 const IDS_PER_MILLISECOND = 4096;
 
 /**
- * Ids of 24 hexadecimal characters: 11 of milliseconds, 3 of a counter within the millisecond, 10 that are random and
- * stay the same for this generator. Within one generator they strictly grow, also when the clock steps back; a burst
- * beyond 4096 in a millisecond borrows from the next. Between generators, two agree in their random part with a
- * probability of 2^-40.
+ * Creates ids of 24 hexadecimal characters: 11 for milliseconds, 3 for a counter within the millisecond, 10 random
+ * ones per generator. Ids of one generator strictly increase, also when the clock goes back; a burst above 4096 per
+ * millisecond continues in the next millisecond. Two generators have the same random part with a probability of
+ * 2^-40.
  */
 export function createIds(options: { clock?: Clock } = {}): Ids {
   const { clock } = options;

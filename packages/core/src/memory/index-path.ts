@@ -2,35 +2,35 @@ import type { Comparable } from './compare.ts';
 import { type AnyFilter, type AnyRecord, pinnedValue } from './filter.ts';
 import { type Bound, createSortedKeys, type SortedKeys, type SortKey } from './sorted.ts';
 
-/** An order kept over all records. The one without fields is the order of ids. */
+/** A sorted index of all records. The index without fields is sorted by id. */
 export interface Index {
   readonly fields: readonly string[];
-  /** How many fields from the left must be pinned before every record stands in the index exactly once. */
-  readonly leastPinned: number;
+  /** Number of leading fields that must be fixed so that every record occurs exactly once. */
+  readonly minPinned: number;
   readonly keys: SortedKeys;
 }
 
-/** A stretch of an index that holds every record a filter can match. */
+/** A range of an index that contains every record that a filter can match. */
 export interface IndexPath {
   readonly index: Index;
-  /** The values its keys begin with. */
+  /** The fixed leading values. */
   readonly pinned: SortKey;
-  /** Ranks: the first inside and the first behind. */
+  /** Ranks: the first inside and the first after the range. */
   readonly low: number;
   readonly high: number;
-  /** Every record on it matches: nothing is left to check. */
+  /** True: every record in the range matches. */
   readonly isExact: boolean;
-  /** It stands in the wanted order already. */
+  /** True: the range is in the requested order. */
   readonly isOrdered: boolean;
 }
 
 export function createIndex(fields: readonly string[], isList: (field: string) => boolean): Index {
-  return { fields, leastPinned: fields.findLastIndex(isList) + 1, keys: createSortedKeys() };
+  return { fields, minPinned: fields.findLastIndex(isList) + 1, keys: createSortedKeys() };
 }
 
-/** The keys a record stands under: one, or one for each member of a list. */
-export function keysOf(index: Index, record: AnyRecord): SortKey[] {
-  if (index.leastPinned === 0) return [plainKey(index.fields, record)];
+/** Returns the keys of a record: one, or one for each member of a list. */
+export function getKeys(index: Index, record: AnyRecord): SortKey[] {
+  if (index.minPinned === 0) return [plainKey(index.fields, record)];
   let keys: SortKey[] = [[]];
   for (const field of index.fields) {
     const member = record[field] ?? null;
@@ -40,7 +40,7 @@ export function keysOf(index: Index, record: AnyRecord): SortKey[] {
   return keys.map((key) => [...key, record.id]);
 }
 
-/** Without lists there is exactly one key; this runs once per index of every write. */
+/** Fast path: without lists there is exactly one key. This runs once per index and write. */
 function plainKey(fields: readonly string[], record: AnyRecord): SortKey {
   const key: Comparable[] = [];
   for (const field of fields) key.push((record[field] ?? null) as Comparable);
@@ -48,31 +48,31 @@ function plainKey(fields: readonly string[], record: AnyRecord): SortKey {
   return key;
 }
 
-/** How an index would serve a filter. Undefined when it cannot. */
-export function pathOf(index: Index, filter: AnyFilter, orderField: string): IndexPath | undefined {
+/** Returns the range of an index for a filter, or undefined if the index does not help. */
+export function getPath(index: Index, filter: AnyFilter, orderField: string): IndexPath | undefined {
   const pinned: Comparable[] = [];
   for (const field of index.fields) {
     const value = pinnedValue(filter.conditions.get(field));
     if (value === undefined) break;
     pinned.push(value);
   }
-  if (pinned.length < index.leastPinned) return undefined;
+  if (pinned.length < index.minPinned) return undefined;
 
   const next = index.fields[pinned.length] ?? 'id';
-  const range = rangeOf(filter, next, pinned);
+  const range = parseRange(filter, next, pinned);
   const low = index.keys.rank(range.low);
   const high = Math.max(low, index.keys.rank(range.high));
   const used = pinned.length + (range.isUsed ? 1 : 0);
   const isExact = used === filter.conditions.size && filter.anyOf === undefined;
-  // Behind the pinned fields the order must be the wanted field and then the id, nothing between.
+  // After the fixed fields, the index must be sorted by the requested field and then by id.
   const isLast = next === 'id' || pinned.length + 1 === index.fields.length;
   const isPinned = index.fields.indexOf(orderField) >= 0 && index.fields.indexOf(orderField) < pinned.length;
   const isOrdered = isLast && next === (isPinned ? 'id' : orderField);
   return { index, pinned, low, high, isExact, isOrdered };
 }
 
-/** The bounds that the conditions on the field behind the pinned ones allow. */
-function rangeOf(
+/** Returns the bounds of the field after the fixed ones. */
+function parseRange(
   filter: AnyFilter,
   field: string,
   pinned: SortKey,
@@ -86,7 +86,7 @@ function rangeOf(
   const { lt, lte, gt, gte } = condition;
   const isUsed = [lt, lte, gt, gte].filter((value) => value !== undefined).length > 0;
   if (!isUsed) return { low, high, isUsed };
-  // An absent field is in no range, and null comes first.
+  // A range excludes absent fields; null sorts first.
   low = { prefix: [...pinned, null], side: 'behind' };
   if (gte !== undefined) low = { prefix: [...pinned, gte], side: 'before' };
   if (gt !== undefined) low = { prefix: [...pinned, gt], side: 'behind' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { frozenCopy } from './json.ts';
 
-describe('a frozen copy', () => {
-  it('is equal, apart from what is undefined, and shares nothing', () => {
+describe('frozen copy', () => {
+  it('is equal except for undefined values, and shares nothing', () => {
     const original = { a: [1, { b: 'c' }], d: undefined, e: null, f: true };
     const copy = frozenCopy(original);
     expect(copy).toEqual({ a: [1, { b: 'c' }], e: null, f: true });
@@ -12,7 +12,7 @@ describe('a frozen copy', () => {
     expect(Object.isFrozen(copy) && Object.isFrozen(copy.a) && Object.isFrozen(copy.a[1])).toBe(true);
   });
 
-  it('keeps a key called __proto__ a key', () => {
+  it('keeps `__proto__` as an ordinary key', () => {
     const copy = frozenCopy(
       JSON.parse('{"__proto__": {"isAdmin": true}, "a": 1}') as Record<string, unknown>,
     );
@@ -21,7 +21,7 @@ describe('a frozen copy', () => {
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 
-  it('refuses what is no JSON', () => {
+  it('rejects values that are not JSON', () => {
     const none = [
       Number.NaN,
       Number.POSITIVE_INFINITY,

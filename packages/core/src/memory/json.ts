@@ -1,23 +1,23 @@
 /**
- * A deep copy that nobody can change: safe to keep and to hand out any number of times.
- * Fields set to `undefined` are left out. Throws a `TypeError` for what is no JSON.
+ * Returns a frozen deep copy that is safe to store and share. Omits `undefined` fields. Throws a `TypeError` for
+ * values that are not JSON.
  */
 export function frozenCopy<T>(value: T): T {
-  return copyOf(value) as T;
+  return copyValue(value) as T;
 }
 
-function copyOf(value: unknown): unknown {
+function copyValue(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
       if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be stored`);
-      // JSON text knows no negative zero.
+      // JSON has no negative zero.
       return value === 0 ? 0 : value;
     case 'object':
       if (value === null) return null;
-      return Object.freeze(Array.isArray(value) ? value.map(copyOf) : copyOfObject(value));
+      return Object.freeze(Array.isArray(value) ? value.map(copyValue) : copyOfObject(value));
     default:
       throw new TypeError(`a ${typeof value} cannot be stored`);
   }
@@ -33,13 +33,13 @@ function copyOfObject(value: object): Record<string, unknown> {
     const member: unknown = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
     if (key === '__proto__') {
-      Object.defineProperty(copy, key, { value: copyOf(member), enumerable: true });
-    } else copy[key] = copyOf(member);
+      Object.defineProperty(copy, key, { value: copyValue(member), enumerable: true });
+    } else copy[key] = copyValue(member);
   }
   return copy;
 }
 
-/** A plain object of another realm, as test runners make them: its prototype is the root of its own world. */
+/** A plain object of another realm, as in test runners: its prototype has no prototype. */
 function isPlainElsewhere(prototype: unknown): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'hasOwnProperty');
 }

@@ -26,8 +26,8 @@ async function setUp() {
   return { clock, ledger, hold, pay };
 }
 
-describe('a memory ledger that retains little', () => {
-  it('keeps entries and charges bounded, and their sums whole', async () => {
+describe('memory ledger with little retention', () => {
+  it('limits entries and charges, and keeps their sums exact', async () => {
     const { ledger, pay } = await setUp();
     await pay(1000);
     const entries = await ledger.entries(account, { limit: 1000 });
@@ -43,7 +43,7 @@ describe('a memory ledger that retains little', () => {
     expect(await ledger.balance(account)).toEqual({ posted: 93_000, held: 0, available: 93_000 });
   });
 
-  it('pages through what is left without gap or repetition', async () => {
+  it('pages through the remaining entries without gap or repetition', async () => {
     const { ledger, pay } = await setUp();
     await pay(77);
     const all = await ledger.entries(account, { limit: 1000 });
@@ -58,7 +58,7 @@ describe('a memory ledger that retains little', () => {
     expect(paged.reduce((sum, { amount }) => sum + amount, 0)).toBe((await ledger.balance(account)).posted);
   });
 
-  it('keeps open holds however old, and charges them once', async () => {
+  it('keeps open holds of any age, and charges them once', async () => {
     const { ledger, hold, pay } = await setUp();
     const old = await hold('old', 500);
     await pay(200);
@@ -72,7 +72,7 @@ describe('a memory ledger that retains little', () => {
     expect((await ledger.balance(account)).posted).toBe(100_000 - 1400 - 400);
   });
 
-  it('does nothing for a hold it has forgotten', async () => {
+  it('does nothing for a hold that it has deleted', async () => {
     const { ledger, hold, pay } = await setUp();
     const old = await hold('old', 500);
     await ledger.settle(old, 400);
@@ -83,7 +83,7 @@ describe('a memory ledger that retains little', () => {
     expect(await ledger.balance(account)).toEqual({ posted: 98_200, held: 0, available: 98_200 });
   });
 
-  it('remembers every grant: the same key is never made twice', async () => {
+  it('keeps every grant: the same key never grants twice', async () => {
     const { ledger, pay } = await setUp();
     await pay(200);
     const again = { account, amount: 100_000, key: 'credit', reason: 'test' };

@@ -1,31 +1,27 @@
+import { assertAccount } from '../credits/accounts.ts';
+import { assertHoldCaps } from '../credits/hold-caps.ts';
 import type { Clock } from '../ports/clock.ts';
-import type {
-  Balance,
-  ChargeFilter,
-  CreditLedger,
-  Hold,
-  HoldOutcome,
-  Settlement,
-  SpendCap,
-} from '../ports/ledger.ts';
+import type { Balance, ChargeFilter, CreditLedger, Hold, HoldOutcome, Settlement } from '../ports/ledger.ts';
+import { countCharged, countHeld, createCapStates } from './caps.ts';
 import { createHeap } from './heap.ts';
 import { createHistory, type History } from './history.ts';
 import {
-  type CapState,
   createReservation,
   createReservationLog,
+  getDetails,
   type Reservation,
   type ReservationLog,
   toCharge,
   toHold,
 } from './reservation.ts';
+import { sumByGroup } from './usage-sums.ts';
 
 interface Account {
   posted: number;
   held: number;
   readonly history: History;
   readonly charges: ReservationLog;
-  /** Never forgotten: a grant made twice would be money from nothing. */
+  /** Never evicted, because a repeated grant would create credit. */
   readonly grantKeys: Set<string>;
   hasForgotten: boolean;
 }
@@ -33,23 +29,25 @@ interface Account {
 export interface MemoryLedgerOptions {
   readonly clock: Clock;
   /**
-   * How many entries and how many charges are kept at least, per account, API key and user; up to twice as many may be.
-   * Older entries become one opening entry, so that entries still add up to the balance. Older charges that have ended
-   * are forgotten: settling or releasing them once more does nothing, and their keys may hold anew. Default 10,000.
+   * Minimum number of entries and charges to keep, per account, API key and user; up to twice as many may be kept.
+   * Older entries are merged into one opening entry, so that entries still add up to the balance. Older closed
+   * charges are evicted: settling or releasing them again does nothing, and their keys can create new holds. Default
+   * 10,000.
    */
   readonly retain?: number;
 }
 
-/** The money, in this process. A restart forgets it all: for tests, benchmarks and trying things out. */
+/** Creates a ledger in memory, for tests, benchmarks and evaluation. A restart loses all data. */
 export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptions): CreditLedger {
   const accounts = new Map<string, Account>();
-  const caps = new Map<string, CapState>();
+  const caps = createCapStates();
   const byKey = new Map<string, Reservation>();
   const logsOfKeys = new Map<string, ReservationLog>();
   const logsOfUsers = new Map<string, ReservationLog>();
   const recordedKeys = new Map<string, Reservation>();
   const open = createHeap<Reservation>((a, b) => a.expiresAt < b.expiresAt);
   let reservations = 0;
+  let position = 0;
   let sweeps = 0;
   let unswept = 0;
 
@@ -75,14 +73,14 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     return account;
   };
 
-  /** Takes a hold off what it counted against. The status to come is the caller's to set. */
+  /** Subtracts a hold from its account and caps. The caller sets the new status. */
   const free = (reservation: Reservation): void => {
     open.remove(reservation);
     openAccount(reservation.account).held -= reservation.reserved;
-    if (reservation.cap !== undefined) reservation.cap.held -= reservation.reserved;
+    countHeld(reservation, -1);
   };
 
-  /** Frees what has expired by now: every call begins with it, so that a lapsed hold never counts. */
+  /** Releases expired holds. Every call starts with it, so an expired hold never counts. */
   const lapse = (): number => {
     const now = clock.now();
     for (let due = open.first(); due !== undefined && due.expiresAt <= now; due = open.first()) {
@@ -110,7 +108,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     if (reservation.userId !== undefined) logIn(logsOfUsers, reservation.userId, retain).push(reservation);
   };
 
-  /** What a hold has become. Undefined when it was forgotten as one of the oldest. */
+  /** Returns the reservation of a hold, or undefined if it was evicted. */
   const find = (hold: Hold): Reservation | undefined => {
     const reservation = byKey.get(hold.id);
     if (reservation === undefined && accounts.get(hold.account)?.hasForgotten !== true) {
@@ -119,7 +117,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     return reservation;
   };
 
-  /** Ends an open or lapsed hold. */
+  /** Closes an open or expired hold. */
   const close = (reservation: Reservation, status: 'settled' | 'released'): void => {
     if (reservation.status === 'reserved') free(reservation);
     else if (reservation.lapsedIn === sweeps) unswept -= 1;
@@ -127,39 +125,29 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     reservation.status = status;
   };
 
-  const capStateOf = (cap: SpendCap): CapState => {
-    const state = caps.get(cap.id) ?? { charged: 0, held: 0 };
-    caps.set(cap.id, state);
-    return state;
-  };
-
   return {
     async balance(name, options) {
       options?.signal?.throwIfAborted();
       lapse();
-      return balanceOf(accounts.get(name));
+      return getBalance(accounts.get(name));
     },
 
     async hold(request, options): Promise<HoldOutcome> {
       options?.signal?.throwIfAborted();
-      const { amount, cap } = request;
+      const { amount } = request;
       assertAmount(amount, 0);
+      assertHoldCaps(request);
       const now = lapse();
       const known = byKey.get(request.key);
       if (known !== undefined) return { outcome: 'held', hold: toHold(known) };
 
-      const { available } = balanceOf(accounts.get(request.account));
-      if (available < amount) return { outcome: 'insufficient_credits', available, required: amount };
-      const capState = cap && capStateOf(cap);
-      if (cap !== undefined && capState !== undefined) {
-        const used = capState.charged + capState.held;
-        if (used + amount > cap.limit) {
-          return { outcome: 'spend_cap_exceeded', used, limit: cap.limit, required: amount };
-        }
-        capState.held += amount;
-      }
-
-      const reservation = createReservation(++reservations, now, request, capState);
+      const { available } = getBalance(accounts.get(request.account));
+      if (available < amount && request.ignoresBalance !== true)
+        return { outcome: 'insufficient_credits', available, required: amount };
+      const found = caps.find(request);
+      if ('outcome' in found) return found;
+      const reservation = createReservation(++reservations, now, request, found);
+      countHeld(reservation, 1);
       openAccount(request.account).held += amount;
       byKey.set(reservation.key, reservation);
       open.push(reservation);
@@ -186,12 +174,17 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       close(reservation, 'settled');
       reservation.charged = actual;
       reservation.usage = usage && { ...usage };
-      if (reservation.cap !== undefined) reservation.cap.charged += actual;
+      countCharged(reservation);
       if (actual > 0) {
         const account = openAccount(reservation.account);
         account.posted -= actual;
         const { key, operation: reason } = reservation;
-        account.history.push({ kind: 'charge', amount: -actual, key, reason, createdAt: now });
+        position += 1;
+        account.history.push({
+          ...{ kind: 'charge', amount: -actual, key, reason, createdAt: now, position },
+          details: getDetails(reservation),
+          ...(usage !== undefined && { usage: { ...usage } }),
+        });
       }
       return { charged: actual, first: true };
     },
@@ -206,7 +199,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       if (recordedKeys.has(key)) return;
       const now = lapse();
       const request = { account, amount: 0, key, expiresAt: now, details };
-      const reservation = createReservation(++reservations, now, request, undefined);
+      const reservation = createReservation(++reservations, now, request);
       reservation.status = 'settled';
       reservation.usage = usage && { ...usage };
       recordedKeys.set(key, reservation);
@@ -215,13 +208,15 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
 
     async grant({ account: name, amount, key, reason }, options) {
       options?.signal?.throwIfAborted();
+      assertAccount(name);
       assertAmount(amount, Number.MIN_SAFE_INTEGER);
       const account = openAccount(name);
       if (account.grantKeys.has(key)) return false;
       assertAmount(account.posted + amount, Number.MIN_SAFE_INTEGER);
       account.grantKeys.add(key);
       account.posted += amount;
-      account.history.push({ kind: 'grant', amount, key, reason, createdAt: clock.now() });
+      position += 1;
+      account.history.push({ kind: 'grant', amount, key, reason, createdAt: clock.now(), position });
       return true;
     },
 
@@ -245,11 +240,32 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       return logsFor(filter).reduce((sum, log) => sum + log.spent(filter, since), 0);
     },
 
+    async sumCharges({ filter, from, to, groupBy, limit }, options) {
+      options?.signal?.throwIfAborted();
+      const charges = logsFor(filter).flatMap((log) => log.settled(filter, from, to));
+      return sumByGroup(charges, groupBy).slice(0, limit);
+    },
+
+    async exportEntries({ account, after, limit }, options) {
+      options?.signal?.throwIfAborted();
+      const histories = [...accounts].filter(([name]) => account === undefined || account === name);
+      return histories
+        .flatMap(([, { history }]) => history.since(after, limit))
+        .sort((a, b) => a.position - b.position)
+        .slice(0, limit);
+    },
+
     async capUsed(capId, options) {
       options?.signal?.throwIfAborted();
       lapse();
-      const cap = caps.get(capId);
-      return cap === undefined ? 0 : cap.charged + cap.held;
+      const { spent, reserved } = caps.read(capId);
+      return spent + reserved;
+    },
+
+    async capUsage(capIds, options) {
+      options?.signal?.throwIfAborted();
+      lapse();
+      return capIds.map(caps.read);
     },
 
     async sweep(options) {
@@ -263,7 +279,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
   };
 }
 
-function balanceOf(account: Account | undefined): Balance {
+function getBalance(account: Account | undefined): Balance {
   if (account === undefined) return { posted: 0, held: 0, available: 0 };
   const { posted, held } = account;
   return { posted, held, available: posted - held };

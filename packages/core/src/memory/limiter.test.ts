@@ -2,8 +2,8 @@ import { createRandom } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createMemoryLimiter } from './limiter.ts';
 
-describe('the memory limiter', () => {
-  it('forgets idle keys while others come', async () => {
+describe('memory limiter', () => {
+  it('deletes idle keys when others arrive', async () => {
     const limiter = createMemoryLimiter();
     const windows = [{ name: 'minute', limit: 60, lengthMs: 60_000 }];
     let now = 0;
@@ -16,7 +16,7 @@ describe('the memory limiter', () => {
     expect(limiter.size).toBeGreaterThanOrEqual(1000);
   });
 
-  it('never forgets a key whose long window is open', async () => {
+  it('never deletes a key whose long window is open', async () => {
     const limiter = createMemoryLimiter();
     const windows = [
       { name: 'minute', limit: 60, lengthMs: 60_000 },
@@ -28,7 +28,7 @@ describe('the memory limiter', () => {
     }
   });
 
-  it('counts as a list of instants would', async () => {
+  it('counts like a list of timestamps', async () => {
     const random = createRandom(7);
     const limiter = createMemoryLimiter();
     const windows = [

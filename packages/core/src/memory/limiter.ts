@@ -1,6 +1,6 @@
 import type { RateLimiter, RateWindow, WindowState } from '../ports/limiter.ts';
 
-/** What is remembered of one window of one key. */
+/** The state of one window of one key. */
 interface Slot {
   readonly name: string;
   used: number;
@@ -8,16 +8,16 @@ interface Slot {
 }
 
 export interface MemoryLimiter extends RateLimiter {
-  /** Keys remembered now. A key whose windows have all ended is forgotten while others open theirs. */
+  /** The number of tracked keys. A key without open windows is evicted when other windows open. */
   readonly size: number;
 }
 
-/** Fixed windows in this process. Memory follows the number of keys with an open window, not the number ever seen. */
+/** Creates a limiter with fixed windows in memory. Memory use depends on the number of keys with an open window. */
 export function createMemoryLimiter(): MemoryLimiter {
   const keys = new Map<string, Slot[]>();
   let visits = keys.entries();
 
-  /** Every window that opens pays for looking at two other keys, so that idle ones are found without a timer. */
+  /** Every new window checks two other keys for expiry, so that no timer is needed. */
   const forgetIdle = (now: number): void => {
     for (let looked = 0; looked < 2; looked += 1) {
       const visit = visits.next();
@@ -35,13 +35,13 @@ export function createMemoryLimiter(): MemoryLimiter {
       return keys.size;
     },
 
-    // Not an async function: this runs on every request, and a plain promise is the cheaper one.
+    // Not async, because this runs on every request and a plain promise is cheaper.
     take(key, windows, now, options) {
       if (options?.signal?.aborted === true) return Promise.reject(options.signal.reason);
       let slots = keys.get(key);
       const refusing = windows.findIndex((window) => isExhausted(slots, window, now));
       if (refusing >= 0) {
-        const states = windows.map((window) => stateOf(slots, window, now));
+        const states = windows.map((window) => getState(slots, window, now));
         const refusedBy = states[refusing];
         return Promise.resolve({ allowed: false, ...(refusedBy && { refusedBy }), windows: states });
       }
@@ -52,7 +52,7 @@ export function createMemoryLimiter(): MemoryLimiter {
       }
       const states: WindowState[] = [];
       for (const window of windows) {
-        let slot = slotOf(slots, window.name);
+        let slot = getSlot(slots, window.name);
         if (slot === undefined) {
           slot = { name: window.name, used: 0, resetAt: 0 };
           slots.push(slot);
@@ -76,24 +76,24 @@ export function createMemoryLimiter(): MemoryLimiter {
     async peek(key, windows, now, options) {
       options?.signal?.throwIfAborted();
       const slots = keys.get(key);
-      return windows.map((window) => stateOf(slots, window, now));
+      return windows.map((window) => getState(slots, window, now));
     },
   };
 }
 
-function slotOf(slots: readonly Slot[], name: string): Slot | undefined {
+function getSlot(slots: readonly Slot[], name: string): Slot | undefined {
   for (const slot of slots) if (slot.name === name) return slot;
   return undefined;
 }
 
 function isExhausted(slots: readonly Slot[] | undefined, window: RateWindow, now: number): boolean {
-  const slot = slots && slotOf(slots, window.name);
+  const slot = slots && getSlot(slots, window.name);
   return slot !== undefined && slot.resetAt > now && slot.used >= window.limit;
 }
 
-function stateOf(slots: readonly Slot[] | undefined, window: RateWindow, now: number): WindowState {
+function getState(slots: readonly Slot[] | undefined, window: RateWindow, now: number): WindowState {
   const { name, limit, lengthMs } = window;
-  const slot = slots && slotOf(slots, name);
+  const slot = slots && getSlot(slots, name);
   if (slot === undefined || slot.resetAt <= now) {
     return { name, limit, remaining: limit, resetAt: now + lengthMs };
   }

@@ -1,11 +1,11 @@
 import type { Mail, Mailer } from '../ports/mailer.ts';
 
 export interface MemoryMailer extends Mailer {
-  /** Every mail accepted so far, oldest first. */
+  /** All accepted mails, oldest first. */
   readonly sent: readonly Mail[];
 }
 
-/** Keeps mails instead of sending them. */
+/** Creates a mailer that stores mails instead of sending them. */
 export function createMemoryMailer(): MemoryMailer {
   const sent: Mail[] = [];
   return {

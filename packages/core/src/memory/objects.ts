@@ -7,7 +7,7 @@ interface StoredObject extends ObjectInfo {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Bytes in this process. A restart forgets them: for tests and trying things out. */
+/** Creates an object store in memory, for tests and evaluation. A restart loses all data. */
 export function createMemoryObjects(): ObjectStore {
   const objects = new Map<string, StoredObject>();
 
@@ -19,7 +19,7 @@ export function createMemoryObjects(): ObjectStore {
       const etag = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
       const stored = { key, size: bytes.length, contentType, etag, bytes };
       objects.set(key, stored);
-      return infoOf(stored);
+      return getInfo(stored);
     },
 
     async get(key, range, options) {
@@ -30,13 +30,13 @@ export function createMemoryObjects(): ObjectStore {
       if (range !== undefined && (start < 0 || start >= stored.size || end < start)) {
         throw new RangeError(`bytes ${start}-${end} of ${stored.size}`);
       }
-      return { ...infoOf(stored), body: chunksOf(stored.bytes.subarray(start, end + 1)) };
+      return { ...getInfo(stored), body: getChunks(stored.bytes.subarray(start, end + 1)) };
     },
 
     async head(key, options) {
       options?.signal?.throwIfAborted();
       const stored = objects.get(key);
-      return stored && infoOf(stored);
+      return stored && getInfo(stored);
     },
 
     async remove(key, options) {
@@ -46,16 +46,16 @@ export function createMemoryObjects(): ObjectStore {
   };
 }
 
-/** Keys are ours: `[a-z0-9_-]`, in parts parted by single slashes. Throws a `TypeError` for any other. */
+/** Checks a key: segments of `[a-z0-9_-]`, separated by single slashes. Throws a `TypeError` otherwise. */
 export function assertObjectKey(key: string): void {
   if (!/^[a-z0-9_-]+(?:\/[a-z0-9_-]+)*$/.test(key)) throw new TypeError('an object key of another form');
 }
 
-function infoOf({ key, size, contentType, etag }: ObjectInfo): ObjectInfo {
+function getInfo({ key, size, contentType, etag }: ObjectInfo): ObjectInfo {
   return { key, size, contentType, etag };
 }
 
-/** A copy of the whole body, of exactly the announced size. */
+/** Reads the whole body and checks the declared size. */
 async function collect(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   size: number | undefined,
@@ -82,6 +82,6 @@ async function collect(
   return bytes;
 }
 
-async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* getChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.slice(at, at + CHUNK_BYTES);
 }

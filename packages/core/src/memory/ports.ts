@@ -13,7 +13,7 @@ import { createMemoryPublisher } from './publisher.ts';
 import { createMemoryQueue } from './queue.ts';
 import { createMemoryStore } from './store.ts';
 
-/** All that `createServices` needs beside the models. */
+/** All required ports of `createServices` except `models`. */
 export interface MemoryPorts {
   readonly store: Store;
   readonly ledger: CreditLedger;
@@ -24,7 +24,7 @@ export interface MemoryPorts {
   readonly ids: Ids;
 }
 
-/** One of each, in this process. A restart forgets it all: for tests and for trying things out. */
+/** Creates all ports in memory, for tests and evaluation. A restart loses all data. */
 export function createMemoryPorts(options: { readonly clock?: Clock; readonly ids?: Ids } = {}): MemoryPorts {
   const clock = options.clock ?? createSystemClock();
   const ids = options.ids ?? createIds({ clock });

@@ -1,8 +1,8 @@
 import type { Publisher } from '../ports/publisher.ts';
 
 /**
- * Messages within this process, in the order they were published. `publish` resolves when every listener has been called.
- * @param options.onError hears what a listener threw.
+ * Creates a publisher for this process. It delivers messages in order; `publish` resolves after all listeners were
+ * called. @param options.onError called with the error of a listener.
  */
 export function createMemoryPublisher(options: { onError?: (error: unknown) => void } = {}): Publisher {
   const topics = new Map<string, Set<{ readonly listener: (message: string) => void }>>();
@@ -13,7 +13,7 @@ export function createMemoryPublisher(options: { onError?: (error: unknown) => v
       const subscriptions = topics.get(topic);
       if (subscriptions === undefined) return;
       for (const subscription of [...subscriptions]) {
-        // An earlier listener may have ended this one.
+        // An earlier listener may have unsubscribed this one.
         if (!subscriptions.has(subscription)) continue;
         try {
           subscription.listener(message);

@@ -9,8 +9,8 @@ function setUp() {
   return { clock, queue: createMemoryQueue({ clock, ids: createFakeIds() }) };
 }
 
-describe('the memory queue', () => {
-  it('sets timers only while somebody listens, one at a time, and none when nothing is to come', async () => {
+describe('memory queue', () => {
+  it('sets at most one timer, only while there are listeners and delayed jobs', async () => {
     const { clock, queue } = setUp();
     for (let at = 1; at <= 5; at += 1) {
       await queue.enqueue({ kind: 'a', payload: null, key: `${at}`, runAt: clock.now() + at * 1000 });
@@ -27,7 +27,7 @@ describe('the memory queue', () => {
     stop();
   });
 
-  it('calls out each delayed job at its time', async () => {
+  it('notifies of each delayed job when it is due', async () => {
     const { clock, queue } = setUp();
     const start = clock.now();
     const heard: number[] = [];
@@ -38,11 +38,12 @@ describe('the memory queue', () => {
     expect(heard).toEqual([1000, 3000]);
   });
 
-  it('lets a worker that is late, but whose job nobody has taken, finish, renew or give it back', async () => {
+  it('lets a late worker finish, renew or return a job that no other worker has taken', async () => {
     const { clock, queue } = setUp();
     for (const key of ['finish', 'renew', 'retry']) await queue.enqueue({ kind: 'a', payload: null, key });
     const [first, second, third] = await queue.lease({ kinds: ['a'], limit: 3, leaseMs });
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three are due');
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('expected three due jobs');
     await clock.advance(leaseMs);
     expect(await queue.counts()).toEqual({ ready: 3, delayed: 0, leased: 0 });
     expect(await queue.finish(first)).toBe(true);

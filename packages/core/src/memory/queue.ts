@@ -1,49 +1,48 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
-import type { JobQueue, LeasedJob } from '../ports/queue.ts';
+import type { JobQueue, LeasedJob, OwnerLimit } from '../ports/queue.ts';
 import type { Json } from '../ports/store.ts';
-import { createHeap, type Heap, type HeapItem } from './heap.ts';
+import { createHeap } from './heap.ts';
 import { frozenCopy } from './json.ts';
+import { createLanes, isEarlier, type Lanes, type WaitingJob } from './lanes.ts';
 
-interface Job extends HeapItem {
+interface Job extends WaitingJob {
   readonly id: string;
   readonly kind: string;
   readonly key: string;
   readonly payload: Json;
-  /** Tells which of two jobs of the same `runAt` came first. */
-  readonly number: number;
-  runAt: number;
   attempt: number;
   fence: number;
   isLeased: boolean;
   leaseUntil: number;
-  /** The fence that may still speak for the job: 0 once its worker has given it back. */
+  /** The fence that may still change the job; 0 after its worker returned it. */
   heldFence: number;
 }
 
-/** Work in this process. A restart forgets it: for tests and trying things out. */
+/** Creates a queue in memory, for tests and evaluation. A restart loses all jobs. */
 export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): JobQueue {
   const jobs = new Map<string, Job>();
   const idsByKey = new Map<string, string>();
-  const waiting = new Map<string, Heap<Job>>();
+  const waiting = new Map<string, Lanes<Job>>();
   const leased = createHeap<Job>((a, b) => a.leaseUntil < b.leaseUntil);
   const listeners = new Set<{ readonly call: () => void }>();
   let number = 0;
   let alarm: { readonly at: number; readonly cancel: () => void } | undefined;
 
-  const waitingOf = (kind: string): Heap<Job> => {
-    const heap = waiting.get(kind) ?? createHeap<Job>(isEarlier);
-    waiting.set(kind, heap);
-    return heap;
+  const lanesFor = (kind: string): Lanes<Job> => {
+    const lanes = waiting.get(kind) ?? createLanes<Job>();
+    waiting.set(kind, lanes);
+    return lanes;
   };
 
-  /** A lease that ran out leaves the job due again. Until somebody else takes it, its worker may still finish it. */
+  /** After its lease expires, a job is due again. Until another worker takes it, its worker may still finish it. */
   const expire = (now: number): void => {
     for (let job = leased.first(); job !== undefined && job.leaseUntil <= now; job = leased.first()) {
       leased.remove(job);
       job.isLeased = false;
-      waitingOf(job.kind).push(job);
+      lanesFor(job.kind).push(job, now);
     }
+    for (const lanes of waiting.values()) lanes.promote(now);
   };
 
   const notify = (): void => {
@@ -51,19 +50,19 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       try {
         if (listeners.has(listener)) listener.call();
       } catch {
-        // One listener's fault is not the others', nor that of whoever enqueued.
+        // An error of one listener must not affect other listeners or the caller of `enqueue`.
       }
     }
   };
 
-  /** Rings when the next job becomes due, as long as somebody listens. */
+  /** Sets the timer for the next due job while there are listeners. */
   const setAlarm = (): void => {
     const now = clock.now();
     let at = leased.first()?.leaseUntil ?? Number.POSITIVE_INFINITY;
-    for (const heap of waiting.values()) {
-      const first = heap.first();
-      // One that is due already has been called out.
-      if (first !== undefined && first.runAt > now) at = Math.min(at, first.runAt);
+    for (const lanes of waiting.values()) {
+      // A due job was already announced.
+      lanes.promote(now);
+      at = Math.min(at, lanes.nextDueAt() ?? at);
     }
     if (alarm?.at === at && listeners.size > 0) return;
     alarm?.cancel();
@@ -83,14 +82,15 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
     setAlarm();
   };
 
-  /** The job, as long as the fence still speaks for it. */
+  /** Returns the job if the fence is valid. */
   const heldJob = ({ id, fence }: LeasedJob): Job | undefined => {
     const job = jobs.get(id);
     return job !== undefined && job.heldFence === fence ? job : undefined;
   };
 
   const putAside = (job: Job): void => {
-    (job.isLeased ? leased : waitingOf(job.kind)).remove(job);
+    if (job.isLeased) leased.remove(job);
+    else lanesFor(job.kind).remove(job);
     job.isLeased = false;
   };
 
@@ -101,12 +101,12 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
     job.isLeased = true;
     job.leaseUntil = leaseUntil;
     leased.push(job);
-    const { id, kind, payload, key, attempt, fence } = job;
-    return { id, kind, payload, key, attempt, fence, leaseUntil };
+    const { id, kind, payload, key, owner, attempt, fence } = job;
+    return { id, kind, payload, key, ...(owner !== '' && { owner }), attempt, fence, leaseUntil };
   };
 
   return {
-    async enqueue({ kind, payload, key, runAt }, options) {
+    async enqueue({ kind, payload, key, owner = '', runAt }, options) {
       options?.signal?.throwIfAborted();
       const known = idsByKey.get(key);
       if (known !== undefined) return { id: known, added: false };
@@ -115,6 +115,7 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
         id: ids.next(),
         kind,
         key,
+        owner,
         payload: frozenCopy(payload),
         number: number++,
         runAt: runAt ?? clock.now(),
@@ -126,26 +127,33 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       };
       jobs.set(job.id, job);
       idsByKey.set(key, job.id);
-      waitingOf(kind).push(job);
+      lanesFor(kind).push(job, clock.now());
       announce(job.runAt);
       return { id: job.id, added: true };
     },
 
-    async lease({ kinds, limit, leaseMs, leaseMsOf }, options) {
+    async lease({ kinds, limit, leaseMs, leaseMsByKind, perOwner }, options) {
       options?.signal?.throwIfAborted();
       const now = clock.now();
       expire(now);
-      const heaps = [...new Set(kinds)].flatMap((kind) => waiting.get(kind) ?? []);
+      const asked = [...new Set(kinds)].flatMap((kind) => {
+        const lanes = waiting.get(kind);
+        return lanes === undefined ? [] : [{ lanes, limits: countingLimit(perOwner?.[kind]) }];
+      });
       const handed: LeasedJob[] = [];
       while (handed.length < limit) {
         let next: Job | undefined;
-        for (const heap of heaps) {
-          const first = heap.first();
-          if (first !== undefined && (next === undefined || isEarlier(first, next))) next = first;
+        let from: (typeof asked)[number] | undefined;
+        for (const one of asked) {
+          const first = one.lanes.next(one.limits);
+          if (first === undefined || (next !== undefined && !isEarlier(first, next))) continue;
+          next = first;
+          from = one;
         }
-        if (next === undefined || next.runAt > now) break;
-        waitingOf(next.kind).remove(next);
-        handed.push(handOut(next, now + (leaseMsOf?.[next.kind] ?? leaseMs)));
+        if (next === undefined || from === undefined) break;
+        from.lanes.serve(next);
+        from.limits?.held.set(next.owner, (from.limits.held.get(next.owner) ?? 0) + 1);
+        handed.push(handOut(next, now + (leaseMsByKind?.[next.kind] ?? leaseMs)));
       }
       setAlarm();
       return handed;
@@ -182,7 +190,7 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       job.heldFence = 0;
       job.runAt = runAt;
       if (!countAttempt) job.attempt -= 1;
-      waitingOf(job.kind).push(job);
+      lanesFor(job.kind).push(job, clock.now());
       announce(runAt);
       return true;
     },
@@ -202,12 +210,13 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       const now = clock.now();
       expire(now);
       let ready = 0;
-      for (const job of jobs.values()) if (!job.isLeased && job.runAt <= now) ready += 1;
+      for (const lanes of waiting.values()) ready += lanes.ready;
       return { ready, delayed: jobs.size - leased.size - ready, leased: leased.size };
     },
   };
 }
 
-function isEarlier(a: Job, b: Job): boolean {
-  return a.runAt < b.runAt || (a.runAt === b.runAt && a.number < b.number);
+/** Copies a limit and counts the jobs that this call leases. */
+function countingLimit(limit: OwnerLimit | undefined) {
+  return limit && { max: limit.max, held: new Map(limit.held) };
 }

@@ -1,17 +1,12 @@
-import type { Charge, ChargeFilter, Hold, HoldRequest, Usage } from '../ports/ledger.ts';
+import type { Charge, ChargeDetails, ChargeFilter, Hold, HoldRequest, Usage } from '../ports/ledger.ts';
+import type { HoldCaps } from './caps.ts';
 import type { HeapItem } from './heap.ts';
 
-/** What counts against a spend cap. */
-export interface CapState {
-  charged: number;
-  held: number;
-}
-
-/** One paid call as the ledger keeps it: first a hold, then a charge. */
-export interface Reservation extends HeapItem {
-  /** Counts the reservations of one ledger. */
+/** One paid call: first a hold, then a charge. */
+export interface Reservation extends HeapItem, HoldCaps {
+  /** Number of the reservation within the ledger. */
   readonly number: number;
-  /** The caller's key, and the id of the hold: unique already, so that one map finds it by either. */
+  /** The idempotency key, also used as the hold id, so that one map serves both. */
   readonly key: string;
   readonly account: string;
   readonly operation: string;
@@ -19,15 +14,14 @@ export interface Reservation extends HeapItem {
   readonly keyId: string | undefined;
   readonly userId: string | undefined;
   readonly requestId: string | undefined;
-  /** What was held, whatever became of it. */
+  /** The held amount, also after the end. */
   readonly reserved: number;
   readonly createdAt: number;
-  readonly cap: CapState | undefined;
   status: Charge['status'];
   charged: number;
   expiresAt: number;
   usage: Usage | undefined;
-  /** The sweeps that had run when it lapsed by itself: the next one counts it. */
+  /** The number of sweeps before it expired; the next sweep counts it. */
   lapsedIn: number | undefined;
 }
 
@@ -35,7 +29,7 @@ export function createReservation(
   number: number,
   createdAt: number,
   request: HoldRequest,
-  cap: CapState | undefined,
+  { cap, caps }: HoldCaps = { cap: undefined, caps: [] },
 ): Reservation {
   const { details } = request;
   return {
@@ -51,6 +45,7 @@ export function createReservation(
     reserved: request.amount,
     createdAt,
     cap,
+    caps,
     status: 'reserved',
     charged: 0,
     expiresAt: request.expiresAt,
@@ -64,30 +59,37 @@ export function toHold(reservation: Reservation): Hold {
   return { id: key, account, amount: reserved, expiresAt };
 }
 
-export function toCharge(reservation: Reservation): Charge {
-  const { number, account, status, operation, model, keyId, userId, requestId, usage, createdAt } =
-    reservation;
+export function getDetails({ operation, model, keyId, userId, requestId }: Reservation): ChargeDetails {
   return {
-    id: number.toString(16).padStart(24, '0'),
-    account,
-    status,
-    amount: status === 'reserved' ? reservation.reserved : reservation.charged,
     operation,
     ...(model !== undefined && { model }),
     ...(keyId !== undefined && { keyId }),
     ...(userId !== undefined && { userId }),
     ...(requestId !== undefined && { requestId }),
+  };
+}
+
+export function toCharge(reservation: Reservation): Charge {
+  const { number, account, status, usage, createdAt } = reservation;
+  return {
+    id: number.toString(16).padStart(24, '0'),
+    account,
+    status,
+    amount: status === 'reserved' ? reservation.reserved : reservation.charged,
+    ...getDetails(reservation),
     ...(usage !== undefined && { usage: { ...usage } }),
     createdAt,
   };
 }
 
-/** Reservations in the order they were made; the oldest ended ones are dropped beyond `retain`. */
+/** Reservations in order of creation. The oldest closed ones are evicted above `retain`. */
 export interface ReservationLog {
   push(reservation: Reservation): void;
   newest(filter: ChargeFilter, limit: number): Reservation[];
-  /** Settled since an instant. What was dropped counts as long as the instant lies before all of it. */
+  /** Sum of settled charges since a time. Evicted charges count if the time is before all of them. */
   spent(filter: ChargeFilter, since: number): number;
+  /** The settled ones that were created in a range of time; evicted ones are missing. */
+  settled(filter: ChargeFilter, from: number, to: number): Reservation[];
 }
 
 export function createReservationLog(
@@ -98,7 +100,7 @@ export function createReservationLog(
   let trimAt = 2 * retain;
   let dropped: { since: number; charged: number } | undefined;
 
-  /** Halves the log at a time, so that a push costs the same on average however long the log is. */
+  /** Removes half of the log at a time, for a constant amortized cost of `push`. */
   const trim = (): void => {
     const old = items.slice(0, items.length - retain);
     const ended = old.filter((reservation) => reservation.status !== 'reserved');
@@ -133,6 +135,14 @@ export function createReservationLog(
       }
       return sum;
     },
+    settled: (filter, from, to) =>
+      items.filter(
+        (item) =>
+          item.status === 'settled' &&
+          item.createdAt >= from &&
+          item.createdAt < to &&
+          isWanted(item, filter),
+      ),
   };
 }
 

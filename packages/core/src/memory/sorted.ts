@@ -1,22 +1,22 @@
 import { type Comparable, compareValues } from './compare.ts';
 
-/** A place in an index: the indexed values, then the record's id. */
+/** An index key: the indexed values, then the record id. */
 export type SortKey = readonly Comparable[];
 
-/** One end of a range of keys: all keys that begin with `prefix` lie behind it, or before it. */
+/** One end of a key range: before or after all keys that begin with `prefix`. */
 export interface Bound {
   readonly prefix: SortKey;
   readonly side: 'before' | 'behind';
 }
 
-/** Keys in order. Inserting, removing, finding a rank and walking from it stay cheap at a million keys. */
+/** A sorted set of keys. Insert, remove, rank lookup and iteration are fast with a million keys. */
 export interface SortedKeys {
   readonly size: number;
   insert(key: SortKey): void;
   remove(key: SortKey): void;
-  /** How many keys lie before the bound. */
+  /** Returns the number of keys before the bound. */
   rank(bound: Bound): number;
-  /** The keys of ranks `from` (included) to `to` (excluded), downwards when `from` is the greater. */
+  /** Iterates the keys from rank `from` (inclusive) to `to` (exclusive), descending if `from` is greater. */
   walk(from: number, to: number): Generator<SortKey>;
 }
 
@@ -24,12 +24,12 @@ const CHUNK_SIZE = 512;
 
 export function createSortedKeys(): SortedKeys {
   const chunks: SortKey[][] = [[]];
-  /** How many keys lie before a chunk, as far as it is known: a change in a chunk unsettles those behind it. */
+  /** Cached number of keys before each chunk. A change invalidates the values of later chunks. */
   const starts: number[] = [0];
   let known = 1;
   let size = 0;
 
-  const startOf = (place: number): number => {
+  const getStart = (place: number): number => {
     for (; known <= place; known += 1) {
       starts[known] = (starts[known - 1] ?? 0) + (chunks[known - 1]?.length ?? 0);
     }
@@ -40,19 +40,19 @@ export function createSortedKeys(): SortedKeys {
     known = Math.min(known, place + 1);
   };
 
-  /** The chunk that holds the key of a rank. */
-  const chunkOf = (rank: number): number => {
+  /** Returns the chunk that contains a rank. */
+  const makeChunk = (rank: number): number => {
     let low = 0;
     let high = chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (startOf(middle) <= rank) low = middle;
+      if (getStart(middle) <= rank) low = middle;
       else high = middle - 1;
     }
     return low;
   };
 
-  /** The first chunk that may hold keys behind the bound. */
+  /** Returns the first chunk that may contain keys after the bound. */
   const chunkAt = (bound: Bound): number => {
     let low = 0;
     let high = chunks.length - 1;
@@ -73,14 +73,14 @@ export function createSortedKeys(): SortedKeys {
     insert(key) {
       const bound: Bound = { prefix: key, side: 'before' };
       const end = chunks.at(-1)?.at(-1);
-      // Ids and times grow, so that most keys come last.
+      // Ids and times increase, so most keys are appended.
       const isLast = end === undefined || comparePrefix(end, key) < 0;
       const place = isLast ? chunks.length - 1 : chunkAt(bound);
       const chunk = chunks[place] ?? [];
       if (isLast) chunk.push(key);
       else chunk.splice(placeIn(chunk, bound), 0, key);
       if (chunk.length > CHUNK_SIZE) {
-        // A full last chunk keeps everything: keys that only grow fill their chunks.
+        // Do not split a full last chunk, so that increasing keys fill their chunks.
         const cut = place === chunks.length - 1 ? CHUNK_SIZE : CHUNK_SIZE / 2;
         chunks.splice(place + 1, 0, chunk.splice(cut));
       }
@@ -104,15 +104,15 @@ export function createSortedKeys(): SortedKeys {
     rank(bound) {
       if (bound.prefix.length === 0) return bound.side === 'before' ? 0 : size;
       const place = chunkAt(bound);
-      return startOf(place) + placeIn(chunks[place] ?? [], bound);
+      return getStart(place) + placeIn(chunks[place] ?? [], bound);
     },
 
     *walk(from, to) {
       const step = from <= to ? 1 : -1;
       let left = Math.abs(to - from);
       const first = step > 0 ? from : from - 1;
-      let place = chunkOf(first);
-      let at = first - startOf(place);
+      let place = makeChunk(first);
+      let at = first - getStart(place);
       while (left > 0) {
         const key = chunks[place]?.[at];
         if (key !== undefined) {
@@ -130,7 +130,7 @@ export function createSortedKeys(): SortedKeys {
   };
 }
 
-/** Where in a chunk the bound falls. */
+/** Returns the position of the bound within a chunk. */
 function placeIn(chunk: readonly SortKey[], bound: Bound): number {
   let low = 0;
   let high = chunk.length;
@@ -148,7 +148,7 @@ function isBefore(key: SortKey, { prefix, side }: Bound): boolean {
   return order < 0 || (order === 0 && side === 'behind');
 }
 
-/** Compares as far as the prefix reaches. */
+/** Compares the prefix only. */
 function comparePrefix(key: SortKey, prefix: SortKey): number {
   for (let at = 0; at < prefix.length; at += 1) {
     const order = compareValues(key[at] ?? null, prefix[at] ?? null);

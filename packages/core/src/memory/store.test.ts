@@ -13,6 +13,7 @@ interface Item extends StoredRecord {
 
 const items = defineCollection<Item>({
   name: 'items',
+  secretFields: { code: false },
   columns: { owner: 'text', state: 'text', at: 'integer', tags: 'list', code: 'text' },
   unique: [['code']],
   indexes: [['owner', 'at'], ['owner', 'state', 'at'], ['tags', 'at'], ['state']],
@@ -22,7 +23,7 @@ const OWNERS = ['a', 'b', 'c'];
 const STATES = ['new', 'old', null, undefined];
 const TAGS = ['x', 'y', 'z'];
 
-function itemOf(random: Random, number: number): Item {
+function makeItem(random: Random, number: number): Item {
   const state = random.pick(STATES);
   return {
     id: number.toString(16).padStart(24, '0'),
@@ -34,7 +35,7 @@ function itemOf(random: Random, number: number): Item {
   };
 }
 
-function filterOf(random: Random, depth = 0): Filter<Item> {
+function makeFilter(random: Random, depth = 0): Filter<Item> {
   const from = random.below(50);
   return {
     ...(random.chance(0.5) && { owner: random.pick([...OWNERS, { in: ['a', 'c'] }, { not: 'b' }]) }),
@@ -51,11 +52,11 @@ function filterOf(random: Random, depth = 0): Filter<Item> {
     ...(random.chance(0.3) && { tags: { has: random.pick(TAGS) } }),
     ...(random.chance(0.1) && { code: `c${random.below(400)}` }),
     ...(depth === 0 &&
-      random.chance(0.3) && { anyOf: [filterOf(random, 1), filterOf(random, 1)].slice(random.below(3)) }),
+      random.chance(0.3) && { anyOf: [makeFilter(random, 1), makeFilter(random, 1)].slice(random.below(3)) }),
   };
 }
 
-function optionsOf(random: Random): FindOptions<Item> {
+function toOptions(random: Random): FindOptions<Item> {
   return {
     ...(random.chance(0.7) && {
       order: {
@@ -68,7 +69,7 @@ function optionsOf(random: Random): FindOptions<Item> {
   };
 }
 
-/** Asks every record, one after the other: slow, and too simple to be wrong. */
+/** Scans every record: slow, but simple enough to be the reference. */
 function scan(all: readonly Item[], filter: Filter<Item>, options: FindOptions<Item>): Item[] {
   const { order = { field: 'id', direction: 'asc' }, offset = 0, limit = 1000 } = options;
   const sign = order.direction === 'asc' ? 1 : -1;
@@ -106,8 +107,8 @@ function isMatch(item: Item, { anyOf, ...conditions }: Filter<Item>): boolean {
   return anyOf === undefined || anyOf.some((alternative) => isMatch(item, alternative));
 }
 
-describe('the memory store', () => {
-  it('finds by its indexes what a look at every record finds, also inside transactions', async () => {
+describe('memory store', () => {
+  it('finds the same records by its indexes as by a full scan, also inside transactions', async () => {
     for (let seed = 1; seed <= 4; seed += 1) {
       const random = createRandom(seed);
       const store = createMemoryStore();
@@ -118,11 +119,11 @@ describe('the memory store', () => {
         expect(await collection.insert(item)).toBe(true);
       };
       for (let number = 0; number < 400; number += 1)
-        await put(store.collection(items), itemOf(random, number));
+        await put(store.collection(items), makeItem(random, number));
 
       const look = async (collection: ReturnType<typeof store.collection<Item>>) => {
-        const filter = filterOf(random);
-        const options = optionsOf(random);
+        const filter = makeFilter(random);
+        const options = toOptions(random);
         const wanted = scan([...all.values()], filter, options);
         const found = await collection.find(filter, options);
         const asked = `seed ${seed}: ${JSON.stringify({ filter, options })}`;
@@ -140,12 +141,12 @@ describe('the memory store', () => {
       };
 
       for (let step = 0; step < 300; step += 1) {
-        await put(store.collection(items), itemOf(random, random.below(400)));
+        await put(store.collection(items), makeItem(random, random.below(400)));
         await look(store.collection(items));
       }
       await store.transaction(async (inside) => {
         for (let step = 0; step < 100; step += 1) {
-          if (random.chance(0.5)) await put(inside.collection(items), itemOf(random, random.below(420)));
+          if (random.chance(0.5)) await put(inside.collection(items), makeItem(random, random.below(420)));
           await look(inside.collection(items));
         }
       });
@@ -153,12 +154,12 @@ describe('the memory store', () => {
     }
   });
 
-  it('keeps long lists in order while records come and go', async () => {
+  it('keeps long lists in order while records are added and removed', async () => {
     const random = createRandom(3);
     const collection = createMemoryStore().collection(items);
     const kept = new Set<string>();
     for (let step = 0; step < 12_000; step += 1) {
-      const item = itemOf(random, random.below(6000));
+      const item = makeItem(random, random.below(6000));
       if (random.chance(0.35)) {
         await collection.take(item.id);
         kept.delete(item.id);
@@ -176,7 +177,7 @@ describe('the memory store', () => {
     expect(last.map(({ id }) => id)).toEqual(wanted.slice(-5).reverse());
   });
 
-  it('refuses what would not fit into a column, and a second definition of a name', async () => {
+  it('rejects values that do not fit a column, and a second definition of a name', async () => {
     const store = createMemoryStore();
     const collection = store.collection(items);
     const item: Item = { id: 'a', owner: 'a', at: 1, tags: [], code: 'c' };
@@ -188,7 +189,7 @@ describe('the memory store', () => {
     expect(() => store.collection({ ...items })).not.toThrow();
   });
 
-  it('ends a transaction for good', async () => {
+  it('rejects calls after the end of a transaction', async () => {
     const store = createMemoryStore();
     let kept = store;
     await store.transaction(async (inside) => {

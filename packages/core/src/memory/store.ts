@@ -13,43 +13,46 @@ import { frozenCopy } from './json.ts';
 import { createTable, type Records, type Table } from './table.ts';
 import { createTransaction } from './transaction.ts';
 
-const MOST_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 
 /**
- * Records in this process. What it hands out is frozen and shared: nobody can change a stored record but by a verb.
- * Transactions run side by side on what was committed when they looked; one that finds at its end that something it
- * read has changed meanwhile runs again.
+ * Creates a store in memory. Returned records are frozen and shared. Transactions are optimistic: they run
+ * concurrently on committed data, and run again if something that they read has changed.
  */
 export function createMemoryStore(): Store {
   const tables = new Map<string, { readonly definition: string; readonly table: Table }>();
+  const byDefinition = new WeakMap<object, Table>();
 
-  const tableOf = <R extends StoredRecord>(definition: CollectionDefinition<R>): Table => {
+  const getTable = <R extends StoredRecord>(definition: CollectionDefinition<R>): Table => {
+    const known = byDefinition.get(definition);
+    if (known !== undefined) return known;
     const text = JSON.stringify(definition);
-    const known = tables.get(definition.name);
-    if (known !== undefined && known.definition !== text) {
+    const named = tables.get(definition.name);
+    if (named !== undefined && named.definition !== text) {
       throw new TypeError(`there are two definitions of ${definition.name}`);
     }
-    const table = known?.table ?? createTable(definition);
-    if (known === undefined) tables.set(definition.name, { definition: text, table });
+    const table = named?.table ?? createTable(definition);
+    if (named === undefined) tables.set(definition.name, { definition: text, table });
+    byDefinition.set(definition, table);
     return table;
   };
 
   return {
-    collection: (definition) => createCollection(definition, tableOf(definition)),
+    collection: (definition) => createCollection(definition, getTable(definition)),
 
     async transaction(work, options) {
       for (;;) {
         options?.signal?.throwIfAborted();
         const transaction = createTransaction();
         const store: Store = {
-          collection: (definition) => createCollection(definition, transaction.records(tableOf(definition))),
+          collection: (definition) => createCollection(definition, transaction.records(getTable(definition))),
           async transaction() {
             throw new Error('transactions do not nest');
           },
         };
         const outcome = await attempt(work, store);
         options?.signal?.throwIfAborted();
-        // What was thrown may come from having seen half of another's change: then it counts for nothing.
+        // The error may come from an inconsistent read; then it is ignored.
         if (!transaction.end({ isCommitted: outcome.isDone })) continue;
         if (outcome.isDone) return outcome.value;
         throw outcome.error;
@@ -58,7 +61,7 @@ export function createMemoryStore(): Store {
   };
 }
 
-/** Runs the work, and keeps what it throws for later. */
+/** Runs the work and captures its error. */
 async function attempt<T>(
   work: (store: Store) => Promise<T>,
   store: Store,
@@ -75,7 +78,7 @@ function createCollection<R extends StoredRecord>(
   records: Records,
 ): Collection<R> {
   const columns = Object.entries(definition.columns);
-  /** A storage engine has real columns; what would not fit into one does not fit here either. */
+  /** Rejects values that a column of a storage engine cannot store. */
   const assertColumnTypes = (record: AnyRecord): void => {
     for (const [field, type] of columns) {
       const value = record[field];
@@ -93,7 +96,7 @@ function createCollection<R extends StoredRecord>(
     return isMatch ? record : undefined;
   };
 
-  /** Writes the record as it shall be. */
+  /** Writes the new record. */
   const replace = (next: AnyRecord): R => {
     if (records.conflicts(next).length > 0) throw new UniqueViolation(definition.name);
     records.write(next.id, next);
@@ -107,10 +110,10 @@ function createCollection<R extends StoredRecord>(
 
     async find(filter, options: FindOptions<R> = {}) {
       options.signal?.throwIfAborted();
-      const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MOST_RECORDS } = options;
+      const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MAX_RECORDS } = options;
       assertColumn(definition, order.field);
-      if (!Number.isInteger(limit) || limit < 1 || limit > MOST_RECORDS) {
-        throw new RangeError(`a limit of ${limit} is not within 1..${MOST_RECORDS}`);
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
+        throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
       }
       const query = { filter: readFilter(definition, filter), order, after, skip: offset, take: limit };
       return records.select(query) as unknown as R[];

@@ -1,7 +1,7 @@
 import type { CollectionDefinition, StoredRecord } from '../ports/store.ts';
 import { type Comparable, compareValues } from './compare.ts';
 import { type AnyFilter, type AnyRecord, matches, pinnedValue } from './filter.ts';
-import { createIndex, type Index, type IndexPath, keysOf, pathOf } from './index-path.ts';
+import { createIndex, getKeys, getPath, type Index, type IndexPath } from './index-path.ts';
 
 export interface Order {
   readonly field: string;
@@ -16,21 +16,23 @@ export interface Query {
   readonly take: number;
 }
 
-/** The committed records of one collection, with its indexes and unique rules. Knows no transactions. */
+/** The committed records of one collection, with its indexes and unique constraints. Independent of transactions. */
 export interface Table {
   get(id: string): AnyRecord | undefined;
-  /** Puts, replaces or (with undefined) removes. The unique rules must have been asked before. */
+  /** Inserts, replaces or (with undefined) removes a record. The caller checks the unique constraints before. */
   write(id: string, record: AnyRecord | undefined): void;
-  /** The ids of other records that agree with this one in a unique rule. */
+  /** True if the collection has unique constraints. */
+  readonly isConstrained: boolean;
+  /** Returns the ids of other records that violate a unique constraint with this one. */
   conflicts(record: AnyRecord): readonly string[];
-  /** @param except ids that count as absent. */
+  /** @param except ignored ids. */
   select(query: Query, except?: ReadonlyMap<string, unknown>): AnyRecord[];
   count(filter: AnyFilter): number;
-  /** Whether two records agree in a unique rule. */
+  /** Whether two records violate a unique constraint. */
   agree(a: AnyRecord, b: AnyRecord): boolean;
 }
 
-/** The few things a collection's verbs are made of: committed records, or those as one transaction sees them. */
+/** The primitive reads and writes of a collection, on committed data or within a transaction. */
 export type Records = Pick<Table, 'get' | 'write' | 'conflicts' | 'count'> & {
   select(query: Query): AnyRecord[];
 };
@@ -40,15 +42,15 @@ interface UniqueRule {
   readonly ids: Map<string, string>;
 }
 
-/** Where records that may match are found. */
+/** Candidate records for a filter. */
 interface Candidates {
   readonly count: number;
-  /** All of them match. */
+  /** True: all candidates match. */
   readonly isExact: boolean;
   ids(): Iterable<string>;
 }
 
-/** Above so many candidates on one path, the alternatives of a filter are looked at one by one. */
+/** With more candidates than this, the alternatives of a filter are searched separately. */
 const WORTH_SPLITTING = 64;
 
 export function createTable<R extends StoredRecord>(definition: CollectionDefinition<R>): Table {
@@ -71,25 +73,25 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
     return undefined;
   };
 
-  /** Kept from the first question that needs an order: what is only looked up by id pays for none. */
+  /** Built on the first sorted query, so lookups by id do not pay for it. */
   let isIndexed = false;
 
-  const pathsOf = (filter: AnyFilter, orderField: string): IndexPath[] => {
+  const getPaths = (filter: AnyFilter, orderField: string): IndexPath[] => {
     if (!isIndexed) {
       isIndexed = true;
       for (const record of records.values()) for (const index of indexes) enter(index, record);
     }
-    return indexes.flatMap((index) => pathOf(index, filter, orderField) ?? []);
+    return indexes.flatMap((index) => getPath(index, filter, orderField) ?? []);
   };
 
-  /** Where every record that may match is found, in no order: more than match, never less. */
+  /** Returns candidates in no order: a superset of the matches. */
   const gather = (filter: AnyFilter): Candidates => {
     const known = idsByRule(filter);
     if (known !== undefined) return { count: known.length, isExact: false, ids: () => known };
-    const path = cheapest(pathsOf(filter, 'id'));
-    const size = path === undefined ? records.size : sizeOf(path);
+    const path = cheapest(getPaths(filter, 'id'));
+    const size = path === undefined ? records.size : getSize(path);
     if (size > WORTH_SPLITTING) {
-      const parts = alternativesOf(filter)?.map(gather);
+      const parts = getAlternatives(filter)?.map(gather);
       const count = parts?.reduce((sum, part) => sum + part.count, 0);
       if (parts !== undefined && count !== undefined && count < size) {
         return { count, isExact: false, ids: () => new Set(parts.flatMap((part) => [...part.ids()])) };
@@ -134,7 +136,7 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
       if (isIndexed) {
         for (const index of indexes) {
           if (old !== undefined && record !== undefined && isSameIn(index.fields, old, record)) continue;
-          if (old !== undefined) for (const key of keysOf(index, old)) index.keys.remove(key);
+          if (old !== undefined) for (const key of getKeys(index, old)) index.keys.remove(key);
           if (record !== undefined) enter(index, record);
         }
       }
@@ -148,8 +150,10 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
       else records.set(id, record);
     },
 
+    isConstrained: rules.length > 0,
+
     conflicts(record) {
-      if (rules.length === 0) return NOBODY;
+      if (rules.length === 0) return NO_IDS;
       return rules.flatMap(({ fields, ids }) => {
         const key = ruleKey(fields.map((field) => record[field]));
         const holder = key === undefined ? undefined : ids.get(key);
@@ -162,10 +166,10 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
       const found = gather(filter);
       if (found.count > 1) {
         const isPinned = pinnedValue(filter.conditions.get(order.field)) !== undefined;
-        const inOrder = pathsOf(filter, order.field).filter((path) => path.isOrdered);
+        const inOrder = getPaths(filter, order.field).filter((path) => path.isOrdered);
         const path = after === undefined || !isPinned ? cheapest(inOrder) : undefined;
-        // Read in order, only as much is read as was asked for; half of it all is a guess when some don't match.
-        const cost = path && (path.isExact ? skip + take : sizeOf(path) / 2);
+        // A sorted read stops at the limit; estimate half of the range if not all candidates match.
+        const cost = path && (path.isExact ? skip + take : getSize(path) / 2);
         if (path !== undefined && cost !== undefined && cost <= found.count) {
           return walkInOrder(path, query, except);
         }
@@ -198,13 +202,13 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
   };
 }
 
-const NOBODY: readonly string[] = [];
+const NO_IDS: readonly string[] = [];
 
 function enter(index: Index, record: AnyRecord): void {
-  for (const key of keysOf(index, record)) index.keys.insert(key);
+  for (const key of getKeys(index, record)) index.keys.insert(key);
 }
 
-/** In the order, then by id in the same direction. */
+/** Compares by the requested order, then by id in the same direction. */
 export function compareRecords(a: AnyRecord, b: AnyRecord, { field, direction }: Order): number {
   const order =
     compareValues((a[field] ?? null) as Comparable, (b[field] ?? null) as Comparable) ||
@@ -221,7 +225,7 @@ export function isAfter(
   return compareRecords(record, { [order.field]: value, id: after.id }, order) > 0;
 }
 
-/** Two records agree in a rule when they have the same key; a null or absent field gives none. */
+/** Returns the key of a record in a unique constraint, or undefined if a field is null or absent. */
 function ruleKey(values: readonly unknown[]): string | undefined {
   if (values.some((value) => value === undefined || value === null)) return undefined;
   return JSON.stringify(values);
@@ -231,15 +235,15 @@ function isSameIn(fields: readonly string[], a: AnyRecord, b: AnyRecord): boolea
   return fields.every((field) => a[field] === b[field]);
 }
 
-function sizeOf(path: IndexPath): number {
+function getSize(path: IndexPath): number {
   return path.high - path.low;
 }
 
-/** The shortest path; of equal ones, one that leaves nothing to check. */
+/** Returns the shortest path; prefers one whose records all match. */
 function cheapest(paths: readonly IndexPath[]): IndexPath | undefined {
   let best: IndexPath | undefined;
   for (const path of paths) {
-    const gain = best === undefined ? 1 : sizeOf(best) - sizeOf(path);
+    const gain = best === undefined ? 1 : getSize(best) - getSize(path);
     if (gain > 0 || (gain === 0 && path.isExact && best?.isExact === false)) best = path;
   }
   return best;
@@ -249,8 +253,8 @@ function* idsOn(path: IndexPath, from: number, to: number): Generator<string> {
   for (const key of path.index.keys.walk(from, to)) yield String(key.at(-1));
 }
 
-/** The same filter once for each alternative it allows. Each part may match more than the filter, together never less. */
-function alternativesOf(filter: AnyFilter): AnyFilter[] | undefined {
+/** Splits a filter by its alternatives. Together the parts match a superset of the filter. */
+function getAlternatives(filter: AnyFilter): AnyFilter[] | undefined {
   if (filter.anyOf !== undefined) {
     return filter.anyOf.map(({ conditions, anyOf }) => ({
       conditions: new Map([...filter.conditions, ...conditions]),

@@ -1,13 +1,13 @@
 import { type AnyRecord, matches } from './filter.ts';
 import { compareRecords, isAfter, type Query, type Records, type Table } from './table.ts';
 
-/** Writes kept aside until they are committed together, on top of what is committed now. */
+/** Buffers writes until commit, on top of committed data. */
 export interface Transaction {
-  /** A table as this transaction sees it. */
+  /** Returns a table as the transaction sees it. */
   records(table: Table): Records;
   /**
-   * Ends it. Writes become visible in one step, unless something that was read has changed since.
-   * @returns false when it has: nothing was written, and what the work concluded counts for nothing.
+   * Commits atomically, unless something that was read has changed. @returns false on such a conflict; then nothing
+   * was written, and the result of the work is invalid.
    */
   end(outcome: { readonly isCommitted: boolean }): boolean;
 }
@@ -16,6 +16,8 @@ interface View extends Records {
   isUntouched(): boolean;
   commit(): void;
 }
+
+const NO_IDS: readonly string[] = [];
 
 export function createTransaction(): Transaction {
   const views = new Map<Table, View>();
@@ -39,11 +41,11 @@ export function createTransaction(): Transaction {
 }
 
 function createView(table: Table, isOver: () => boolean): View {
-  /** The records written here; undefined stands for one removed. */
+  /** Written records; undefined means removed. */
   const changes = new Map<string, AnyRecord | undefined>();
-  /** What was committed under an id when it was first looked at. */
+  /** The committed record at the first read of an id. */
   const seen = new Map<string, AnyRecord | undefined>();
-  /** Asks again what was asked, and tells whether the answer is still the same. */
+  /** Repeats a query and returns whether its result is unchanged. */
   const rereads: (() => boolean)[] = [];
 
   const look = (id: string): AnyRecord | undefined => {
@@ -79,6 +81,7 @@ function createView(table: Table, isOver: () => boolean): View {
 
     conflicts(record) {
       assertOpen();
+      if (!table.isConstrained) return NO_IDS;
       const committed = readAgain(() => table.conflicts(record)).filter((id) => !changes.has(id));
       const written = [...changes.values()].filter(
         (other) => other !== undefined && other.id !== record.id && table.agree(record, other),
@@ -113,13 +116,12 @@ function createView(table: Table, isOver: () => boolean): View {
     },
 
     isUntouched() {
-      return (
-        [...seen].every(([id, record]) => table.get(id) === record) && rereads.every((reread) => reread())
-      );
+      for (const [id, record] of seen) if (table.get(id) !== record) return false;
+      return rereads.every((reread) => reread());
     },
 
     commit() {
-      // First what goes, then what comes: two records may have exchanged their unique values.
+      // Remove before insert, because two records may have exchanged unique values.
       for (const id of changes.keys()) if (table.get(id) !== undefined) table.write(id, undefined);
       for (const [id, record] of changes) if (record !== undefined) table.write(id, record);
     },

@@ -15,10 +15,10 @@ interface Entry {
   readonly words: ReadonlySet<string>;
 }
 
-/** Chunks in this process, each compared with what is wanted: exact. A restart forgets them. */
+/** Creates a vector index in memory, with exact search. A restart loses all data. */
 export function createMemoryVectors(): VectorIndex {
   const lakes = new Map<string, Map<string, Entry>>();
-  /** Which lake an id is in. */
+  /** The lake of each id. */
   const places = new Map<string, string>();
 
   const entriesIn = ({ lakeIds }: ChunkScope): Entry[] =>

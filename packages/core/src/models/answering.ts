@@ -1,99 +1,125 @@
-import { type ApiError, isApiError } from '../errors.ts';
-import type { Incident } from '../incident.ts';
-import type { ErrorFamily } from '../operation.ts';
+import type { ErrorFamily } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   type GenerateRequest,
   isProviderError,
   type ModelChunk,
   type ModelPart,
-  ProviderError,
   type ProviderErrorKind,
 } from '../ports/models.ts';
-import { eventually, leave, untilAborted } from '../streams.ts';
-import type { Breaker } from './breaker.ts';
+import { type ApiError, isApiError } from '../shared/errors.ts';
+import type { Incident } from '../shared/incident.ts';
+import { abortable, cancelIterator, lazyIterator } from '../shared/streams.ts';
+import { type CircuitBreaker, circuitOpen, getCircuit } from './breaker.ts';
+import type { CallControl } from './call-control.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import { providerFailure } from './failures.ts';
+import type { Meter } from './meter.ts';
+import { payWithin } from './output-cap.ts';
 
-/** Pauses before a model is asked once more, if its provider does not say how long. */
+/** Pauses before retries of the same model, if the provider sends no Retry-After. */
 const RETRY_PAUSES_MS = [500, 2000];
-/** A provider that wants a longer pause is not waited for. */
-const LONGEST_PAUSE_MS = 10_000;
+/** Maximum Retry-After that is waited for. */
+const MAX_PAUSE_MS = 10_000;
 
-/** Worth another try on the same model. */
-const RETRIED: readonly ProviderErrorKind[] = ['overloaded', 'failed'];
-/** The provider's trouble, not the caller's request: another model may do better. */
+/** Failures that are retried on the same model. */
+const RETRIED: readonly ProviderErrorKind[] = ['overloaded', 'failed', 'malformed_answer'];
+/** Failures of the provider, not of the request: a fallback model may succeed. */
 const PROVIDER_TROUBLE: readonly ProviderErrorKind[] = [
   'overloaded',
   'failed',
+  'malformed_answer',
   'timeout',
   'rejected_key',
   'not_configured',
 ];
-/** What says that a provider is down. */
-const DOWN: readonly ProviderErrorKind[] = ['overloaded', 'failed', 'timeout'];
 
-/** What a model call costs, as far as this file needs to know. */
+/** The billing of one model call, and its cancellation. */
 export interface CallMoney {
-  /** The call came to nothing: it is free. */
+  readonly meter: Meter;
+  readonly control: CallControl;
+  /** The call failed without output: no charge. */
   release(): Promise<void>;
+  /** The client disconnected before the first output. */
+  left(): Promise<void>;
 }
 
-/** A model that has begun to answer. */
+/** A started answer. */
 export interface Answering<M extends CallMoney> {
   readonly entry: CatalogueEntry;
   readonly money: M;
-  /** From the first part on. */
+  /** All parts, including the first. */
   readonly chunks: AsyncIterator<ModelChunk>;
-  /** Why the first model asked did not answer, when it was another one. */
+  /** The failure of the requested model, if a fallback answers. */
   readonly firstFailure: ApiError | undefined;
 }
 
-export interface AskTerms<M extends CallMoney> {
-  /** In order: the next one is asked when the one before has failed through no fault of the request. At least one. */
+export interface ModelCallOptions<M extends CallMoney> {
+  /**
+   * Candidates in order, at least one: the next one is called if the previous one failed and the request is not the
+   * cause.
+   */
   readonly candidates: readonly CatalogueEntry[];
   readonly requestFor: (entry: CatalogueEntry) => GenerateRequest;
-  /** Holds what the call may cost; rejects when that is refused. */
+  /** False: the request has no output limit, so the limit may be lowered to what the credit covers. Default true. */
+  readonly isCapNamed?: boolean;
+  /** Holds the maximum cost of the call; rejects if the hold is rejected. */
   readonly pay: (entry: CatalogueEntry, request: GenerateRequest) => Promise<M>;
-  /** Whose words failures are told in. Default `public`. */
+  /** The error family of failure messages. Default `public`. */
   readonly family?: ErrorFamily;
   readonly operation: string;
   readonly requestId: string;
+  /** The user id of the caller. */
+  readonly callerId: string;
   readonly signal: AbortSignal;
 }
 
 export interface AnsweringServices {
   readonly clock: Clock;
-  readonly breaker: Breaker;
+  readonly breaker: CircuitBreaker;
   readonly onError: (incident: Incident) => void;
 }
 
 /**
- * Asks models until one has said its first word. Before that word a call may be repeated, or go to the next model;
- * after it, never.
- * @throws ApiError in words for callers: the first model's failure.
+ * Calls models until one produces its first output. Before the first output a call may be retried or go to the next
+ * model; after it, never.
+ * @throws ApiError with the failure of the requested model, in a message for clients.
  */
-export async function askModels<M extends CallMoney>(
+export async function generateWithFallback<M extends CallMoney>(
   services: AnsweringServices,
-  terms: AskTerms<M>,
+  options: ModelCallOptions<M>,
 ): Promise<Answering<M>> {
-  const { family = 'public' } = terms;
+  const { family = 'public' } = options;
   let firstFailure: ApiError | undefined;
-  for (const entry of terms.candidates) {
-    if (!services.breaker.allows(entry.provider.id)) {
-      firstFailure ??= providerFailure(new ProviderError('overloaded', 'left alone for a while'), family);
+  for (const entry of options.candidates) {
+    const wait = services.breaker.retryAfterMs(getCircuit(entry, options.callerId));
+    if (wait > 0) {
+      firstFailure ??= providerFailure(circuitOpen(wait), family);
       continue;
     }
-    const request = terms.requestFor(entry);
-    const money = await terms.pay(entry, request);
+    let request = options.requestFor(entry);
+    let money: M;
     try {
-      const chunks = await insist(services, terms, entry, request);
+      const paid = await payWithin(request, options.isCapNamed !== false, (asked) =>
+        options.pay(entry, asked),
+      );
+      ({ money, request } = paid);
+    } catch (error) {
+      // A fallback model may have a smaller context window.
+      if (firstFailure !== undefined && isTooLong(error)) continue;
+      throw error;
+    }
+    try {
+      const chunks = await withRetry(services, options, entry, request, money);
       return { entry, money, chunks, firstFailure };
     } catch (error) {
+      if (options.signal.aborted) {
+        await money.left();
+        throw options.signal.reason;
+      }
       await money.release();
-      if (terms.signal.aborted) throw terms.signal.reason;
       const failure = isApiError(error) ? error : providerFailure(error, family);
-      services.onError({ operation: terms.operation, requestId: terms.requestId, error });
+      services.onError({ operation: options.operation, requestId: options.requestId, error });
       if (!isTrouble(error, PROVIDER_TROUBLE) || isOwnKeyRefused(entry, error)) throw failure;
       firstFailure ??= failure;
     }
@@ -101,56 +127,72 @@ export async function askModels<M extends CallMoney>(
   throw firstFailure ?? new Error('there is no model to ask');
 }
 
-/** One model, again and again while that makes sense. */
-async function insist(
+/** Calls one model, with retries. */
+async function withRetry(
   services: AnsweringServices,
-  { signal }: { readonly signal: AbortSignal },
+  { signal, callerId }: { readonly signal: AbortSignal; readonly callerId: string },
   entry: CatalogueEntry,
   request: GenerateRequest,
+  money: CallMoney,
 ): Promise<AsyncIterator<ModelChunk>> {
   const { breaker, clock } = services;
+  const circuit = getCircuit(entry, callerId);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const chunks = await firstWord(entry, request, signal);
-      if (entry.ownKey !== true) breaker.succeeded(entry.provider.id);
-      return chunks;
+      return await breaker.call(circuit, signal, () => firstChunk(entry, request, money, signal));
     } catch (error) {
       signal.throwIfAborted();
-      // What happens to one person's key says nothing about the provider for everybody else.
-      if (entry.ownKey !== true) {
-        if (isTrouble(error, DOWN)) breaker.failed(entry.provider.id);
-        else breaker.succeeded(entry.provider.id);
-      }
       const pause = pauseBeforeRetry(error, attempt);
-      if (pause === undefined || !breaker.allows(entry.provider.id)) throw error;
+      if (pause === undefined || breaker.retryAfterMs(circuit) > 0) throw error;
       await sleep(clock, pause, signal);
     }
   }
 }
 
 /**
- * Calls the provider and reads as far as the first thing it says, so that a failure before it can still be undone. One
- * that does not hear the signal is not waited for.
+ * Calls the provider and reads up to the first output, so that earlier failures can be retried. Does not wait for a
+ * provider that ignores the signal.
  */
-async function firstWord(
+async function firstChunk(
   entry: CatalogueEntry,
   request: GenerateRequest,
+  { meter, control }: CallMoney,
   signal: AbortSignal,
 ): Promise<AsyncIterator<ModelChunk>> {
-  const source = eventually(async () => {
-    const chunks = await entry.provider.generate(request, { signal });
-    return chunks[Symbol.asyncIterator]();
-  });
+  const source = beginCall(entry, request, meter, control.signal);
+  const read: ModelChunk[] = [];
   try {
-    return await untilAborted(untilFirstWord(source), signal);
+    signal.throwIfAborted();
+    return await abortable(readFirstChunk(source, read), signal);
   } catch (error) {
-    leave(source);
+    if (signal.aborted) {
+      control.stop(signal.reason);
+      for (const part of read.flat()) meter.record(part);
+    }
+    cancelIterator(source);
     throw error;
   }
 }
 
-async function untilFirstWord(source: AsyncIterator<ModelChunk>): Promise<AsyncIterator<ModelChunk>> {
-  const read: ModelChunk[] = [];
+/** Calls the provider on the first `next()`. */
+export function beginCall(
+  { provider }: CatalogueEntry,
+  request: GenerateRequest,
+  meter: Meter,
+  signal: AbortSignal,
+): Required<Pick<AsyncIterator<ModelChunk>, 'next' | 'return'>> {
+  return lazyIterator(async () => {
+    meter.ask();
+    const chunks = await provider.generate(request, { signal });
+    meter.accept();
+    return chunks[Symbol.asyncIterator]();
+  });
+}
+
+async function readFirstChunk(
+  source: AsyncIterator<ModelChunk>,
+  read: ModelChunk[],
+): Promise<AsyncIterator<ModelChunk>> {
   for (;;) {
     const step = await source.next();
     if (step.done === true) return joined(read, source);
@@ -181,7 +223,11 @@ function isTrouble(error: unknown, kinds: readonly ProviderErrorKind[]): boolean
   return isProviderError(error) ? kinds.includes(error.kind) : !isApiError(error);
 }
 
-/** The caller has to know, and is not to be charged for another model instead. */
+function isTooLong(error: unknown): boolean {
+  return isApiError(error) && error.code === 'context_length_exceeded';
+}
+
+/** Report this failure to the client; do not charge it for a fallback model instead. */
 function isOwnKeyRefused(entry: CatalogueEntry, error: unknown): boolean {
   return entry.ownKey === true && isTrouble(error, ['rejected_key']);
 }
@@ -190,20 +236,56 @@ function pauseBeforeRetry(error: unknown, attempt: number): number | undefined {
   const usual = RETRY_PAUSES_MS[attempt];
   if (usual === undefined || !isTrouble(error, RETRIED)) return undefined;
   const wanted = isProviderError(error) ? error.retryAfterMs : undefined;
-  if (wanted !== undefined && wanted > LONGEST_PAUSE_MS) return undefined;
+  if (wanted !== undefined && wanted > MAX_PAUSE_MS) return undefined;
   return Math.max(usual, wanted ?? 0);
 }
 
 function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
+    const onAbort = (): void => {
       cancel();
       reject(signal.reason);
     };
     const cancel = clock.timer(ms, () => {
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
       resolve();
     });
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/**
+ * Reads an answer to its end. If the client disconnects, stops the provider, unless only the usage report of a
+ * complete answer is missing.
+ * @param onPart called with each part until the client disconnects.
+ * @throws the signal's reason if the client disconnected; the error of the provider's stream.
+ */
+export async function readAnswer(
+  { chunks, money }: Pick<Answering<CallMoney>, 'chunks' | 'money'>,
+  signal: AbortSignal,
+  onPart: (part: ModelPart) => void,
+): Promise<void> {
+  const { meter, control } = money;
+  const take = (part: ModelPart): void => {
+    meter.record(part);
+    if (!signal.aborted) onPart(part);
+  };
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const step = await chunks.next();
+      if (step.done === true) return;
+      if (signal.aborted && !meter.awaitsReport) return;
+      if (Array.isArray(step.value)) for (const part of step.value as readonly ModelPart[]) take(part);
+      else take(step.value as ModelPart);
+      if (signal.aborted && !meter.awaitsReport) return;
+    }
+  };
+  const reading = read();
+  try {
+    await abortable(reading, signal);
+  } catch (error) {
+    if (signal.aborted) await control.cancelAfterDisconnect(signal.reason, () => reading);
+    cancelIterator(chunks);
+    throw error;
+  }
 }

@@ -1,119 +1,95 @@
-import { type Call, payerOf } from '../call.ts';
-import { promptSize, reservation } from '../credits/estimates.ts';
-import { type Reservation, type ReservationServices, reserve } from '../credits/reservations.ts';
-import type { Intake } from '../engine/intake.ts';
-import { ApiError, isApiError } from '../errors.ts';
-import type { GenerateRequest, ModelPart } from '../ports/models.ts';
-import type { CatalogueOf } from '../provider-keys/own-models.ts';
-import { unpriced } from '../quests/charges.ts';
-import type { Switches } from '../settings/admin.ts';
-import { type AnsweringServices, askModels, type CallMoney } from './answering.ts';
+import { type Call, getPayer } from '../contract/call.ts';
+import type { ReservationServices } from '../credits/reservations.ts';
+import type { AdminSettingsReader } from '../operations/admin-settings.ts';
+import type { AdmissionControl } from '../operations/admission-control.ts';
+import type { GenerateRequest, ModelMessage } from '../ports/models.ts';
+import { ApiError, isApiError } from '../shared/errors.ts';
+import { type Answering, type AnsweringServices, generateWithFallback, readAnswer } from './answering.ts';
 import { candidatesFor } from './candidates.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import { providerFailure } from './failures.ts';
-import { createMeter, type Meter } from './meter.ts';
+import { CAP_SPENT, defaultOutputCap, taskEffort, taskOutputCap } from './output-cap.ts';
+import type { GetCatalogue } from './own-models.ts';
+import { openPaidTextCall, type PaidTextCall } from './paid-text-call.ts';
 
 export interface AskServices extends AnsweringServices, ReservationServices {
-  readonly catalogueOf: CatalogueOf;
-  readonly switches: Switches;
-  readonly intake: Intake;
+  readonly getCatalogue: GetCatalogue;
+  readonly adminSettings: AdminSettingsReader;
+  readonly admissionControl: AdmissionControl;
   readonly fallbacks: Readonly<Record<string, readonly string[]>>;
 }
 
-interface Money extends CallMoney {
-  readonly reserved: Reservation;
-  readonly meter: Meter;
+/** A single request to a model. */
+export interface Question {
+  readonly messages: readonly ModelMessage[];
+  /** Maximum tokens of the answer, without reasoning. Default: the model's default. */
+  readonly answerTokens?: number;
 }
 
 /**
- * One question and its whole answer, while the caller waits: hold, ask, settle what it came to. Free when nothing came
- * out of the model.
- * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`; the provider's failure in words for callers.
+ * Sends one request and returns the complete answer: hold, call, settle. No charge if the model produced no output.
+ * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`; the provider's failure in a message for clients.
  */
-export async function askOnce(
+export async function generateOnce(
   services: AskServices,
   call: Call,
   operation: string,
   model: CatalogueEntry,
-  wish: Pick<GenerateRequest, 'messages' | 'maxTokens'>,
+  question: Question,
 ): Promise<string> {
-  services.intake.admit();
+  services.admissionControl.admit();
   const { signal, requestId } = call;
-  const { enforceCredits: metered } = await services.switches.current();
+  const { enforceCredits: isMetered } = await services.adminSettings.current();
   let holds = 0;
 
-  const pay = async (entry: CatalogueEntry, request: GenerateRequest): Promise<Money> => {
-    if (metered && entry.prices === undefined) throw unpriced(entry);
-    const prompt = promptSize(request);
-    const { maxTokens } = request;
+  const pay = (entry: CatalogueEntry, request: GenerateRequest): Promise<PaidTextCall> => {
     holds += 1;
-    const reserved = await reserve(services, {
-      // Minted by us; another one for a model that stands in.
-      key: holds === 1 ? call.id : `${call.id}:${holds}`,
-      payer: payerOf(call.caller),
-      amount: entry.prices === undefined ? 0 : reservation(entry.prices, { ...prompt, maxTokens }),
-      operation,
-      model: entry.info.id,
-      requestId,
-      metered,
-    });
-    const meter = createMeter({
-      prices: reserved.metered ? entry.prices : undefined,
-      reserved: reserved.amount,
-      prompt,
-      contextWindow: entry.info.contextWindow,
-      maxTokens,
-    });
-    return { reserved, meter, release: () => reserved.release() };
+    // A new hold key per candidate model.
+    const key = holds === 1 ? call.id : `${call.id}:${holds}`;
+    return openPaidTextCall(
+      services,
+      { entry, key, payer: getPayer(call.caller), operation, requestId, isMetered },
+      request,
+    );
   };
 
   try {
-    const catalogue = await services.catalogueOf(call.caller.userId);
-    const { chunks, money } = await askModels(services, {
+    const catalogue = await services.getCatalogue(call.caller.userId);
+    const answering = await generateWithFallback(services, {
       candidates: candidatesFor({ catalogue, fallbacks: services.fallbacks }, model.info.id),
       requestFor: ({ info, providerModel }) => ({
-        ...wish,
         model: providerModel,
-        maxTokens: Math.min(wish.maxTokens, info.maxOutputTokens),
+        messages: question.messages,
+        promptCache: { mode: 'off' },
+        ...(question.answerTokens === undefined
+          ? { maxTokens: defaultOutputCap(info) }
+          : { maxTokens: taskOutputCap(info, question.answerTokens), ...taskEffort(info) }),
       }),
       pay,
       operation,
       requestId,
+      callerId: call.caller.userId,
       signal,
     });
-    return await readAll(chunks, money);
+    return await readAll(answering, signal);
   } catch (error) {
-    if (signal.aborted) throw new ApiError(400, 'The client left before the answer was whole');
+    if (signal.aborted) throw new ApiError(400, 'The client disconnected before the answer was complete');
     throw isApiError(error) ? error : providerFailure(error, 'application');
   }
 }
 
-async function readAll(
-  chunks: AsyncIterator<ModelPart | readonly ModelPart[]>,
-  money: Money,
-): Promise<string> {
-  const { meter, reserved } = money;
+async function readAll(answering: Answering<PaidTextCall>, signal: AbortSignal): Promise<string> {
+  const { money } = answering;
   let text = '';
-  let isWhole = false;
   try {
-    for (;;) {
-      const step = await chunks.next();
-      if (step.done === true) break;
-      const { value } = step;
-      const parts = Array.isArray(value) ? (value as readonly ModelPart[]) : [value as ModelPart];
-      for (const part of parts) {
-        meter.see(part);
-        if (part.type === 'text') text += part.text;
-      }
-    }
-    isWhole = true;
+    await readAnswer(answering, signal, (part) => {
+      if (part.type === 'text') text += part.text;
+    });
+    await money.end('finished');
+    if (text === '' && money.meter.finishReason === 'max_tokens') throw new ApiError(422, CAP_SPENT);
     return text;
-  } finally {
-    if (isWhole || meter.produced) {
-      const { amount, usage } = meter.read(isWhole);
-      await reserved.settle(amount, usage);
-    } else {
-      await reserved.release();
-    }
+  } catch (error) {
+    await money.end(signal.aborted ? 'left' : 'broken');
+    throw error;
   }
 }

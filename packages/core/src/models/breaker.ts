@@ -1,40 +1,151 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
+import { isProviderError, ProviderError } from '../ports/models.ts';
+import { isApiError } from '../shared/errors.ts';
+import type { CatalogueEntry } from './catalogue.ts';
 
-/** After so many failures in a row a provider is left alone … */
-const FAILURES = 5;
-/** … for so long; then one call tries whether it is back. */
-const REST_MS = 30_000;
+/** Consecutive failures that open a circuit. */
+const MAX_FAILURES = 5;
+/** Maximum failures of one caller that count for all callers: below `MAX_FAILURES`. */
+const MAX_FAILURES_PER_CALLER = 3;
+/** Time until an open circuit lets a trial call through. */
+const OPEN_MS = 30_000;
+/** Retry-After of calls that are rejected during the trial call. */
+const TRIAL_MS = 5000;
+/** Maximum number of circuits. An evicted circuit is closed. */
+const MAX_CIRCUITS = 10_000;
 
-/**
- * Keeps calls from a provider that is down, so that they fail at once, or go to another model, instead of waiting for
- * it one by one. Counts in this process only.
- */
-export interface Breaker {
-  /** Whether the provider may be called now. After a rest only one caller hears yes, until it reports. */
-  allows(providerId: string): boolean;
-  succeeded(providerId: string): void;
-  failed(providerId: string): void;
+/** The key of a circuit: calls that fail together. */
+export interface Circuit {
+  readonly providerId: string;
+  /** The provider's name for the model. */
+  readonly model: string;
+  /** A hash of the user's own provider key, if used. Absent: the workspace's key. */
+  readonly credential: string | undefined;
+  /** The user id of the caller. */
+  readonly callerId: string;
 }
 
-export function createBreaker(clock: Clock): Breaker {
-  const providers = new Map<string, { failures: number; restsUntil: number }>();
+/**
+ * Circuit breaker: rejects calls to a failing model, so that they fail fast or use a fallback model. Counts in this
+ * process only. Safe for concurrent calls.
+ *
+ * A circuit opens for 30 seconds after five consecutive provider failures: no connection, a 5xx, overload or a
+ * timeout. It opens for all callers only if calls of more than one caller failed. Then one trial call passes: any
+ * response of the provider, even an error response, closes the circuit; a provider failure opens it again.
+ */
+export interface CircuitBreaker {
+  /** Returns the milliseconds until a call may be tried; 0: now. Does not claim the trial call. */
+  retryAfterMs(circuit: Circuit): number;
+  /**
+   * Runs `work` unless the circuit is open, and records its result. Aborted work and internal errors are not counted.
+   * @throws ProviderError `overloaded` with the code `circuit_open` and the time left, without running `work`.
+   */
+  call<T>(circuit: Circuit, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
+}
+
+interface State {
+  failures: number;
+  openUntil: number;
+  isTrying: boolean;
+  /** Counted failures by caller. */
+  readonly counted: Map<string, number>;
+}
+
+/** A failure counter, of all callers or of one. */
+interface Gate {
+  readonly key: string;
+  /** Maximum counted failures per caller. */
+  readonly maxPerCaller: number;
+}
+
+export function createCircuitBreaker(clock: Clock): CircuitBreaker {
+  const states = new LRUCache<string, State>({ max: MAX_CIRCUITS });
+
+  const isOpen = (state: State | undefined): state is State =>
+    state !== undefined && state.failures >= MAX_FAILURES;
+
+  const waitMs = ({ key }: Gate): number => {
+    const state = states.get(key);
+    if (!isOpen(state)) return 0;
+    return Math.max(state.openUntil - clock.now(), state.isTrying ? TRIAL_MS : 0);
+  };
+
+  const countFailure = ({ key, maxPerCaller }: Gate, callerId: string): void => {
+    const state = states.get(key) ?? { failures: 0, openUntil: 0, isTrying: false, counted: new Map() };
+    const counted = state.counted.get(callerId) ?? 0;
+    if (counted >= maxPerCaller) return;
+    state.counted.set(callerId, counted + 1);
+    state.failures += 1;
+    if (isOpen(state)) state.openUntil = clock.now() + OPEN_MS;
+    states.set(key, state);
+  };
+
+  const retryAfterMs = (circuit: Circuit): number => Math.max(...getGates(circuit).map(waitMs));
+
   return {
-    allows(providerId) {
-      const state = providers.get(providerId);
-      if (state === undefined || state.failures < FAILURES) return true;
-      const now = clock.now();
-      if (state.restsUntil > now) return false;
-      state.restsUntil = now + REST_MS;
-      return true;
-    },
-    succeeded(providerId) {
-      providers.delete(providerId);
-    },
-    failed(providerId) {
-      const state = providers.get(providerId) ?? { failures: 0, restsUntil: 0 };
-      state.failures += 1;
-      state.restsUntil = clock.now() + REST_MS;
-      providers.set(providerId, state);
+    retryAfterMs,
+
+    async call(circuit, signal, work) {
+      // Without a failure to remember, which is the rule, a call looks nothing up.
+      const seen = states.size === 0 ? [] : getGates(circuit);
+      const wait = Math.max(0, ...seen.map(waitMs));
+      if (wait > 0) throw circuitOpen(wait);
+      const trials = seen.map(({ key }) => states.get(key)).filter(isOpen);
+      for (const trial of trials) trial.isTrying = true;
+      const endTrial = (): void => {
+        for (const trial of trials) trial.isTrying = false;
+      };
+      // A provider that ignores the signal must not block the trial call.
+      if (trials.length > 0) signal?.addEventListener('abort', endTrial, { once: true });
+      try {
+        const result = await work();
+        if (states.size > 0) for (const { key } of getGates(circuit)) states.delete(key);
+        return result;
+      } catch (error) {
+        if (signal?.aborted !== true && !isApiError(error)) {
+          for (const gate of getGates(circuit)) {
+            if (isProviderFault(error)) countFailure(gate, circuit.callerId);
+            else states.delete(gate.key);
+          }
+        }
+        throw error;
+      } finally {
+        signal?.removeEventListener('abort', endTrial);
+        endTrial();
+      }
     },
   };
+}
+
+/**
+ * Failures of a single caller open the circuit for that caller only: a prompt that makes a provider fail is not an
+ * outage.
+ */
+function getGates({ providerId, model, credential, callerId }: Circuit): readonly Gate[] {
+  const shared = [providerId, model, credential ?? null];
+  return [
+    { key: JSON.stringify(shared), maxPerCaller: MAX_FAILURES_PER_CALLER },
+    { key: JSON.stringify([...shared, callerId]), maxPerCaller: Number.POSITIVE_INFINITY },
+  ];
+}
+
+export function getCircuit(entry: CatalogueEntry, callerId: string): Circuit {
+  const { provider, providerModel: model, credential } = entry;
+  return { providerId: provider.id, model, credential, callerId };
+}
+
+export function circuitOpen(retryAfterMs: number): ProviderError {
+  return new ProviderError('overloaded', 'the circuit breaker is open', {
+    retryAfterMs,
+    code: 'circuit_open',
+  });
+}
+
+/** Whether an error indicates an outage of the provider. */
+function isProviderFault(error: unknown): boolean {
+  if (!isProviderError(error)) return true;
+  const { kind, status } = error;
+  if (kind === 'failed') return status === undefined || status >= 500;
+  return kind === 'overloaded' || kind === 'timeout';
 }

@@ -1,21 +1,31 @@
-import { ApiError } from '../errors.ts';
-import type { QuestProgress } from '../quests/records.ts';
+import { ApiError } from '../shared/errors.ts';
 import type { Answering, CallMoney } from './answering.ts';
 import type { CatalogueEntry, ModelCatalogue } from './catalogue.ts';
+import { refuseRetired } from './retired.ts';
 
-/** The requested model, and those that may stand in for it. */
+/** The requested model and its fallbacks. */
 export type Candidates = readonly [CatalogueEntry, ...CatalogueEntry[]];
+
+/** A fallback model answered. */
+export interface FallbackInfo {
+  readonly primaryModel: string;
+  readonly primaryModelName: string;
+  readonly fallbackModel: string;
+  readonly fallbackModelName: string;
+  /** The failure of the requested model, in a message for clients. */
+  readonly reason: string;
+}
 
 interface CandidateServices {
   readonly catalogue: ModelCatalogue;
-  /** By model id: which models to ask when it fails, in order. */
+  /** Fallback models by model id, in order. */
   readonly fallbacks: Readonly<Record<string, readonly string[]>>;
 }
 
 const NONE: readonly CatalogueEntry[] = [];
 
-/** The models that may answer in the place of another, as far as they can be used now. */
-export function standInsFor(
+/** Returns the fallback models that are available now. */
+export function fallbackModels(
   { catalogue, fallbacks }: CandidateServices,
   model: string,
 ): readonly CatalogueEntry[] {
@@ -23,11 +33,12 @@ export function standInsFor(
   return ids === undefined ? NONE : usable(catalogue, ids);
 }
 
-/** @throws ApiError 422 `model_unavailable` when none of them can be used any more. */
+/** @throws ApiError 422 `model_unavailable` if none of them is available. */
 export function candidatesFor(services: CandidateServices, model: string): Candidates {
-  const [first, ...others] = [...usable(services.catalogue, [model]), ...standInsFor(services, model)];
+  const [first, ...others] = [...usable(services.catalogue, [model]), ...fallbackModels(services, model)];
   if (first === undefined) {
-    throw new ApiError(422, `The model '${model}' can no longer be used.`, { code: 'model_unavailable' });
+    refuseRetired(services.catalogue, model);
+    throw new ApiError(422, `The model '${model}' is no longer available.`, { code: 'model_unavailable' });
   }
   return [first, ...others];
 }
@@ -39,12 +50,12 @@ function usable(catalogue: ModelCatalogue, ids: readonly string[]): readonly Cat
   });
 }
 
-/** What is told when another model than the requested one has answered. */
-export function fallbackOf(
+/** Describes the fallback for the client. */
+export function toFallback(
   catalogue: ModelCatalogue,
   model: string,
   { entry, firstFailure }: Pick<Answering<CallMoney>, 'entry' | 'firstFailure'>,
-): Pick<QuestProgress, 'fallbackInfo'> {
+): { readonly fallbackInfo?: FallbackInfo } {
   if (entry.info.id === model) return {};
   return {
     fallbackInfo: {

@@ -15,7 +15,7 @@ function model(id: string, fields: Partial<ModelInfo> = {}): ModelInfo {
   };
 }
 
-/** A provider whose offer can be replaced, and that counts how often it was read item by item. */
+/** A provider with a replaceable model list that counts reads of its items. */
 function offering(id: string, models: readonly ModelInfo[]) {
   const state = { models, reads: 0 };
   const provider: ModelProvider = {
@@ -28,7 +28,7 @@ function offering(id: string, models: readonly ModelInfo[]) {
 
 const ids = (list: readonly { info: ModelInfo }[]) => list.map((entry) => entry.info.id);
 
-describe('the catalogue', () => {
+describe('catalogue', () => {
   test('resolves a model to its provider, its provider-side name and prices in micro-credits', () => {
     const { provider } = offering('one', [model('a'), model('b', { providerModel: 'b-2026-01-01' })]);
     const catalogue = createCatalogue({ providers: [provider] });
@@ -43,7 +43,7 @@ describe('the catalogue', () => {
     expect(catalogue.find('__proto__')).toBeUndefined();
   });
 
-  test('counts credits per USD as the host says', () => {
+  test('uses the credits per USD of the host', () => {
     const { provider } = offering('one', [model('a')]);
     expect(createCatalogue({ providers: [provider], creditsPerUsd: 1 }).find('a')?.prices?.input).toBe(
       1_000_000,
@@ -52,7 +52,7 @@ describe('the catalogue', () => {
     expect(() => createCatalogue({ providers: [provider, provider] })).toThrow(RangeError);
   });
 
-  test('lets the first of several providers serve a model', () => {
+  test('serves a model that several providers offer from the first one', () => {
     const one = offering('one', [model('a', { name: 'first' })]);
     const two = offering('two', [
       model('a', { name: 'second', provider: 'two' }),
@@ -65,7 +65,7 @@ describe('the catalogue', () => {
     expect(catalogue.find('a')?.provider).toBe(two.provider);
   });
 
-  test('follows a provider that gets or loses its key, and keeps its entries otherwise', () => {
+  test('detects that a provider gains or loses its key, and keeps its other entries', () => {
     const { state, provider } = offering('one', []);
     const catalogue = createCatalogue({ providers: [provider] });
     expect(catalogue.list()).toEqual([]);
@@ -81,7 +81,7 @@ describe('the catalogue', () => {
     expect(catalogue.list()).toEqual([]);
   });
 
-  test('hides models by rule, without letting a hidden one stand in the way of another', () => {
+  test('hides models by rule; a hidden model does not shadow another', () => {
     const runtime = offering('one', [model('a', { managedRuntime: true }), model('b')]);
     const direct = offering('two', [model('a', { provider: 'two' })]);
     const catalogue = createCatalogue({
@@ -92,27 +92,27 @@ describe('the catalogue', () => {
     expect(catalogue.find('a')?.provider).toBe(direct.provider);
   });
 
-  test('an unpriced model is there, without prices', () => {
+  test('lists a model without prices', () => {
     const { prices: _, ...unpriced } = model('a');
     const catalogue = createCatalogue({ providers: [offering('one', [unpriced]).provider] });
     expect(catalogue.find('a')?.prices).toBeUndefined();
   });
 });
 
-describe('the host', () => {
+describe('model settings of the host', () => {
   const { state, provider } = offering('one', [model('a'), model('b')]);
 
-  test('has one price for a second of film where the host names one', () => {
-    const film = model('a', { type: 'video', prices: { second: 0.1, secondByResolution: { '4k': 0.4 } } });
-    const films = offering('one', [film]).provider;
-    const priceOf = (prices: NonNullable<ModelInfo['prices']>) =>
-      createCatalogue({ providers: [films], overrides: { a: { prices } } }).find('a')?.prices;
-    expect(priceOf({ megabyte: 1 })).toMatchObject({ second: 1e7, secondByResolution: { '4k': 4e7 } });
-    expect(priceOf({ second: 0.2 })).toMatchObject({ second: 2e7 });
-    expect(priceOf({ second: 0.2 })).not.toHaveProperty('secondByResolution');
+  test('has one price for a second of video if the host sets one', () => {
+    const video = model('a', { type: 'video', prices: { second: 0.1, secondByResolution: { '4k': 0.4 } } });
+    const videos = offering('one', [video]).provider;
+    const getPrice = (prices: NonNullable<ModelInfo['prices']>) =>
+      createCatalogue({ providers: [videos], overrides: { a: { prices } } }).find('a')?.prices;
+    expect(getPrice({ megabyte: 1 })).toMatchObject({ second: 1e7, secondByResolution: { '4k': 4e7 } });
+    expect(getPrice({ second: 0.2 })).toMatchObject({ second: 2e7 });
+    expect(getPrice({ second: 0.2 })).not.toHaveProperty('secondByResolution');
   });
 
-  test('alters fields, and prices one by one', () => {
+  test('override fields, and prices one by one', () => {
     const catalogue = createCatalogue({
       providers: [provider],
       overrides: { a: { name: 'Mine', maxOutputTokens: 7, prices: { input: 10 }, provider: 'other' } },
@@ -123,7 +123,7 @@ describe('the host', () => {
     expect(entry?.provider).toBe(provider);
   });
 
-  test('switches a model off, and can tell', () => {
+  test('disable a model, which can be detected', () => {
     const catalogue = createCatalogue({ providers: [provider], overrides: { a: { disabled: true } } });
     expect(catalogue.find('a')).toBeUndefined();
     expect(ids(catalogue.list())).toEqual(['b']);
@@ -132,11 +132,11 @@ describe('the host', () => {
     expect(catalogue.isDisabled('never')).toBe(false);
   });
 
-  test('adds a model, there while its provider offers any', () => {
+  test('add a model that is available while its provider offers any', () => {
     const { id, ...fields } = model('new', { providerModel: 'new-preview' });
     const catalogue = createCatalogue({
       providers: [provider],
-      overrides: { [id]: fields, lost: { ...fields, provider: 'nobody' }, half: { name: 'Half' } },
+      overrides: { [id]: fields, lost: { ...fields, provider: 'unknown' }, half: { name: 'Half' } },
     });
     expect(ids(catalogue.list())).toEqual(['a', 'b', 'new']);
     expect(catalogue.find('new')).toMatchObject({ provider, providerModel: 'new-preview' });
@@ -146,7 +146,7 @@ describe('the host', () => {
     state.models = offer;
   });
 
-  test('may have altered a model that is not offered now', () => {
+  test('can override a model that is not offered now', () => {
     const catalogue = createCatalogue({
       providers: [provider],
       overrides: { gone: { prices: { input: 1 } } },

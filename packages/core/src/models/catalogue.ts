@@ -1,43 +1,56 @@
 import { defaultCreditsPerUsd } from '../credits/amounts.ts';
 import { type Prices, priceModel } from '../credits/pricing.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { ModelInfo, ModelPrices, ModelProvider } from '../ports/models.ts';
+import { findNextChange, isRetired, withCurrentPrices } from './model-dates.ts';
 
-/** Changes to a model that a provider offers, or a whole model of the host's own. */
+/** Changes to a provider's model, or a complete additional model. */
 export type ModelOverride = Partial<Omit<ModelInfo, 'id'>> & {
-  /** True: the model cannot be used, whoever offers it. */
+  /** True: the model is disabled for all providers. */
   readonly disabled?: boolean;
 };
 
 export interface CatalogueOptions {
-  /** In order of preference: where several offer a model of one id, the first one serves it. */
+  /** In order of preference: if several offer the same model id, the first one serves it. */
   readonly providers: readonly ModelProvider[];
   /**
-   * By model id. Named fields replace those of the provider, prices one by one. An id that no provider offers adds a
-   * model: it must then name at least `name`, `type`, `provider`, `contextWindow` and `maxOutputTokens`, and is there
-   * while its provider offers any model at all.
+   * By model id. Given fields replace those of the provider, prices one by one. An id that no provider offers adds a
+   * model: it needs at least `name`, `type`, `provider`, `contextWindow` and `maxOutputTokens`, and is available
+   * while its provider offers any model.
    */
   readonly overrides?: Readonly<Record<string, ModelOverride>>;
-  /** Models that are not to be seen or used, e.g. those of a managed runtime on self-host. */
+  /**
+   * Returns true for models that are not listed and cannot be used, e.g. those of a managed runtime in a self-hosted
+   * installation.
+   */
   readonly hidden?: (model: ModelInfo) => boolean;
   /** Default 100. */
   readonly creditsPerUsd?: number;
-  /** Ids of the providers that are called with the caller's own key: what they serve is paid there, and costs nothing here. */
-  readonly ownKeys?: ReadonlySet<string>;
+  /** For prices that change and models that retire on a day. Absent: dates have no effect. */
+  readonly clock?: Clock;
+  /**
+   * Providers that are called with the user's own key; their models cost no credits. Maps the provider id to a name
+   * of the key, such as a hash; never the key.
+   */
+  readonly ownKeys?: ReadonlyMap<string, string>;
 }
 
-/** A model that can be used now. Entries never change; a later look may find another one. */
+/** An available model. Entries are immutable; a later lookup may return a new entry. */
 export interface CatalogueEntry {
+  /** With the prices of today. */
   readonly info: ModelInfo;
   readonly provider: ModelProvider;
-  /** What to call the model by when asking its provider. */
+  /** The provider's name for the model. */
   readonly providerModel: string;
-  /** Whole micro-credits. Absent: the model must not be used while metering is on. */
+  /** Prices in micro-credits. Absent: the model is unavailable while credits are enforced. */
   readonly prices: Prices | undefined;
-  /** Asked with the caller's own key. */
+  /** True: called with the user's own key. */
   readonly ownKey?: true;
+  /** The name of the user's own key; never the key. */
+  readonly credential?: string;
 }
 
-/** What a call costs that the caller's own key pays for. */
+/** Prices of calls with the user's own key. */
 const NOTHING: ModelPrices = {
   input: 0,
   output: 0,
@@ -47,21 +60,23 @@ const NOTHING: ModelPrices = {
   megabyte: 0,
 };
 
-/** Which models exist now. */
+/** The available models. */
 export interface ModelCatalogue {
-  /** @returns undefined for a model that is unknown, hidden, disabled, or whose provider has no key. */
+  /** @returns undefined for a model that is unknown, hidden or disabled, or whose provider has no key. */
   find(id: string): CatalogueEntry | undefined;
-  /** Providers in their order, each one's models in its own, the host's additions last. The same array until something changes. */
+  /** Lists models in the order of the providers, added models last. Returns the same array until the list changes. */
   list(): readonly CatalogueEntry[];
-  /** Tells a model the host has switched off from one that never was. */
+  /** @returns the listing of a model that was offered and is retired by now; undefined for every other id. */
+  findRetired(id: string): ModelInfo | undefined;
+  /** Distinguishes a disabled model from an unknown one. */
   isDisabled(id: string): boolean;
   readonly creditsPerUsd: number;
 }
 
 /**
- * Puts providers, and what the host says about their models, together. What was put together is used until a provider's
- * `models()` answers another array.
- * @throws RangeError when `creditsPerUsd` is not above 0, or two providers have the same id.
+ * Creates a catalogue from providers and overrides. It is cached until a provider's `models()` returns another array,
+ * or until the day on which a price changes or a model retires.
+ * @throws RangeError if `creditsPerUsd` is not above 0 or two providers have the same id.
  */
 export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
   const { providers, creditsPerUsd = defaultCreditsPerUsd } = options;
@@ -76,9 +91,13 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
   let sources: readonly (readonly ModelInfo[])[] = [];
   let entries: ReadonlyMap<string, CatalogueEntry> = new Map();
   let listed: readonly CatalogueEntry[] = [];
+  let retired: ReadonlyMap<string, ModelInfo> = new Map();
+  /** Milliseconds: when the next date takes effect. */
+  let nextChange = Number.POSITIVE_INFINITY;
+  const now = (): number => options.clock?.now() ?? Number.NEGATIVE_INFINITY;
 
   function current(): ReadonlyMap<string, CatalogueEntry> {
-    let changed = sources.length !== providers.length;
+    let changed = sources.length !== providers.length || now() >= nextChange;
     for (let index = 0; index < providers.length && !changed; index++) {
       changed = providers[index]?.models() !== sources[index];
     }
@@ -89,15 +108,25 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
   function rebuild(): void {
     sources = providers.map((provider) => provider.models());
     const next = new Map<string, CatalogueEntry>();
-    const add = (info: ModelInfo, provider: ModelProvider): void => {
-      if (next.has(info.id) || overrides.get(info.id)?.disabled || options.hidden?.(info)) return;
+    const gone = new Map<string, ModelInfo>();
+    const at = now();
+    nextChange = Number.POSITIVE_INFINITY;
+    const add = (listing: ModelInfo, provider: ModelProvider): void => {
+      if (next.has(listing.id) || overrides.get(listing.id)?.disabled || options.hidden?.(listing)) return;
+      if (isRetired(listing, at)) {
+        gone.set(listing.id, listing);
+        return;
+      }
+      nextChange = Math.min(nextChange, findNextChange(listing, at));
+      const info = withCurrentPrices(listing, at);
+      const credential = options.ownKeys?.get(provider.id);
       next.set(info.id, {
         info,
         provider,
         providerModel: info.providerModel ?? info.id,
-        ...(options.ownKeys?.has(provider.id)
-          ? { prices: priceModel(info.type, NOTHING, creditsPerUsd), ownKey: true }
-          : { prices: priceModel(info.type, info.prices, creditsPerUsd) }),
+        ...(credential !== undefined
+          ? { prices: priceModel(info.type, NOTHING, creditsPerUsd), ownKey: true, credential }
+          : { prices: priceModel(info.type, info.prices, creditsPerUsd, info.priceTiers) }),
       });
     };
     const offered = new Set<string>();
@@ -115,6 +144,7 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
       if (provider !== undefined && info !== undefined && sources[index]?.length) add(info, provider);
     }
     entries = next;
+    retired = gone;
     listed = [...next.values()];
   }
 
@@ -124,19 +154,23 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
       current();
       return listed;
     },
+    findRetired: (id) => (current().has(id) ? undefined : retired.get(id)),
     isDisabled: (id) => overrides.get(id)?.disabled === true,
     creditsPerUsd,
   };
 }
 
-/** A provider's model as the host wants it. Who serves it is not for an override to change. */
+/** Applies an override to a provider's model. An override cannot change the provider. */
 function altered(info: ModelInfo, override: ModelOverride | undefined): ModelInfo {
   if (override === undefined) return info;
   const { disabled: _, provider: __, prices, ...fields } = override;
-  return { ...info, ...fields, ...(prices && { prices: repriced(info.prices, prices) }) };
+  if (prices === undefined) return { ...info, ...fields };
+  // Prices that the host names are not changed by dates of the vendor.
+  const { priceChanges: ___, ...listing } = info;
+  return { ...listing, ...fields, prices: repriced(info.prices, prices) };
 }
 
-/** One price of a second for all films replaces those by resolution. */
+/** An override of `second` replaces the prices by resolution. */
 function repriced(own: ModelPrices = {}, named: ModelPrices): ModelPrices {
   const { secondByResolution, ...flat } = own;
   return named.second === undefined && secondByResolution !== undefined
@@ -144,7 +178,7 @@ function repriced(own: ModelPrices = {}, named: ModelPrices): ModelPrices {
     : { ...flat, ...named };
 }
 
-/** The host's own model, or nothing when the override only means to alter one that is not offered now. */
+/** Returns the added model, or undefined if the override changes a model that is not offered now. */
 function addition(id: string, override: ModelOverride): ModelInfo | undefined {
   const { disabled: _, name, type, provider, contextWindow, maxOutputTokens, ...fields } = override;
   if (name === undefined || type === undefined || provider === undefined) return undefined;

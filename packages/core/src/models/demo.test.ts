@@ -26,7 +26,7 @@ async function ask(request: Partial<GenerateRequest>): Promise<ModelPart[]> {
 const spoken = (parts: readonly ModelPart[]) =>
   parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const last = (parts: readonly ModelPart[]) => parts.at(-1);
-const usageOf = (parts: readonly ModelPart[]) => {
+const toUsage = (parts: readonly ModelPart[]) => {
   const part = parts.find((one) => one.type === 'usage');
   return part?.type === 'usage' ? part.usage : {};
 };
@@ -56,8 +56,8 @@ const fetchPage: ToolSchema = {
 };
 const tools = [weather, search, fetchPage];
 
-describe('an answer', () => {
-  test('arrives in several pieces, repeats the question, says what it is, and ends with usage and a reason', async () => {
+describe('answer of the demo model', () => {
+  test('arrives in several chunks, repeats the question, describes itself, and ends with usage and a reason', async () => {
     const parts = await ask({ messages: [user(text('Why is the sky blue?'))] });
     expect(parts.filter((part) => part.type === 'text').length).toBeGreaterThan(5);
     expect(spoken(parts)).toContain('Why is the sky blue?');
@@ -74,20 +74,20 @@ describe('an answer', () => {
     expect(await ask(request)).toEqual(await ask(request));
   });
 
-  test('stops at the cap, by its own count', async () => {
+  test('stops at the cap by its own token count', async () => {
     const parts = await ask({ messages: [user(text('count to 500'))], maxTokens: 20 });
-    expect(usageOf(parts).output).toBe(20);
+    expect(toUsage(parts).output).toBe(20);
     expect(spoken(parts)).toHaveLength(80);
     expect(last(parts)).toEqual({ type: 'finish', reason: 'max_tokens' });
   });
 
-  test('can be as long as one likes', async () => {
+  test('can have any length', async () => {
     const parts = await ask({ messages: [user(text('Please count to 120.'))] });
     expect(spoken(parts)).toContain('1, 2, 3, ');
     expect(spoken(parts)).toContain('119, 120.');
   });
 
-  test('names the images and documents it was given', async () => {
+  test('names the received images and documents', async () => {
     const parts = await ask({
       messages: [
         user(
@@ -104,7 +104,7 @@ describe('an answer', () => {
     expect(spoken(parts)).toContain('an image (image/png, 2.0 KB) and note.txt (text/plain, 2 bytes)');
   });
 
-  test('follows a schema when one is asked for', async () => {
+  test('follows a requested schema', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -131,14 +131,14 @@ describe('an answer', () => {
     expect(JSON.parse(spoken(json))).toMatchObject({ question: 'Summary' });
   });
 
-  test('of the echo model is what it was told', async () => {
+  test('of the echo model repeats the message', async () => {
     const words = 'Say  "hi" \u{1F600}\n\nto   the use of web_search.';
     const parts = await ask({ model: 'demo-echo', messages: [user(text(words))], tools });
     expect(spoken(parts)).toBe(words);
   });
 });
 
-describe('tools', () => {
+describe('tools of the demo model', () => {
   test.each([
     ['What is the weather at 52.52, 13.4?', 'weather_info', { lat: 52.52, lon: 13.4, units: 'metric' }],
     ['Weather at 95 0 in imperial units', 'weather_info', { lat: 90, lon: 0, units: 'imperial' }],
@@ -148,13 +148,39 @@ describe('tools', () => {
       'web_fetch',
       { url: 'https://example.org/a?b=c' },
     ],
-  ])('%s', async (question, name, input) => {
+  ])('are called for the message: %s', async (question, name, input) => {
     const parts = await ask({ messages: [user(text(question))], tools });
     const calls = parts.filter((part) => part.type === 'tool_use');
     expect(calls).toHaveLength(1);
     expect(calls[0]).toMatchObject({ id: 'demo_call_1', name });
     expect(JSON.parse(calls[0]?.type === 'tool_use' ? calls[0].arguments : '')).toEqual(input);
     expect(last(parts)).toEqual({ type: 'finish', reason: 'tool_use' });
+  });
+
+  const getCalls = async (more: Partial<GenerateRequest>) => {
+    const parts = await ask({ messages: [user(text('Use web_search and web_fetch'))], tools, ...more });
+    const deltas = parts.flatMap((part) => (part.type === 'tool_use_delta' ? [part] : []));
+    const calls = parts.flatMap((part) => (part.type === 'tool_use' ? [part] : []));
+    for (const [place, call] of calls.entries()) {
+      const pieces = deltas.filter(({ index }) => index === place);
+      expect(pieces[0]).toMatchObject({ id: call.id, name: call.name });
+      expect(pieces.map((piece) => piece.arguments).join('')).toBe(call.arguments);
+    }
+    return calls.map(({ name }) => name);
+  };
+
+  test('are called as the choice of tools says', async () => {
+    const quiet = [user(text('Hello'))];
+    expect(await getCalls({ toolChoice: 'none' })).toEqual([]);
+    expect(await getCalls({ parallelToolCalls: false })).toEqual(['web_search']);
+    expect(await getCalls({ toolChoice: { name: 'web_fetch' } })).toEqual(['web_fetch']);
+    expect(await getCalls({ messages: quiet })).toEqual([]);
+    expect(await getCalls({ messages: quiet, toolChoice: 'required' })).toHaveLength(1);
+  });
+
+  test('stop the answer before the first stop sequence', async () => {
+    const parts = await ask({ messages: [user(text('count to 9'))], stop: ['4', '7'] });
+    expect(spoken(parts)).toBe('1, 2, 3, ');
   });
 
   test('are called together when several are named', async () => {
@@ -166,13 +192,13 @@ describe('tools', () => {
     ]);
   });
 
-  test('are left alone when nobody asks for one', async () => {
+  test('are not called unless the message asks for one', async () => {
     const parts = await ask({ messages: [user(text('Hello there'))], tools });
     expect(last(parts)).toEqual({ type: 'finish', reason: 'stop' });
     expect(spoken(parts)).toContain('3 tools: ask me to use weather_info');
   });
 
-  test('have the last word: the answer repeats the result, and a later call has a new id', async () => {
+  test('are answered last: the answer repeats the result, and a later call has a new id', async () => {
     const conversation: ModelMessage[] = [
       user(text('What is the weather at 1, 2?')),
       {
@@ -195,8 +221,8 @@ describe('tools', () => {
   });
 });
 
-describe('thinking', () => {
-  test('comes bit by bit and then as a whole block, before the answer, when asked for', async () => {
+describe('thinking of the demo model', () => {
+  test('is streamed and then returned as a block before the answer, if requested', async () => {
     const parts = await ask({ messages: [user(text('Hello'))], thinking: { budgetTokens: 1024 } });
     const deltas = parts.map((part) => (part.type === 'thinking_delta' ? part.text : '')).join('');
     const place = parts.findIndex((part) => part.type === 'thinking');
@@ -205,10 +231,10 @@ describe('thinking', () => {
       block: { type: 'thinking', thinking: deltas },
     });
     expect(parts.findIndex((part) => part.type === 'text')).toBeGreaterThan(place);
-    expect(usageOf(parts).reasoning).toBe(Math.ceil(deltas.length / 4));
+    expect(toUsage(parts).reasoning).toBe(Math.ceil(deltas.length / 4));
   });
 
-  test('does not come unasked, and counts against the cap', async () => {
+  test('is absent by default, and counts against the cap', async () => {
     const plain = await ask({ messages: [user(text('Hello'))] });
     expect(plain.some((part) => part.type.startsWith('thinking'))).toBe(false);
     const parts = await ask({
@@ -216,11 +242,11 @@ describe('thinking', () => {
       thinking: { budgetTokens: 5 },
       maxTokens: 12,
     });
-    expect(usageOf(parts)).toMatchObject({ reasoning: 5, output: 7 });
+    expect(toUsage(parts)).toMatchObject({ reasoning: 5, output: 7 });
   });
 });
 
-describe('pace', () => {
+describe('pace of the demo model', () => {
   function handClock() {
     const pending = new Set<() => void>();
     const clock: Clock = {
@@ -249,7 +275,7 @@ describe('pace', () => {
     return { ...hand, iterator: stream[Symbol.asyncIterator]() };
   }
 
-  test('waits for the clock before each piece', async () => {
+  test('waits for the clock before each chunk', async () => {
     const { iterator, tick, pending } = await start();
     const seen: ModelChunk[] = [];
     const first = iterator.next().then((result) => seen.push(result.value as ModelChunk));
@@ -261,7 +287,7 @@ describe('pace', () => {
     expect(pending.size).toBe(0);
   });
 
-  test('a stream that is returned early leaves no timer, and its waiting reader is done', async () => {
+  test('leaves no timer and ends the waiting reader when the stream is returned early', async () => {
     const { iterator, pending } = await start();
     const waiting = iterator.next();
     expect(pending.size).toBe(1);
@@ -271,7 +297,7 @@ describe('pace', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  test('an aborted stream fails with the reason at once, leaves no timer, and is over', async () => {
+  test('fails with the reason at once and leaves no timer when the stream is aborted', async () => {
     const abort = new AbortController();
     const { iterator, pending } = await start(abort.signal);
     const waiting = iterator.next();
@@ -281,37 +307,27 @@ describe('pace', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  test('an aborted call is not begun', async () => {
+  test('does not begin an aborted call', async () => {
     await expect(start(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
   });
 });
 
-describe('the provider', () => {
-  test('offers priced models under clear names', () => {
+describe('demo provider', () => {
+  test('offers priced models with clear names', () => {
     const list = createCatalogue({ providers: [demo] }).list();
-    expect(list.map((entry) => entry.info.id)).toEqual([
-      'demo-chat',
-      'demo-echo',
-      'demo-embedding',
-      'demo-image',
-      'demo-speech',
-      'demo-sound-effect',
-      'demo-music',
-      'demo-video',
-      'demo-transcription',
-    ]);
+    expect(list.map((entry) => entry.info.id)).toEqual(['demo-chat', 'demo-echo', 'demo-embedding']);
     expect(list.every((entry) => entry.prices !== undefined)).toBe(true);
     expect(demo.models()).toBe(demo.models());
   });
 
-  test('refuses models it does not have', async () => {
+  test('rejects models that it does not have', async () => {
     await expect(ask({ model: 'demo-embedding' })).rejects.toMatchObject({ kind: 'invalid_request' });
     await expect(demo.embed?.({ model: 'demo-chat', inputs: ['a'] }, {})).rejects.toMatchObject({
       kind: 'invalid_request',
     });
   });
 
-  test('embeds texts near each other when they share words', async () => {
+  test('embeds texts with common words as similar vectors', async () => {
     const inputs = ['The red panda eats bamboo', 'A red panda in the bamboo', 'Quarterly tax report'];
     const result = await demo.embed?.({ model: 'demo-embedding', inputs, dimensions: 128 }, {});
     const [a = [], b = [], c = []] = result?.embeddings ?? [];

@@ -1,23 +1,23 @@
 import type { Clock } from '../ports/clock.ts';
+import type { MediaProvider } from '../ports/media.ts';
 import { type ModelInfo, type ModelProvider, ProviderError } from '../ports/models.ts';
 import { composeAnswer } from './demo/answer.ts';
 import { embedText } from './demo/embedding.ts';
-import { demoFilms } from './demo/film.ts';
-import { demoMedia } from './demo/media.ts';
-import { demoMediaModels } from './demo/media-models.ts';
 import { paced } from './demo/pace.ts';
 
 export interface DemoProviderOptions {
-  /** Without a clock the whole answer is there at once. */
+  /** Without a clock the answer arrives without pauses. */
   readonly clock?: Clock;
-  /** Milliseconds before each piece of an answer, so that one sees it arrive. Default 30. */
+  /** Milliseconds before each chunk of an answer, to make streaming visible. Default 30. */
   readonly pauseMs?: number;
+  /** Models for images, audio and video: `createDemoMedia()` of `@questline/demo-media`. Default none. */
+  readonly media?: MediaProvider & { readonly models: readonly ModelInfo[] };
 }
 
 const provider = 'demo';
 const dimensions = 512;
 
-/** Prices are made up, and high enough that a short answer moves the balance visibly. */
+/** Invented prices, high enough that a short answer changes the balance visibly. */
 const models: readonly ModelInfo[] = [
   {
     id: 'demo-chat',
@@ -39,7 +39,7 @@ const models: readonly ModelInfo[] = [
     name: 'Demo echo (offline)',
     type: 'text',
     provider,
-    description: 'No AI: says back what it was told, word for word.',
+    description: 'No AI: repeats the message word for word.',
     contextWindow: 128_000,
     maxOutputTokens: 8192,
     supportsStreaming: true,
@@ -50,26 +50,26 @@ const models: readonly ModelInfo[] = [
     name: 'Demo embedding (offline)',
     type: 'embedding',
     provider,
-    description: 'No AI: texts are near each other when they share words, or pieces of words.',
+    description: 'No AI: texts are similar if they share words or parts of words.',
     contextWindow: 8192,
     maxOutputTokens: 0,
     dimensions,
     prices: { input: 1 },
   },
-  ...demoMediaModels,
 ];
 
 /**
- * Models that need no key and no network, and say so: for a first look, for demonstrations and for tests. The same
- * question gets the same answer, always.
+ * A provider with offline models, for evaluation, demonstrations and tests. Needs no key and no network.
+ * Deterministic: the same request gets the same answer.
  */
-export function createDemoProvider({ clock, pauseMs = 30 }: DemoProviderOptions = {}): ModelProvider {
+export function createDemoProvider({ clock, pauseMs = 30, media }: DemoProviderOptions = {}): ModelProvider {
   const pause = clock === undefined || pauseMs <= 0 ? undefined : { clock, pauseMs };
+  const { models: mediaModels = [], ...mediaCalls } = media ?? {};
+  const all = [...models, ...mediaModels];
   return {
     id: provider,
-    models: () => models,
-    ...demoMedia,
-    video: demoFilms(pause),
+    models: () => all,
+    ...mediaCalls,
     async generate(request, { signal }) {
       signal?.throwIfAborted();
       if (request.model !== 'demo-chat' && request.model !== 'demo-echo') {

@@ -1,18 +1,29 @@
-import { countCharacters, type PromptSize } from '../credits/estimates.ts';
+import { countCharacters, estimateTokens, type PromptSize } from '../credits/estimates.ts';
 import { type MeteredCall, meterCall } from '../credits/usage.ts';
-import { ApiError } from '../errors.ts';
 import { type EmbedResult, ProviderError } from '../ports/models.ts';
 import type { CallOptions } from '../ports/options.ts';
+import { ApiError } from '../shared/errors.ts';
+import { type CircuitBreaker, getCircuit } from './breaker.ts';
 import type { CatalogueEntry, ModelCatalogue } from './catalogue.ts';
 import { FREE } from './meter.ts';
+import { refuseRetired } from './retired.ts';
 
-/** @throws ApiError 422 `model_disabled`, or `model_unavailable` for a model that is unknown, no embedding model, or has no price while credits are metered. */
+/** Maximum number of models in an error message. */
+const MAX_NAMED = 10;
+
+/**
+ * @throws ApiError 422 `model_disabled`; `model_unavailable` for a model that is unknown, retired or not an embedding
+ * model, or has no price while credits are enforced.
+ */
 export function embeddingModel(catalogue: ModelCatalogue, id: string, metered: boolean): CatalogueEntry {
   const entry = catalogue.find(id);
   if (entry?.info.type !== 'embedding') {
+    refuseRetired(catalogue, id);
     throw catalogue.isDisabled(id)
       ? new ApiError(422, `model: '${id}' is disabled`, { code: 'model_disabled' })
-      : new ApiError(422, `model: there is no embedding model '${id}'`, { code: 'model_unavailable' });
+      : new ApiError(422, `model: there is no embedding model '${id}'; ${listPossible(catalogue)}`, {
+          code: 'model_unavailable',
+        });
   }
   if (metered && entry.prices === undefined) {
     throw new ApiError(422, `model: '${id}' has no price, so it cannot be used while credits are metered`, {
@@ -22,37 +33,62 @@ export function embeddingModel(catalogue: ModelCatalogue, id: string, metered: b
   return entry;
 }
 
-/** What a model is given to embed. */
+function listPossible(catalogue: ModelCatalogue): string {
+  const ids = catalogue.list().flatMap(({ info }) => (info.type === 'embedding' ? [info.id] : []));
+  if (ids.length === 0) return 'no provider with a key offers one';
+  const left = ids.length - MAX_NAMED;
+  return `possible: ${ids.slice(0, MAX_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** The input of an embedding call. */
 export function embeddingSize(texts: readonly string[]): PromptSize {
   return { characters: texts.reduce((sum, text) => sum + countCharacters(text), 0), images: 0 };
 }
 
+/** The tokens of all texts, estimated from their length. */
+export function estimateEmbeddingTokens(texts: readonly string[]): number {
+  return estimateTokens(embeddingSize(texts).characters);
+}
+
+export interface EmbedOptions extends CallOptions {
+  readonly breaker: CircuitBreaker;
+  /** The user id of the caller, for the circuit breaker. */
+  readonly callerId: string;
+}
+
 /**
- * One vector per text, in order, all of one length.
- * @throws ProviderError, also when the provider answered something else.
+ * Returns one vector per text, in order, all of the same length. @throws ProviderError also for an invalid provider
+ * response and for an open circuit.
  */
 export async function embedTexts(
-  { provider, providerModel, info }: CatalogueEntry,
+  entry: CatalogueEntry,
   texts: readonly string[],
   dimensions: number | undefined,
-  options: CallOptions,
+  { breaker, callerId, signal }: EmbedOptions,
 ): Promise<EmbedResult> {
-  if (provider.embed === undefined) {
-    throw new ProviderError('not_configured', `the provider ${provider.id} does not embed`);
-  }
-  const wish = { model: providerModel, inputs: texts, ...(dimensions !== undefined && { dimensions }) };
-  const result = await provider.embed(wish, options);
+  const { provider, providerModel, info } = entry;
+  const request = { model: providerModel, inputs: texts, ...(dimensions !== undefined && { dimensions }) };
+  const options = signal === undefined ? {} : { signal };
+  const result = await breaker.call(getCircuit(entry, callerId), signal, async () => {
+    if (provider.embed === undefined) {
+      throw new ProviderError('not_configured', `provider ${provider.id} has no embeddings`);
+    }
+    return provider.embed(request, options);
+  });
   const length = dimensions ?? result.embeddings[0]?.length;
   if (result.embeddings.length !== texts.length || length === 0) {
-    throw new ProviderError('failed', `${info.id} answered without a vector for each text`);
+    throw new ProviderError('malformed_answer', `${info.id} answered without a vector for each text`);
   }
   if (!result.embeddings.every((vector) => vector.length === length && vector.every(Number.isFinite))) {
-    throw new ProviderError('failed', `${info.id} answered vectors of other lengths, or not of numbers`);
+    throw new ProviderError(
+      'malformed_answer',
+      `${info.id} answered vectors of other lengths, or not of numbers`,
+    );
   }
   return result;
 }
 
-/** What an embedding call has cost: what its provider counted if that is sane, else the estimate it was held for. */
+/** Computes the charge of an embedding call: the reported usage if it is sane, else the held estimate. */
 export function meterEmbedding(
   entry: CatalogueEntry,
   reserved: number,
@@ -65,7 +101,7 @@ export function meterEmbedding(
     charactersSent: 0,
     finished: true,
     usage: { input: tokens },
-    // The window is for each text by itself.
+    // The context window applies to each text separately.
     contextWindow: entry.info.contextWindow * texts,
     maxTokens: 0,
   });

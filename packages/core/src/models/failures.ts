@@ -1,63 +1,100 @@
-import { ApiError } from '../errors.ts';
-import type { ErrorFamily } from '../operation.ts';
+import type { ErrorFamily } from '../contract/operation.ts';
 import { isProviderError, type ProviderError } from '../ports/models.ts';
+import { ApiError, type ApiErrorOptions } from '../shared/errors.ts';
+
+/** The facts about a provider failure that a client may see: codes and numbers, never the provider's message. */
+export interface ProviderErrorDetails {
+  /** HTTP status of the provider's response. */
+  readonly status?: number;
+  /** The provider's error code; `circuit_open` if the provider was not called. */
+  readonly code?: string;
+  /** The parameter that the provider rejected. */
+  readonly param?: string;
+  /** Seconds until a retry is useful, an integer. */
+  readonly retryAfter?: number;
+}
 
 /**
- * How a provider's failure looks to a caller: by its kind, in our words. The provider's own text stays with `cause`, for
- * operators. @see open points, 1.9
+ * Converts a provider failure for the client: a fixed message per kind, with the provider's code and parameter. The
+ * provider's text stays in `cause`, for operators.
  */
 export function providerFailure(error: unknown, family: ErrorFamily): ApiError {
-  if (!isProviderError(error)) return failed(family, error);
+  if (!isProviderError(error)) return failed(family, { cause: error });
+  const about = describeFor(error, family);
   switch (error.kind) {
     case 'rejected_key':
       return new ApiError(401, 'The model provider refused the provider key in use.', {
+        ...about,
         code: 'provider_rejected',
-        cause: error,
       });
     case 'not_configured':
       return new ApiError(503, 'No key is configured for this model provider.', {
+        ...about,
         code: 'provider_not_configured',
-        cause: error,
       });
     case 'overloaded':
       return new ApiError(503, 'The model provider is overloaded. Try again shortly.', {
+        ...about,
         code: 'provider_overloaded',
-        headers: { 'Retry-After': String(retrySeconds(error)) },
-        cause: error,
+        headers: { 'Retry-After': String(retrySeconds(error) ?? DEFAULT_RETRY_SECONDS) },
       });
     case 'timeout':
       return new ApiError(
         family === 'completions' ? 500 : 502,
         describe('the provider did not answer in time', family),
-        {
-          code: 'provider_timeout',
-          cause: error,
-        },
+        { ...about, code: 'provider_timeout' },
       );
     case 'context_length':
       return new ApiError(422, 'The conversation is longer than the model can read.', {
+        ...about,
         code: 'context_length_exceeded',
-        cause: error,
       });
     case 'invalid_request':
       return new ApiError(422, 'The model provider refused this request as invalid for the model.', {
+        ...about,
         code: 'invalid_request',
-        cause: error,
       });
     case 'content_blocked':
       return new ApiError(422, "The model provider's safety rules blocked this request.", {
+        ...about,
         code: 'invalid_request',
-        cause: error,
       });
+    case 'malformed_answer':
+      return failed(family, about, "the provider's answer could not be read");
     case 'failed':
-      return failed(family, error);
+      return failed(family, about);
   }
 }
 
-function failed(family: ErrorFamily, cause: unknown): ApiError {
-  return new ApiError(family === 'completions' ? 500 : 502, describe('the provider failed', family), {
+/** @returns undefined if the provider reported no details. */
+export function describeProviderError(error: unknown): ProviderErrorDetails | undefined {
+  if (!isProviderError(error)) return undefined;
+  const { status, code, param } = error;
+  const retryAfter = retrySeconds(error);
+  if (status === undefined && code === undefined && param === undefined && retryAfter === undefined) {
+    return undefined;
+  }
+  return {
+    ...(status !== undefined && { status }),
+    ...(code !== undefined && { code }),
+    ...(param !== undefined && { param }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
+}
+
+/** Puts details into the field of the error family. */
+function describeFor(cause: ProviderError, family: ErrorFamily): ApiErrorOptions {
+  const providerError = describeProviderError(cause);
+  if (providerError === undefined) return { cause };
+  return family === 'application'
+    ? { cause, details: { providerError } }
+    : { cause, extra: { providerError } };
+}
+
+function failed(family: ErrorFamily, about: ApiErrorOptions, what = 'the provider failed'): ApiError {
+  return new ApiError(family === 'completions' ? 500 : 502, describe(what, family), {
+    ...about,
     code: 'provider_error',
-    cause,
   });
 }
 
@@ -65,6 +102,10 @@ function describe(what: string, family: ErrorFamily): string {
   return family === 'completions' ? `Model response error: ${what}` : `The model gave no answer: ${what}.`;
 }
 
-function retrySeconds(error: ProviderError): number {
-  return Math.min(3600, Math.max(1, Math.ceil((error.retryAfterMs ?? 5000) / 1000)));
+const DEFAULT_RETRY_SECONDS = 5;
+const MAX_RETRY_SECONDS = 3600;
+
+function retrySeconds({ kind, retryAfterMs }: ProviderError): number | undefined {
+  if (kind !== 'overloaded' || retryAfterMs === undefined) return undefined;
+  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

@@ -1,10 +1,10 @@
-/** Time, injected everywhere, so that tests own it. */
+/** The source of time. It is injected so that tests control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /**
-   * Calls back once after `delay` milliseconds, unless cancelled. A pending timer never keeps the process alive.
-   * @returns cancels the timer; safe to call twice.
+   * Calls `callback` once after `delay` milliseconds. A pending timer never keeps the process alive. @returns a
+   * function that cancels the timer; safe to call twice.
    */
   timer(delay: number, callback: () => void): () => void;
 }

@@ -1,17 +1,24 @@
 import type { CallOptions } from './options.ts';
 
 /**
- * Short texts that end by themselves: one-time tokens, pauses between mails. Each call is atomic, in every process that
- * shares them; a record whose time is over answers like one that never was. They may be lost: nothing that must survive.
+ * Stores short texts with a TTL, such as one-time tokens. Each call is atomic across all processes that share the
+ * store. An expired record behaves like an unknown key. Records may be lost: do not store anything that must be
+ * durable.
  */
 export interface ExpiringRecords {
-  /** Keeps `value` for `lifeMs`, unless the key is in use. @returns whether this call did: of any number at once exactly one. */
+  /**
+   * Stores `value` for `lifeMs` milliseconds unless the key exists. @returns whether this call stored it; true for
+   * exactly one of several concurrent calls.
+   */
   create(key: string, value: string, lifeMs: number, options?: CallOptions): Promise<boolean>;
   get(key: string, options?: CallOptions): Promise<string | undefined>;
-  /** Removes the record and hands it over: of concurrent takers exactly one gets it. */
+  /**
+   * Deletes the record and returns its value. Exactly one of several concurrent callers gets it; the others get
+   * `undefined`.
+   */
   take(key: string, options?: CallOptions): Promise<string | undefined>;
-  /** Keeps `value` for `lifeMs` from now, whatever was there before. */
+  /** Stores `value` for `lifeMs` milliseconds and replaces an existing record. */
   set(key: string, value: string, lifeMs: number, options?: CallOptions): Promise<void>;
-  /** Removing an unknown key is no error. */
+  /** Deletes the record. An unknown key is not an error. */
   remove(key: string, options?: CallOptions): Promise<void>;
 }

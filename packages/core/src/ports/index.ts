@@ -1,6 +1,8 @@
 export type * from './clock.ts';
 export type * from './expiring.ts';
+export type * from './identity.ts';
 export type * from './ids.ts';
+export * from './ignored-fields.ts';
 export type * from './ledger.ts';
 export type * from './limiter.ts';
 export type * from './mailer.ts';
@@ -12,6 +14,7 @@ export type * from './options.ts';
 export type * from './publisher.ts';
 export type * from './queue.ts';
 export * from './store.ts';
-export type * from './text-extractor.ts';
+export * from './text-extractor.ts';
 export * from './vectors.ts';
 export * from './web.ts';
+export type * from './webhook-sender.ts';

@@ -1,28 +1,53 @@
 import type { CallOptions } from './options.ts';
 
 /*
- * All amounts are whole micro-credits (1 credit = 1,000,000) as safe integers; nothing here is ever a fraction.
- * An account is `user:<id>` or `organization:<id>`.
+ * All amounts are safe integers in micro-credits (1 credit = 1,000,000), never fractions. An account is `user:<id>`
+ * or `organization:<id>`.
  */
 
-/** A sum of money as the account's owner sees it. */
+/** The balance of an account, in micro-credits. */
 export interface Balance {
-  /** Everything granted minus everything charged. Below zero only through a shortfall at settlement. */
+  /** Total grants minus total charges. Negative only after a settlement above the held amount. */
   readonly posted: number;
-  /** The sum of open holds. */
+  /** Sum of open holds. */
   readonly held: number;
-  /** `posted - held`: what a new hold may take. */
+  /** `posted - held`: the maximum amount of a new hold. */
   readonly available: number;
 }
 
-/** A ceiling on what may be charged under one name, e.g. an API key's spending this month. */
+/** A spending limit, e.g. for one API key in one month. */
 export interface SpendCap {
-  /** Names the cap and its period: a new period is a new id. */
+  /** Identifies the cap and its period: each period has its own id. */
   readonly id: string;
   readonly limit: number;
 }
 
-/** Tokens by class. Classes don't overlap: no token stands in two of them. Other units of paid work travel the same way. */
+/**
+ * What a cap counts. `credits`: micro-credits. `tokens`: the tokens of all classes. `requests`: calls that ended with a
+ * charge. `concurrent`: open holds.
+ */
+export type CapUnit = 'credits' | 'tokens' | 'requests' | 'concurrent';
+
+/** One of several limits that a hold counts against, e.g. a budget in its current window. */
+export interface HoldCap {
+  /** Identifies the cap and its window. No other cap of the same hold has it. */
+  readonly id: string;
+  readonly unit: CapUnit;
+  /** In units. 0 or more. */
+  readonly limit: number;
+  /** What this hold reserves, in units. 0 or more. */
+  readonly amount: number;
+}
+
+/** The state of one cap, in its units. */
+export interface CapUsage {
+  /** Sum of settled holds. */
+  readonly spent: number;
+  /** Sum of open holds. */
+  readonly reserved: number;
+}
+
+/** Tokens by class, and other units of paid work. Classes do not overlap: a token counts in one class only. */
 export interface Usage {
   readonly input?: number;
   readonly output?: number;
@@ -35,7 +60,7 @@ export interface Usage {
   readonly bytes?: number;
 }
 
-/** What a charge was for. Never a prompt, never a secret. */
+/** The reason of a charge. Contains no prompts and no secrets. */
 export interface ChargeDetails {
   readonly operation: string;
   readonly model?: string;
@@ -44,22 +69,32 @@ export interface ChargeDetails {
   readonly requestId?: string;
 }
 
+/** A reservation to make. */
 export interface HoldRequest {
   readonly account: string;
   /** 0 or more. */
   readonly amount: number;
   /**
-   * Idempotency: the same key holds once, and answers the same hold again whatever became of it. A refused hold is not
-   * remembered. Minted by us, never taken from a caller.
+   * Idempotency key: the same key creates one hold, and later calls return that hold in any state. A rejected hold is
+   * not stored. Created by the service, never taken from a client.
    */
   readonly key: string;
-  /** Epoch milliseconds; a hold past it no longer counts, unless it is renewed. */
+  /** Epoch milliseconds. After this time the hold no longer counts, unless it is renewed. */
   readonly expiresAt: number;
   readonly cap?: SpendCap;
+  /**
+   * Further caps. All of them are checked and counted in one step with the balance and `cap`: a refused hold counts
+   * against none. Each counts its `amount` while the hold is open; a release or an expiry returns it. A settlement
+   * replaces it: credits by the charged amount, tokens by those of the usage (without usage: the reserved ones),
+   * requests stay, concurrent becomes 0.
+   */
+  readonly caps?: readonly HoldCap[];
+  /** True: the balance does not matter, because nothing will be charged. `amount` is 0. */
+  readonly ignoresBalance?: true;
   readonly details: ChargeDetails;
 }
 
-/** An open reservation. */
+/** A reservation of credit. */
 export interface Hold {
   readonly id: string;
   readonly account: string;
@@ -67,6 +102,7 @@ export interface Hold {
   readonly expiresAt: number;
 }
 
+/** The result of a reservation: the hold, or the reason why it was refused, in micro-credits. */
 export type HoldOutcome =
   | { readonly outcome: 'held'; readonly hold: Hold }
   | { readonly outcome: 'insufficient_credits'; readonly available: number; readonly required: number }
@@ -75,16 +111,24 @@ export type HoldOutcome =
       readonly used: number;
       readonly limit: number;
       readonly required: number;
-    };
+    }
+  | (CapUsage & {
+      readonly outcome: 'cap_exceeded';
+      /** The first of `caps` that has no room. */
+      readonly capId: string;
+      readonly limit: number;
+      readonly required: number;
+    });
 
+/** The result of a settlement. */
 export interface Settlement {
-  /** What was charged: the amount of the first settlement, whatever a repeated one asks for. */
+  /** The charged amount: that of the first settlement, even if a repeated call asks for another amount. */
   readonly charged: number;
-  /** True when this very call did it; false when it had been settled before. */
+  /** True if this call settled the hold; false if it was already settled. */
   readonly first: boolean;
 }
 
-/** One line of an account's history. The sum of `amount` over all entries is `Balance.posted`. */
+/** One entry of an account's history. The sum of `amount` over all entries is `Balance.posted`. */
 export interface LedgerEntry {
   readonly id: string;
   readonly account: string;
@@ -96,59 +140,121 @@ export interface LedgerEntry {
   readonly createdAt: number;
 }
 
-/** One paid call, from reservation to its end. */
+/** One paid call, from reservation to settlement or release. */
 export interface Charge extends ChargeDetails {
   readonly id: string;
   readonly account: string;
   readonly status: 'reserved' | 'settled' | 'released';
-  /** Held while reserved, charged once settled, 0 when released. */
+  /** The held amount while reserved, the charged amount once settled, 0 when released. */
   readonly amount: number;
   readonly usage?: Usage;
   readonly createdAt: number;
 }
 
+/** A movement of credit with its cause, for exports. */
+export interface ExportedEntry extends LedgerEntry {
+  /** Its place in the export: above that of every entry that could be read before. 1 or more. */
+  readonly position: number;
+  /** The cause of a charge. */
+  readonly details?: ChargeDetails;
+  readonly usage?: Usage;
+}
+
+/** Selects charges: every given field must match. */
 export interface ChargeFilter {
   readonly account?: string;
   readonly keyId?: string;
   readonly userId?: string;
 }
 
+/** What the sums of a report are grouped by. `day`: the day of the call in UTC. */
+export type UsageDimension = 'day' | 'model' | 'operation' | 'key' | 'user' | 'organization';
+
+/** Selects settled charges by the time of the call: from `from` until before `to`, in epoch milliseconds. */
+export interface UsageQuery {
+  readonly filter: ChargeFilter;
+  readonly from: number;
+  readonly to: number;
+  /** Each at most once. */
+  readonly groupBy: readonly UsageDimension[];
+  /** Maximum number of groups. */
+  readonly limit: number;
+}
+
+/** The settled charges of one group. */
+export interface UsageSum {
+  /**
+   * Its values: ids, and for `day` the start of the day in epoch milliseconds. Null: charges without a model, key, user
+   * or organization.
+   */
+  readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
+  readonly requests: number;
+  /** The charged micro-credits. */
+  readonly amount: number;
+  readonly usage: Usage;
+}
+
 /**
- * The money. Under any number of concurrent callers and processes: `available` is never driven below zero by a hold, a
- * hold is settled at most once, and entries always add up to the balance.
+ * Stores credit balances and their history. With any number of concurrent callers and processes: a hold never makes
+ * `available` negative, a hold is settled at most once, and the entries always add up to the balance.
  */
 export interface CreditLedger {
   balance(account: string, options?: CallOptions): Promise<Balance>;
-  /** Atomic: granted only while `available >= amount`, and the cap's charged plus held sum stays within its limit. */
+  /**
+   * Reserves credit atomically: succeeds only if `available >= amount` and the cap's charged plus held sum stays
+   * within its limit, and the same for each of `caps`.
+   * @throws RangeError for caps with equal ids, or an amount that is not a whole number of 0 or more.
+   */
   hold(request: HoldRequest, options?: CallOptions): Promise<HoldOutcome>;
-  /** Moves the expiry of an open hold. @returns false when it is no longer open (settled, released or lapsed). */
+  /** Changes the expiry of an open hold. @returns false if it is no longer open (settled, released or expired). */
   renew(hold: Hold, expiresAt: number, options?: CallOptions): Promise<boolean>;
   /**
-   * Charges `actual` and ends the hold, once: excess returns, a shortfall is charged in full. A hold that lapsed or was
-   * released is still charged, once. Takes no signal: it must finish.
+   * Charges `actual` and closes the hold, exactly once: an excess is returned, a shortfall is charged in full. An
+   * expired or released hold is still charged, once. Takes no signal, because it must complete.
+   * @param details those of the hold, for ledgers that pass charges on; others need not read them.
    */
-  settle(hold: Hold, actual: number, usage?: Usage): Promise<Settlement>;
-  /** Ends the hold without a charge. After a settlement it does nothing. Takes no signal: it must finish. */
+  settle(hold: Hold, actual: number, usage?: Usage, details?: ChargeDetails): Promise<Settlement>;
+  /** Closes the hold without a charge. Does nothing after a settlement. Takes no signal, because it must complete. */
   release(hold: Hold): Promise<void>;
-  /** Writes down a call that cost nothing (metering off), so that usage is known. The same key is recorded once. */
+  /** Records the usage of a call without a charge (while credits are not enforced). The same key is recorded once. */
   record(charge: { account: string; key: string; details: ChargeDetails; usage?: Usage }): Promise<void>;
-  /** Adds credit. `amount` may be negative to take it back. The same key grants once per account. @returns false when it had been granted before. */
+  /**
+   * Adds credit; a negative `amount` removes credit. Idempotent: the same key grants once per account. @returns false
+   * if the key was already granted.
+   * @throws RangeError for an account that is not `user:<id>` or `organization:<id>`, whose credit could never be spent.
+   */
   grant(
     grant: { account: string; amount: number; key: string; reason: string },
     options?: CallOptions,
   ): Promise<boolean>;
-  /** An account's history, newest first. `before` is an entry's id. */
+  /** Returns the account's history, newest first. `before` is an entry id. */
   entries(
     account: string,
     page: { limit: number; before?: string },
     options?: CallOptions,
   ): Promise<readonly LedgerEntry[]>;
-  /** Paid calls, newest first. */
+  /** Returns paid calls, newest first. */
   charges(filter: ChargeFilter, limit: number, options?: CallOptions): Promise<readonly Charge[]>;
-  /** Sum of settled charges since an instant. */
+  /** Returns the sum of settled charges since `since` (epoch milliseconds). */
   spent(filter: ChargeFilter, since: number, options?: CallOptions): Promise<number>;
-  /** What counts against a cap now: charged plus held. */
+  /**
+   * Adds up settled charges, for reports, in the order of the groups. Optional: without it, usage reports are not part of
+   * the API.
+   */
+  sumCharges?(query: UsageQuery, options?: CallOptions): Promise<readonly UsageSum[]>;
+  /**
+   * Returns the entries of one account, or of all, in the order of their positions. A reader that passes the last position as
+   * `after` gets every entry exactly once, also those that concurrent calls in other processes add meanwhile. Optional:
+   * without it, exports are not part of the API.
+   */
+  exportEntries?(
+    page: { readonly account?: string; readonly after: number; readonly limit: number },
+    options?: CallOptions,
+  ): Promise<readonly ExportedEntry[]>;
+  /** Returns the state of each cap of `caps`, in the given order. */
+  capUsage(capIds: readonly string[], options?: CallOptions): Promise<readonly CapUsage[]>;
+  /** Returns the used amount of a `cap`: charged plus held. */
   capUsed(capId: string, options?: CallOptions): Promise<number>;
-  /** Releases holds whose expiry has passed. @returns how many. Safe to run anywhere, any time. */
+  /** Releases expired holds. @returns their number. Safe to run in any process at any time. */
   sweep(options?: CallOptions): Promise<number>;
 }

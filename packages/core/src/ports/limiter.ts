@@ -1,39 +1,47 @@
 import type { CallOptions } from './options.ts';
 
-/** A fixed window, opened by the first request in it. */
+/** A fixed window. The first request opens it. */
 export interface RateWindow {
   readonly name: string;
-  /** Requests per window, 1 or more. */
+  /** Maximum requests per window, 1 or more. */
   readonly limit: number;
   readonly lengthMs: number;
 }
 
+/** The state of one window of one key. */
 export interface WindowState {
   readonly name: string;
   readonly limit: number;
   readonly remaining: number;
-  /** Epoch milliseconds. For a window not yet open: when it would end if opened now. */
+  /** Epoch milliseconds. For a window that is not open: its end if it opened now. */
   readonly resetAt: number;
 }
 
+/** Whether a call may pass, and the state of its windows. */
 export interface RateDecision {
   readonly allowed: boolean;
-  /** The window that refused: the first exhausted one in the order asked. Only when refused. */
+  /** The first exhausted window, in the order of the call. Present only if `allowed` is false. */
   readonly refusedBy?: WindowState;
-  /** In the order asked. */
+  /** In the order of the call. */
   readonly windows: readonly WindowState[];
 }
 
-/** Exact under concurrency: of parallel takers exactly `limit` pass per window, in all processes that share it. */
+/**
+ * Limits request rates exactly under concurrency: exactly `limit` calls per window pass, across all processes that
+ * share the limiter.
+ */
 export interface RateLimiter {
-  /** Takes one slot from every window or from none, in one atomic step. `now` is the caller's clock; a shared implementation may use its server's. */
+  /**
+   * Takes one slot from every window or from none, atomically. `now` is the caller's clock, in epoch milliseconds; a
+   * shared implementation may use the clock of its server.
+   */
   take(
     key: string,
     windows: readonly RateWindow[],
     now: number,
     options?: CallOptions,
   ): Promise<RateDecision>;
-  /** Looks without taking. */
+  /** Returns the state of the windows without taking a slot. */
   peek(
     key: string,
     windows: readonly RateWindow[],

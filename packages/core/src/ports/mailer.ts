@@ -1,5 +1,6 @@
 import type { CallOptions } from './options.ts';
 
+/** One e-mail to one address, as text and as HTML. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
@@ -7,7 +8,8 @@ export interface Mail {
   readonly html: string;
 }
 
+/** Sends e-mail, such as one-time codes. */
 export interface Mailer {
-  /** Resolves when the mail was accepted for delivery; rejects when it was not. */
+  /** Resolves when the mail is accepted for delivery; rejects otherwise. */
   send(mail: Mail, options?: CallOptions): Promise<void>;
 }

@@ -1,27 +1,28 @@
 import type { CallOptions } from './options.ts';
 
-/** A file before anybody may use it. Its bytes no longer change. */
+/** An uploaded file before its release to users. Its bytes no longer change. */
 export interface FileToCheck {
-  /** As its owner calls it. */
+  /** The file name, as given by the owner. */
   readonly name: string;
-  /** As its owner declares it. */
+  /** The media type, as declared by the owner. */
   readonly mimeType: string;
   /** Bytes. */
   readonly size: number;
-  /** The bytes from `start` up to, not including, `end`; fewer where the file ends. */
+  /** Returns the bytes from `start` (inclusive) to `end` (exclusive), or fewer at the end of the file. */
   read(start: number, end: number): Promise<Uint8Array>;
-  /** All of them, as they come. Can be read again and again. */
+  /** Streams all bytes. Can be called more than once. */
   stream(): AsyncIterable<Uint8Array>;
 }
 
+/** The decision about a file. */
 export type Verdict =
   | { readonly isClean: true }
-  /** The reason is for operators; callers never see it. */
+  /** The reason is for operators; clients never see it. */
   | { readonly isClean: false; readonly reason: string };
 
 /**
- * Decides whether a file may be used. Rejects when it cannot tell: it is asked again then, and the file is blocked when
- * that has happened three times. The same file may be checked more than once, and several at a time.
+ * Decides whether a file may be used. `check` rejects if it cannot decide: the service retries, and blocks the file
+ * after three failures. The same file may be checked more than once, and checks may be concurrent.
  */
 export interface Moderator {
   check(file: FileToCheck, options?: CallOptions): Promise<Verdict>;

@@ -1,5 +1,6 @@
 import type { CallOptions } from './options.ts';
 
+/** An object without its bytes; `size` is in bytes. */
 export interface ObjectInfo {
   readonly key: string;
   readonly size: number;
@@ -8,11 +9,16 @@ export interface ObjectInfo {
   readonly etag: string;
 }
 
+/** An object with its bytes, or with the requested range of them. */
 export interface ObjectContent extends ObjectInfo {
-  /** The bytes asked for. Must be read or returned; leaving it open may hold a connection. */
+  /**
+   * The requested bytes. The caller must read them to the end or end the iteration (`return`); an open body may hold
+   * a connection.
+   */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** A permission to upload one object until `expiresAt`, in epoch milliseconds. */
 export interface SignedUpload {
   readonly url: string;
   /** Headers (PUT) that the uploader must send, or form fields (POST) that must precede the `file` part. */
@@ -20,7 +26,8 @@ export interface SignedUpload {
   readonly expiresAt: number;
 }
 
-export interface UploadTerms {
+/** The object that a signed URL may write. */
+export interface UploadOptions {
   readonly key: string;
   readonly contentType: string;
   /** Exact size in bytes. */
@@ -29,24 +36,25 @@ export interface UploadTerms {
   readonly expiresAt: number;
 }
 
-export interface DownloadTerms {
+/** How a signed URL serves its object. */
+export interface DownloadOptions {
   /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** In place of the object's own. */
+  /** Replaces the content type of the object. */
   readonly contentType?: string;
-  /** Makes browsers save the bytes under this name: see `attachmentDisposition`. */
+  /** File name for `Content-Disposition: attachment`; see `attachmentDisposition`. */
   readonly attachment?: string;
 }
 
 /**
- * Bytes by key. Keys are ours (`[a-z0-9/_-]`, no names of users in them). Writes are all or nothing: a reader sees the
- * old object or the new one, never a part.
+ * Stores bytes by key. The service creates the keys (`[a-z0-9/_-]`, without user input). Writes are atomic: a reader
+ * sees the old object or the new one, never a part.
  *
- * A store that others can reach signs links to itself. For one that lacks the three verbs for that, the api serves the
- * bytes at signed paths of its own.
+ * A store that clients can reach directly signs URLs (`signPut`, `signPost`, `signGet`). Without these methods, the
+ * API serves the bytes at signed paths of its own.
  */
 export interface ObjectStore {
-  /** Rejects, the old object untouched, when the body fails or is not of the announced size. */
+  /** Writes an object. Rejects, and keeps the old object, if the body fails or differs from the declared size. */
   put(
     key: string,
     body: Uint8Array | AsyncIterable<Uint8Array>,
@@ -54,8 +62,8 @@ export interface ObjectStore {
     options?: CallOptions,
   ): Promise<ObjectInfo>;
   /**
-   * `range` counts bytes, both ends inclusive; an end behind the object is its last byte.
-   * Rejects with a `RangeError` when it starts behind the object. @returns undefined for an unknown key.
+   * `range` is in bytes, both ends inclusive; an end after the last byte means the last byte. Rejects with a
+   * `RangeError` if the range starts after the last byte. @returns undefined for an unknown key.
    */
   get(
     key: string,
@@ -63,12 +71,15 @@ export interface ObjectStore {
     options?: CallOptions,
   ): Promise<ObjectContent | undefined>;
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
-  /** Removing an unknown key is no error. */
+  /** Deletes an object. An unknown key is not an error. */
   remove(key: string, options?: CallOptions): Promise<void>;
-  /** Whoever has the link can write this object, once or several times, until it ends: with exactly this size and type. */
-  signPut?(terms: UploadTerms): Promise<SignedUpload>;
-  /** As `signPut`, for forms. */
-  signPost?(terms: UploadTerms): Promise<SignedUpload>;
-  /** @returns undefined when the store cannot sign. */
-  signGet?(key: string, terms: DownloadTerms): Promise<string | undefined>;
+  /**
+   * Signs a URL for upload. The holder of the URL can write this object, once or several times, until it expires,
+   * with exactly this size and type.
+   */
+  signPut?(options: UploadOptions): Promise<SignedUpload>;
+  /** Like `signPut`, for HTML form uploads. */
+  signPost?(options: UploadOptions): Promise<SignedUpload>;
+  /** Signs a URL for download. @returns undefined if the store cannot sign. */
+  signGet?(key: string, options: DownloadOptions): Promise<string | undefined>;
 }

@@ -1,5 +1,8 @@
-/** The last argument of every port call that may take a while. */
+/** The last argument of every asynchronous port call. */
 export interface CallOptions {
-  /** Aborted when nobody waits for the answer any more. A port may ignore it, but must never half-apply a write because of it. */
+  /**
+   * Aborted when the result is no longer needed. A port may ignore it, but must never apply a write partially because
+   * of it.
+   */
   readonly signal?: AbortSignal;
 }

@@ -1,6 +1,6 @@
 import type { CallOptions } from './options.ts';
 
-/** What a stored value may be made of: JSON, nothing else. Times are epoch milliseconds. */
+/** A stored value: JSON only. Times are epoch milliseconds. */
 export type Json =
   | string
   | number
@@ -9,41 +9,78 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** Every record has an id of 24 lower-case hexadecimal characters, or another key that its collection chooses. */
+/**
+ * Every record has an `id`: 24 lower-case hexadecimal characters, or a key in a format that its collection defines.
+ */
 export interface StoredRecord {
   readonly id: string;
 }
 
-/** How a queried field is kept. `list` is an array of strings that is asked with `has`. */
+/** The column type of a queried field. `list` is an array of strings; query it with `has`. */
 export type ColumnType = 'text' | 'integer' | 'boolean' | 'list';
 
 /**
- * A collection as data: a storage engine makes real columns, unique rules and indexes from it. Only fields named in
- * `columns` may appear in filters, orders, guards and deltas; all other fields just travel with the record.
+ * Describes a collection as data. A storage engine creates columns, unique constraints and indexes from it. Only the
+ * fields in `columns` may appear in filters, orders, guards and deltas; an engine stores all other fields without
+ * looking at them.
  */
 export interface CollectionDefinition<R extends StoredRecord> {
   readonly name: string;
   readonly columns: { readonly [K in Exclude<keyof R, 'id'> & string]?: ColumnType };
-  /** No two records agree in all fields of a rule; a null or absent field agrees with nothing. */
+  /**
+   * Unique constraints: no two records have equal values in all fields of one constraint. A null or absent field
+   * equals nothing.
+   */
   readonly unique: readonly (readonly (keyof R & string)[])[];
-  /** Field lists that lists are asked by; `id` is appended as the tie-break. */
+  /** The fields of each index, in order. The engine appends `id` as the tie-break. */
   readonly indexes: readonly (readonly (keyof R & string)[])[];
+  /** Whether a field is a secret, or a hash of one. Exports for users leave out secrets. */
+  readonly secretFields?: SecretFields<R>;
   /** Phantom: carries the record type. */
   readonly record?: R;
 }
 
-/** A definition without its record type: what an engine needs to know of any collection. */
+/** `code` includes one-time codes and invites. */
+const SECRET_WORDS = ['secret', 'hash', 'sealed', 'token', 'password', 'code'] as const;
+
+/** Whether the name of a text field suggests a secret. Other fields can be secret too. */
+export function suggestsSecret(field: string): boolean {
+  return SECRET_WORDS.some((word) => field.toLowerCase().includes(word));
+}
+
+/** The text fields of a record whose names suggest a secret. */
+type SuspectFields<R> = {
+  [K in keyof R & string]-?: Extract<R[K], string> extends never
+    ? never
+    : Lowercase<K> extends `${string}${(typeof SECRET_WORDS)[number]}${string}`
+      ? K
+      : never;
+}[keyof R & string];
+
+/** A declaration for every text field whose name suggests a secret; others are optional. */
+type SecretFields<R> = { readonly [K in SuspectFields<R>]: boolean } & {
+  readonly [K in keyof R & string]?: boolean;
+};
+
+/** Requires `secretFields` where a name suggests a secret, so that it cannot be forgotten. */
+type WithSecretFields<R> = [SuspectFields<R>] extends [never]
+  ? unknown
+  : { readonly secretFields: SecretFields<R> };
+
+/** A definition without its record type, as an engine uses it. */
 export interface CollectionShape {
   readonly name: string;
   readonly columns: Readonly<Record<string, ColumnType | undefined>>;
   readonly unique: readonly (readonly string[])[];
   readonly indexes: readonly (readonly string[])[];
+  readonly secretFields?: Readonly<Record<string, boolean | undefined>>;
 }
 
 /**
- * One field's condition. A bare value means equality; `null` also matches an absent field, and so does `not` with any
- * value but null; no other condition does. A condition that is `undefined` is refused, never left out: a missing owner
- * would show everybody's records. Text is compared by code point; `contains` ignores case at least within ASCII.
+ * The condition on one field. A bare value means equality. `null` matches an absent field, and so does `not` with any
+ * value except null; no other condition matches an absent field. An `undefined` condition is an error: if it were
+ * ignored, a missing owner would expose the records of all users. Text is compared by code point; `contains` ignores
+ * case at least for ASCII letters.
  */
 export type Condition<V> =
   | V
@@ -51,68 +88,83 @@ export type Condition<V> =
   | { readonly in: readonly NonNullable<V>[] }
   | { readonly not: V | null }
   | { readonly lt?: V; readonly lte?: V; readonly gt?: V; readonly gte?: V }
-  /** Case-insensitive substring of a text field. */
+  /** Matches a case-insensitive substring of a text field. */
   | { readonly contains: string }
-  /** Membership in a `list` field. */
+  /** Matches a `list` field that contains this value. */
   | { readonly has: string };
 
-/** Fields are combined by "and"; `anyOf` adds alternatives of which one must hold. */
+/** All fields must match (AND). If `anyOf` is given, at least one of its filters must match too (OR). */
 export type Filter<R> = { readonly [K in keyof R & string]?: Condition<Exclude<R[K], undefined>> } & {
   readonly anyOf?: readonly Filter<R>[];
 };
 
+/** Order, position and number of the records to return. */
 export interface FindOptions<R> extends CallOptions {
-  /** Ordered by this field, which every record should have, then by id in the same direction. Default: id, ascending. */
+  /**
+   * Sorts by this field, then by id in the same direction. Every record should have the field. Default: id,
+   * ascending.
+   */
   readonly order?: { readonly field: keyof R & string; readonly direction: 'asc' | 'desc' };
-  /** Only what comes behind this place in the order. */
+  /**
+   * Returns only records after this position in the order: the order field's value and the id of the last record before.
+   * When records are ordered by id, `value` is ignored.
+   */
   readonly after?: { readonly value: string | number; readonly id: string };
-  /** Skips so many records. For paged lists; cursors use `after`. */
+  /** Skips this number of records. Use it for page numbers; cursors use `after`. */
   readonly offset?: number;
-  /** At most so many records, 1..1000. Default 1000. */
+  /** Maximum number of records, 1 to 1,000. Default 1,000. */
   readonly limit?: number;
 }
 
-/** Counters to move: whole numbers, positive or negative. An absent field counts as 0. */
+/** Increments by field: whole numbers, positive or negative. An absent field counts as 0. */
 export type Deltas<R> = { readonly [K in keyof R & string]?: number };
 
-/** Changes to a record. A field set to `undefined` is removed. */
+/** Fields to replace. `undefined` removes the field. */
 export type Patch<R> = { readonly [K in Exclude<keyof R, 'id'> & string]?: R[K] | undefined };
 
 /**
- * Seven verbs over one kind of record. Each call is atomic by itself: of any number of concurrent guarded writes on one
- * record, each sees the outcome of the one before, in every process that shares the engine.
+ * Seven operations on one kind of record. Each call is atomic: concurrent guarded writes to one record are
+ * serialized, across all processes that share the engine.
  *
- * Guards carry the owner: another user's record answers like an unknown one.
+ * A guard is a filter that the record must match. Guards contain the owner, so that a record of another user behaves
+ * like an unknown id. All methods reject with `StorageUnavailable` when the engine is unreachable or does not answer
+ * in time.
  */
 export interface Collection<R extends StoredRecord> {
-  /** The record, when it exists and the guard holds. */
+  /** Returns the record, or `undefined` if the id is unknown or the guard does not match. */
   get(id: string, guard?: Filter<R>, options?: CallOptions): Promise<R | undefined>;
   find(filter: Filter<R>, options?: FindOptions<R>): Promise<readonly R[]>;
   count(filter: Filter<R>, options?: CallOptions): Promise<number>;
-  /** @returns false, and nothing written, when the id or a unique rule is already taken. */
+  /** @returns false, without writing, if the id exists or a unique constraint is violated. */
   insert(record: R, options?: CallOptions): Promise<boolean>;
   /**
-   * Replaces the named fields in one step. @returns the record after the change; undefined when id or guard did not match.
-   * Rejects with `UniqueViolation`, nothing changed, when another record has the unique value.
+   * Replaces the given fields atomically. @returns the record after the change, or undefined if id or guard did not
+   * match. Rejects with `UniqueViolation`, without writing, if another record has the unique value.
    */
   update(id: string, patch: Patch<R>, guard?: Filter<R>, options?: CallOptions): Promise<R | undefined>;
-  /** Moves counters in one step, guard checked against the values before. @returns as `update`. */
+  /**
+   * Increments counters atomically. The guard is checked against the values before the change. @returns the same as
+   * `update`.
+   */
   add(id: string, deltas: Deltas<R>, guard?: Filter<R>, options?: CallOptions): Promise<R | undefined>;
-  /** Removes the record and hands it over: of concurrent takers exactly one gets it. */
+  /**
+   * Deletes the record and returns it. Exactly one of several concurrent callers gets it; the others get `undefined`.
+   */
   take(id: string, guard?: Filter<R>, options?: CallOptions): Promise<R | undefined>;
 }
 
-/** Where records live. One generic port: an implementer writes seven verbs once. */
+/** Stores records. The port is generic: an implementation provides the seven operations of `Collection` once. */
 export interface Store {
   collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R>;
   /**
-   * Runs `work` with a store whose writes become visible together, or not at all when `work` rejects. `work` may be run
-   * again after a serialization conflict, so it must have no other effects. Transactions don't nest.
+   * Runs `work` in a transaction: all of its writes become visible together, or none if `work` rejects. After a
+   * serialization conflict `work` runs again, so it must have no other side effects. Transactions do not nest.
+   * @returns the value of `work`.
    */
   transaction<T>(work: (store: Store) => Promise<T>, options?: CallOptions): Promise<T>;
 }
 
-/** A change would make two records agree in a unique rule. */
+/** The write would violate a unique constraint. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';
 
@@ -121,24 +173,24 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** Told by name, not by class: the ESM and CommonJS builds of this module may both be loaded. */
+/** Compares the name, not the class: the ESM and CommonJS builds of this module may both be loaded. */
 export function isUniqueViolation(error: unknown): error is UniqueViolation {
   return error instanceof Error && error.name === 'UniqueViolation';
 }
 
-/** Writes a collection down, checking its field names against the record type. */
+/** Defines a collection and checks its field names against the record type. */
 export function defineCollection<R extends StoredRecord>(
-  definition: CollectionDefinition<R>,
+  definition: CollectionDefinition<R> & WithSecretFields<R>,
 ): CollectionDefinition<R> {
   return definition;
 }
 
-/** The engine cannot be reached, or did not answer in time. The call may or may not have taken effect. */
+/** The engine is unreachable or did not answer in time. The call may or may not have taken effect. */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
 }
 
-/** Told by name: the ESM and CommonJS builds of this module may both be loaded. */
+/** Compares the name, not the class: the ESM and CommonJS builds of this module may both be loaded. */
 export function isStorageUnavailable(error: unknown): boolean {
   return error instanceof Error && error.name === 'StorageUnavailable';
 }

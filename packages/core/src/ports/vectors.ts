@@ -1,58 +1,61 @@
 import type { CallOptions } from './options.ts';
 
-/** A piece of a file that can be found. */
+/** A searchable part of a file. */
 export interface Chunk {
   readonly id: string;
   readonly lakeId: string;
   readonly fileId: string;
-  /** Where in its file, from 0. */
+  /** Index within the file, from 0. */
   readonly place: number;
   readonly text: string;
   readonly tags: readonly string[];
 }
 
+/** A chunk with what searches use. */
 export interface IndexedChunk extends Chunk {
-  /** What it means, of any length. Only its direction counts; kept as 32-bit floats. */
+  /** The embedding, of any length. Only its direction matters; stored as 32-bit floats. */
   readonly vector: readonly number[];
-  /** What it can be found by, word for word: distinct, lower case. */
+  /** Search terms for `matching`: distinct, lower case. */
   readonly words: readonly string[];
 }
 
+/** A chunk that a search returned. */
 export interface FoundChunk extends Chunk {
-  /** The cosine of the angle to the wanted vector: -1..1, 1 is nearest. */
+  /** Cosine similarity to the query vector: -1 to 1; 1 is nearest. */
   readonly score: number;
 }
 
-/** Where to look. A chunk must be in one of the lakes, and fit each other list that is given. */
+/** Limits a search. A chunk must be in one of the lakes and match each other list that is given. */
 export interface ChunkScope {
   readonly lakeIds: readonly string[];
   readonly fileIds?: readonly string[];
-  /** At least one of these. */
+  /** The chunk must have at least one of these tags. */
   readonly tags?: readonly string[];
 }
 
-/** What to take away or count: a file of a lake, or all of the lake. */
+/** Selects the chunks of one file of a lake, or of the whole lake. */
 export interface ChunkGroup {
   readonly lakeId: string;
   readonly fileId?: string;
 }
 
 /**
- * Chunks of texts, found by what they mean and by the words in them. Only chunks whose vectors are as long as the wanted
- * one can be compared; others stay out.
+ * Stores text chunks and searches them by meaning and by words. A search ignores chunks whose vector length differs
+ * from the query vector.
  */
 export interface VectorIndex {
   /**
-   * Adds chunks, and replaces those that have the same ids: all of one call or none, whatever else writes meanwhile. Once
-   * it has resolved every search sees them, in every process that shares the engine.
-   * Rejects with a `RangeError`, nothing written, when a vector is empty, all zeros or not of finite numbers.
+   * Adds chunks and replaces chunks with the same ids, atomically per call. After it resolves, every search sees
+   * them, in all processes that share the engine. Rejects with a `RangeError`, without writing, if a vector is empty,
+   * all zeros or not finite.
    */
   upsert(chunks: readonly IndexedChunk[], options?: CallOptions): Promise<void>;
-  /** Once it has resolved no search sees what was there before. Removing what is not there is no error. */
+  /** Removes chunks. After it resolves, no search finds them. An unknown group is not an error. */
   remove(group: ChunkGroup, options?: CallOptions): Promise<void>;
   /**
-   * The nearest ones, nearest first, equally near ones by id. Each chunk is seen as it was or as it is, never a mixture. An
-   * engine may look at a part of a large lake only, and so miss one that is about as near as the last one found.
+   * Returns the nearest chunks, nearest first, ties by id. A search sees each chunk before or after a concurrent
+   * write, never a mixture. An engine may search approximately, and so miss a chunk that is about as near as the last
+   * result.
    */
   nearest(
     want: {
@@ -60,17 +63,17 @@ export interface VectorIndex {
       readonly vector: readonly number[];
       /** 1 or more. */
       readonly limit: number;
-      /** Nothing below it. Default -1. */
+      /** Minimum score of a result. Default -1. */
       readonly minScore?: number;
     },
     options?: CallOptions,
   ): Promise<readonly FoundChunk[]>;
-  /** Those that hold at least one of the words: who holds more of them comes first, of equals by id. */
+  /** Returns chunks that contain at least one of the words: most matching words first, ties by id. */
   matching(
     want: {
       readonly scope: ChunkScope;
       readonly words: readonly string[];
-      /** What their score is told against. */
+      /** The query vector, for `score`. */
       readonly vector: readonly number[];
       readonly limit: number;
     },
@@ -80,26 +83,26 @@ export interface VectorIndex {
 }
 
 /**
- * The direction alone, as 32-bit floats: two of them are compared by adding up products.
- * @throws RangeError when there is no direction.
+ * Normalizes a vector to length 1, as 32-bit floats, so that the cosine is a dot product.
+ * @throws RangeError if the vector is empty, all zeros or not finite.
  */
 export function toDirection(vector: readonly number[]): Float32Array {
   if (!hasDirection(vector)) throw new RangeError('a vector must have finite numbers, and not only zeros');
-  const length = lengthOf(vector);
+  const length = getLength(vector);
   return Float32Array.from(vector, (value) => value / length);
 }
 
-/** A model may have nothing to say of a text, such as of one without a word. */
+/** Whether a vector has a usable direction. A model may return zeros, for example for a text without words. */
 export function hasDirection(vector: readonly number[]): boolean {
-  const length = lengthOf(vector);
+  const length = getLength(vector);
   return length > 0 && length < Number.POSITIVE_INFINITY;
 }
 
-function lengthOf(vector: readonly number[]): number {
+function getLength(vector: readonly number[]): number {
   return Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
 }
 
-/** The cosine of two directions of one length. */
+/** The cosine of two vectors from `toDirection` of equal length, clamped to -1..1. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);

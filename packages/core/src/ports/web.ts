@@ -1,24 +1,29 @@
 import type { Media } from './media.ts';
 import type { CallOptions } from './options.ts';
 
+/** One result of a web search. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
 }
 
-/** A page as text, or a part of it. */
+/** The text of a page, or a part of it. */
 export interface WebPage {
-  /** Where it was found in the end, redirects followed. */
+  /** The final URL after redirects. */
   readonly url: string;
   readonly title: string | null;
   readonly text: string;
-  /** Characters skipped at its front. */
+  /** Start of this part, in characters. */
   readonly offset: number;
-  /** Where the next part begins; null at the end. */
+  /** Start of the next part; null at the end of the page. */
   readonly nextOffset: number | null;
 }
 
+/**
+ * The current weather: degrees and wind speed in the units of `units` (imperial: Fahrenheit and miles per hour;
+ * metric: Celsius and kilometers per hour).
+ */
 export interface Weather {
   readonly description: string;
   readonly temperature: number;
@@ -30,19 +35,17 @@ export interface Weather {
 }
 
 /**
- * The world outside. Each member may be missing: its tool then says that it is not configured. All reject with a
- * `WebToolError`. Fetching never touches private, loopback or link-local addresses, after redirects too.
+ * Access to the web for tools. Every member is optional; without it, its tool reports that it is not configured. All
+ * members reject with a `WebToolError`. SSRF protection: an implementation never connects to private, loopback or
+ * link-local addresses, also after redirects.
  */
 export interface WebTools {
   search?(query: string, count: number, options?: CallOptions): Promise<readonly SearchHit[]>;
   fetchPage?(url: string, offset: number, options?: CallOptions): Promise<WebPage>;
-  /**
-   * A file as it is, whole.
-   * @param terms what its type must begin with, one of several, and how large it may be.
-   */
+  /** Downloads a complete file. @param limits `accept`: accepted media type prefixes; `maxBytes`: maximum size. */
   fetchFile?(
     url: string,
-    terms: { readonly accept: readonly string[]; readonly maxBytes: number },
+    limits: { readonly accept: readonly string[]; readonly maxBytes: number },
     options?: CallOptions,
   ): Promise<Media>;
   weather?(
@@ -52,6 +55,7 @@ export interface WebTools {
   ): Promise<Weather>;
 }
 
+/** The reason of a failure, as clients see it. */
 export type WebToolErrorKind =
   | 'INVALID_INPUT'
   | 'API_KEY_MISSING'
@@ -59,7 +63,10 @@ export type WebToolErrorKind =
   | 'RATE_LIMIT'
   | 'NETWORK_ERROR';
 
-/** Its message is for the caller: it names the fault, never a key, an address looked up, or the remote's own words. */
+/**
+ * The message is for the client: it describes the problem and never contains a key, a resolved IP address or text
+ * from the remote server.
+ */
 export class WebToolError extends Error {
   override readonly name = 'WebToolError';
   readonly kind: WebToolErrorKind;
@@ -69,7 +76,7 @@ export class WebToolError extends Error {
   }
 }
 
-/** Told by name: the ESM and CommonJS builds of this module may both be loaded. */
+/** Compares the name, not the class: the ESM and CommonJS builds of this module may both be loaded. */
 export function isWebToolError(error: unknown): error is WebToolError {
   return error instanceof Error && error.name === 'WebToolError' && 'kind' in error;
 }

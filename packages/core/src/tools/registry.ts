@@ -1,84 +1,87 @@
-import type { AgentCard } from '../agents/events.ts';
-import type { Payer } from '../call.ts';
+import type { AgentCard } from '../contract/agent-card.ts';
+import type { Payer } from '../contract/call.ts';
 import type { ToolSchema } from '../ports/models.ts';
 import type { Json } from '../ports/store.ts';
 
-/** Who a turn's tools are for. */
+/** The user and the session that the tools of a turn are for. */
 export interface ToolScope {
   readonly userId: string;
   readonly sessionId: string;
-  /** Who pays for what a tool spends. */
+  /** The payer of paid tools. */
   readonly payer: Payer;
-  /** The turn has to do with agents: they may be brought in. */
+  /** True: the turn may consult agents. */
   readonly agents?: true;
 }
 
-/** A tool as a turn may offer it to its model. */
+/** A tool that a turn can offer to its model. */
 export interface ToolOffer {
-  /** What callers name it by. */
+  /** The id that clients use. */
   readonly id: string;
   readonly schema: ToolSchema;
   /**
-   * `default`: part of the set that `enableTools` brings. `automatic`: the server adds it to a turn with tools by itself,
-   * unless that is suppressed. `requested`: only when its id is named.
+   * `default`: part of the default set of `enableTools`. `automatic`: added to every turn with tools, unless
+   * suppressed. `requested`: only if the request names its id.
    */
   readonly offered: 'default' | 'automatic' | 'requested';
   /**
-   * It changes something outside this service or spends there, and is used only with approval: of a request that names
-   * it, or in a turn of the session that does. An agent's run that needs it unapproved ends.
+   * True: the tool has external side effects or costs and needs approval: the request or the session must name it. An
+   * agent run that needs it without approval ends.
    */
   readonly gated?: boolean;
 }
 
-/** What a model asks for. */
+/** A tool call of a model. */
 export interface ToolCall {
   /** The tool's id. */
   readonly tool: string;
-  /** As the model wrote it; not yet checked against the tool's schema. */
+  /** The input from the model, before validation. */
   readonly input: unknown;
 }
 
+/** What a tool knows about the call: user, session, payer, and when to stop. */
 export interface ToolContext extends ToolScope {
-  /** The quest, and the place of the call in it: the same after a restart, so that a tool can tell a repeated call. */
+  /** The quest and the index of the call: stable after a restart, so a tool can use it as an idempotency key. */
   readonly callKey: string;
   readonly requestId: string;
+  /** Aborts when the work stops. */
   readonly signal: AbortSignal;
   /**
-   * Has an agent do something within this turn, by the turn's model, paid for by its quest. Absent where that is not
-   * possible: an agent at work asks no other one. Rejects with an `ApiError` when the model or the credit is not there.
-   * @returns what the agent said.
+   * Consults an agent within this turn, with the turn's model and at the expense of its quest. Absent if not
+   * possible: an agent cannot consult another agent. Rejects with an `ApiError` if the model or the credit is
+   * missing. @returns the text of the agent.
    */
   readonly consult?: (consultation: Consultation) => Promise<string>;
 }
 
-/** What an agent is given to do. */
+/** The task for an agent. */
 export interface Consultation {
   readonly agent: AgentCard;
-  /** Who the agent is. */
+  /** The description of the agent. */
   readonly system: string;
   readonly task: string;
-  /** Of the turn's tools, those the agent may use. */
+  /** The tools of the turn that the agent can use. */
   mayUse(tool: string): boolean;
 }
 
+/** The result of a tool call. Create it with `answered` or `failed`. */
 export interface ToolResult {
-  /** What the model is told. */
+  /** The text for the model. */
   readonly content: string;
-  /** What the client is shown. */
+  /** The content for the client. */
   readonly payload?: { readonly type: string; readonly payload?: Json };
   readonly isError: boolean;
-  /** Ids of tools that this turn may use from now on, beside those it was offered. Never one that needs approval. */
+  /** Ids of additional tools for the rest of this turn. Tools that need approval are not allowed. */
   readonly unlocks?: readonly string[];
 }
 
-/** The tools there are. Asked on the way of a request: quick, and without a promise where none is needed. */
+/** Provides tools. Called during requests: must be fast, and should return synchronously if possible. */
 export interface ToolRegistry {
-  /** All that this caller's turns may be offered. */
+  /** Lists all tools that are available to this caller. */
   list(scope: ToolScope): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
-  /** @returns undefined for an id that is unknown to this caller. */
+  /** Finds a tool by id. @returns undefined for an id that is unknown to this caller. */
   find(id: string, scope: ToolScope): ToolOffer | undefined | Promise<ToolOffer | undefined>;
-  /** `smart`: those of the list that fit what was said. */
+  /** Smart selection: returns the tools of the list that match the message. */
   select(message: string, scope: ToolScope): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
-  /** Runs one call. A failure of the tool is a result with `isError`; rejecting counts as one too. */
+  /** Runs one call. Return a failure of the tool as a result with `isError`; a rejection is treated the same. */
   run(call: ToolCall, context: ToolContext): Promise<ToolResult>;
 }

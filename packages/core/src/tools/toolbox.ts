@@ -1,10 +1,7 @@
 import type { ToolOffer, ToolRegistry, ToolScope } from './registry.ts';
 import type { Tool } from './tool.ts';
 
-/**
- * A registry of fixed tools.
- * @throws RangeError when two tools have the same id.
- */
+/** Creates a registry of fixed tools. @throws RangeError if two tools have the same id. */
 export function createToolbox(tools: readonly Tool[]): ToolRegistry {
   const byId = new Map(tools.map((tool) => [tool.offer.id, tool]));
   if (byId.size < tools.length) throw new RangeError('two tools have the same id');
@@ -23,9 +20,8 @@ export function createToolbox(tools: readonly Tool[]): ToolRegistry {
 }
 
 /**
- * Several registries as one. Where two know an id, the first one's tool is meant. One that cannot say what it has is as if
- * it had nothing: the others' tools stay.
- * @param onError told why. Default: nobody.
+ * Combines registries. If two registries have the same tool id, the first one is used. A registry that fails is
+ * treated as empty. @param onError called with the failure. Default: the failure is ignored.
  */
 export function joinToolRegistries(
   registries: readonly ToolRegistry[],
@@ -35,7 +31,7 @@ export function joinToolRegistries(
   const [only] = sheltered;
   if (only !== undefined && sheltered.length === 1) return only;
 
-  async function ownerOf(id: string, scope: ToolScope): Promise<ToolRegistry | undefined> {
+  async function getOwner(id: string, scope: ToolScope): Promise<ToolRegistry | undefined> {
     for (const registry of sheltered) if ((await registry.find(id, scope)) !== undefined) return registry;
     return undefined;
   }
@@ -51,10 +47,10 @@ export function joinToolRegistries(
 
   return {
     list: (scope) => collect((registry) => registry.list(scope)),
-    find: async (id, scope) => (await ownerOf(id, scope))?.find(id, scope),
+    find: async (id, scope) => (await getOwner(id, scope))?.find(id, scope),
     select: (message, scope) => collect((registry) => registry.select(message, scope)),
     async run(call, context) {
-      const owner = await ownerOf(call.tool, context);
+      const owner = await getOwner(call.tool, context);
       return owner === undefined
         ? { content: `There is no tool ${call.tool}.`, isError: true }
         : owner.run(call, context);

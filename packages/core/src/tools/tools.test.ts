@@ -1,10 +1,10 @@
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { evaluate } from './builtin/arithmetic.ts';
-import { drawingTools } from './builtin/drawing.ts';
-import { everydayTools } from './builtin/everyday.ts';
-import { webTools } from './builtin/web.ts';
+import { evaluate } from '../features/tools/builtin/arithmetic.ts';
+import { drawingTools } from '../features/tools/builtin/drawing.ts';
+import { everydayTools } from '../features/tools/builtin/everyday.ts';
+import { webTools } from '../features/tools/builtin/web.ts';
 import type { ToolContext, ToolRegistry } from './registry.ts';
 import { answered, defineTool } from './tool.ts';
 import { createToolbox, joinToolRegistries } from './toolbox.ts';
@@ -21,7 +21,7 @@ const toolbox = createToolbox([...everydayTools(services), ...drawingTools(), ..
 const run = (tool: string, input: unknown) => toolbox.run({ tool, input }, context);
 
 describe('calculator', () => {
-  it('computes what is written, with the usual precedence', () => {
+  it('computes an expression with the usual precedence', () => {
     const table: readonly [string, number][] = [
       ['1 + 2 * 3', 7],
       ['(1 + 2) * 3', 9],
@@ -37,7 +37,7 @@ describe('calculator', () => {
     expect(table.map(([expression]) => [expression, evaluate(expression)])).toEqual(table);
   });
 
-  it('runs nothing, and says why an expression has no value', async () => {
+  it('executes no code, and reports why an expression has no value', async () => {
     for (const expression of [
       '1 +',
       'process.exit()',
@@ -58,7 +58,7 @@ describe('calculator', () => {
 });
 
 describe('built-in tools', () => {
-  it('tell the time in a zone of choice', async () => {
+  it('return the time in a selected zone', async () => {
     const { content } = await run('current_datetime', { time_zone: 'Asia/Tokyo' });
     expect(JSON.parse(content)).toMatchObject({ utc: '2026-11-21T12:00:00.000Z', time_zone: 'Asia/Tokyo' });
     expect(content).toContain('21:00:00');
@@ -76,7 +76,7 @@ describe('built-in tools', () => {
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(150);
   });
 
-  it('hand diagrams and charts to the client, and only name them to the model', async () => {
+  it('return diagrams and charts to the client, and only their names to the model', async () => {
     expect(await run('create_diagram', { source: 'graph TD; A-->B' })).toEqual({
       content: 'The diagram is shown to the user.',
       payload: { type: 'mermaid', payload: { source: 'graph TD; A-->B' } },
@@ -90,7 +90,7 @@ describe('built-in tools', () => {
     });
   });
 
-  it('tell the model what is wrong with its arguments', async () => {
+  it('report invalid arguments to the model', async () => {
     expect(await run('create_chart', { kind: 'cake', x: '', series: [], data: [] })).toMatchObject({
       isError: true,
     });
@@ -101,7 +101,7 @@ describe('built-in tools', () => {
     });
   });
 
-  it('offer by the message what fits it, and the web only where it is configured', async () => {
+  it('are offered when they fit the message, and web tools only when configured', async () => {
     const ids = async (message: string) => (await toolbox.select(message, scope)).map(({ id }) => id);
     expect(await ids('roll two dice')).toEqual(['dice_roll']);
     expect(await ids('what is 3 * 4?')).toEqual(['calculator']);
@@ -110,8 +110,8 @@ describe('built-in tools', () => {
   });
 });
 
-describe('joined registries', () => {
-  it('answer as one, the first owner of an id first', async () => {
+describe('combined registries', () => {
+  it('use the first owner of an id', async () => {
     const tool = (id: string, says: string) =>
       defineTool({
         id,
@@ -134,7 +134,7 @@ describe('joined registries', () => {
     expect(() => createToolbox([tool('a', ''), tool('a', '')])).toThrow(RangeError);
   });
 
-  it('do without one that cannot say what it has, and tell why', async () => {
+  it('omit a registry that cannot list its tools, and report the reason', async () => {
     const steady = createToolbox([
       defineTool({
         id: 'steady',

@@ -1,5 +1,5 @@
-import type { ProviderErrorKind } from '@questline/core';
-import { record, text } from '../content/fields.ts';
+import type { ProviderErrorKind } from '@questline/core/ports';
+import { firstLabel, record, text } from '../content/fields.ts';
 import type { ErrorReading } from '../http/faults.ts';
 
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
@@ -10,13 +10,17 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   overloaded_error: 'overloaded',
   timeout_error: 'timeout',
   invalid_request_error: 'invalid_request',
+  not_found_error: 'invalid_request',
   request_too_large: 'invalid_request',
   api_error: 'failed',
 };
 
-/** The API has one type for all bad requests; only the words tell these apart. */
-const told: readonly (readonly [RegExp, ProviderErrorKind])[] = [
-  [/prompt is too long|exceed(s)? (the )?(context|maximum)|context (window|length|limit)/i, 'context_length'],
+/** The API has one type for all bad requests; only the message distinguishes these. */
+const byMessage: readonly (readonly [RegExp, ProviderErrorKind])[] = [
+  [
+    /prompt is too long|exceeds? (the )?context|context (window|length|limit)|too many tokens/i,
+    'context_length',
+  ],
   [/credit balance is too low/i, 'rejected_key'],
   [/content filter|usage polic/i, 'content_blocked'],
 ];
@@ -26,8 +30,8 @@ export function readAnthropicError(body: unknown): ErrorReading {
   const { type, message } = record(record(body).error);
   const words = text(message);
   let kind = kinds[String(type)];
-  if (kind === 'invalid_request') {
-    kind = told.find(([pattern]) => pattern.test(words ?? ''))?.[1] ?? kind;
+  if (type === 'invalid_request_error') {
+    kind = byMessage.find(([pattern]) => pattern.test(words ?? ''))?.[1] ?? kind;
   }
-  return { message: words, kind };
+  return { message: words, kind, code: firstLabel(type) };
 }

@@ -1,5 +1,5 @@
-import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
-import { text as textOf } from '../content/fields.ts';
+import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core/ports';
+import { text as getText } from '../content/fields.ts';
 import { finishPart } from '../content/finish.ts';
 import { TextTemplate } from '../content/text-template.ts';
 import { checkGathered, isJsonObject } from '../content/tool-arguments.ts';
@@ -42,6 +42,8 @@ interface MessageEvent {
 
 interface OpenBlock {
   readonly start: ContentBlock;
+  /** The index of the tool call in the answer, from 0. */
+  readonly call: number;
   /** Arguments, or a thought. */
   text: string;
   signature: string;
@@ -65,6 +67,7 @@ export class MessageDecoder implements EventDecoder {
   #model: string | undefined;
   #reason: FinishReason | undefined;
   #brokenCall = false;
+  #calls = 0;
 
   constructor(faults: Faults) {
     this.#faults = faults;
@@ -90,7 +93,7 @@ export class MessageDecoder implements EventDecoder {
         this.#stop(event.index ?? 0, parts);
         return false;
       case 'message_start':
-        this.#model = textOf(event.message?.model);
+        this.#model = getText(event.message?.model);
         this.#count(event.message?.usage, parts);
         return false;
       case 'message_delta':
@@ -103,20 +106,25 @@ export class MessageDecoder implements EventDecoder {
       case 'error':
         throw this.#faults.event(event);
       default:
-        // Pings, and what the protocol may add.
+        // Pings and unknown event types.
         return false;
     }
   }
 
   end(parts: ModelPart[]): void {
-    // Reason and final count come in one event: without it the answer is not whole.
+    // One event has the finish reason and the final usage: without it the answer is incomplete.
     this.#finish(parts);
   }
 
   #start({ index = 0, content_block: start }: MessageEvent, parts: ModelPart[]): void {
     if (start === undefined) return;
-    this.#blocks.set(index, { start, text: '', signature: '' });
+    this.#blocks.set(index, { start, call: this.#calls, text: '', signature: '' });
     if (start.type === 'text' && start.text) parts.push({ type: 'text', text: start.text });
+    if (start.type === 'tool_use') {
+      const { id = '', name = '' } = start;
+      parts.push({ type: 'tool_use_delta', index: this.#calls, id, name, arguments: '' });
+      this.#calls += 1;
+    }
   }
 
   #delta({ index = 0, delta }: MessageEvent, parts: ModelPart[]): void {
@@ -128,7 +136,11 @@ export class MessageDecoder implements EventDecoder {
     const block = this.#blocks.get(index);
     if (block === undefined) return;
     if (delta.type === 'input_json_delta') {
-      block.text += delta.partial_json ?? '';
+      const piece = delta.partial_json ?? '';
+      block.text += piece;
+      if (piece !== '' && block.start.type === 'tool_use') {
+        parts.push({ type: 'tool_use_delta', index: block.call, arguments: piece });
+      }
     } else if (delta.type === 'thinking_delta' && delta.thinking) {
       block.text += delta.thinking;
       parts.push({ type: 'thinking_delta', text: delta.thinking });
@@ -153,13 +165,13 @@ export class MessageDecoder implements EventDecoder {
   }
 
   #call({ id = '', name = '', input }: ContentBlock, text: string, parts: ModelPart[]): void {
-    // Without deltas the call is whole from the start, and mostly empty.
+    // Without deltas, the start event has the whole call, usually with empty arguments.
     const args = text === '' ? JSON.stringify(input ?? {}) : text;
     if (name === '' || !isJsonObject(args)) this.#brokenCall = true;
     else parts.push({ type: 'tool_use', id, name, arguments: args });
   }
 
-  /** Counts are those of the whole answer so far; an event may leave out what has not changed. */
+  /** Counts are cumulative; an event may omit unchanged ones. */
   #count(usage: MessageUsage | undefined, parts: ModelPart[]): void {
     if (usage === undefined) return;
     this.#usage = { ...this.#usage, ...usage };
@@ -170,10 +182,10 @@ export class MessageDecoder implements EventDecoder {
     if (this.#reason === undefined) {
       throw new ProviderError('failed', 'the stream ended before the answer was complete');
     }
-    // An answer cut short may end in half a call: the reason tells, and nobody can run it.
+    // A truncated answer may end in an incomplete call, which cannot be run; the finish reason says so.
     if (this.#brokenCall && this.#reason !== 'max_tokens') {
       throw new ProviderError(
-        'failed',
+        'malformed_answer',
         'a tool call without a name, or with arguments that are no JSON object',
       );
     }
@@ -181,7 +193,7 @@ export class MessageDecoder implements EventDecoder {
   }
 }
 
-/** The input excludes what the cache served or took; the output includes the thinking. */
+/** The input excludes cache reads and writes; the output includes the thinking. */
 function splitUsage(usage: MessageUsage): Usage {
   const reasoning = usage.output_tokens_details?.thinking_tokens ?? 0;
   return {
@@ -193,7 +205,7 @@ function splitUsage(usage: MessageUsage): Usage {
   };
 }
 
-/** The text of an event that is nothing but a piece of text. */
+/** The text of an event that contains only a text delta. */
 function plainText({ type, delta }: MessageEvent): string | undefined {
   return type === 'content_block_delta' && delta?.type === 'text_delta' && delta.text
     ? delta.text

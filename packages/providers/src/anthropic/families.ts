@@ -1,23 +1,33 @@
-/** What a model of Anthropic takes, told by its name; unknown names are taken for the oldest kind, newer ones for the newest. */
+/** Features of an Anthropic model, derived from its name. An unknown name counts as the oldest family, a newer version as the newest. */
 export interface ModelFamily {
-  /** Decides itself how much to think, guided by an effort. The others take a budget. */
+  /** Adaptive thinking with an effort level. Other models need a token budget. */
   readonly adaptiveThinking: boolean;
+  /** Thinking can be switched off. */
+  readonly optionalThinking: boolean;
   readonly effort: boolean;
-  readonly temperature: boolean;
-  /** Holds answers to a schema by itself. */
+  /** Takes temperature, top_p and top_k. */
+  readonly sampling: boolean;
+  /** Supports a forced tool call. */
+  readonly forcedTools: boolean;
+  /** Supports structured output by schema. */
   readonly schemas: boolean;
-  /** Refuses thoughts whose conversation has changed since, unless told to drop them. */
+  /**
+   * Refuses thoughts whose conversation has changed since, unless asked to drop them. Haiku 5.5 checks prefixes too, but
+   * dropping is not documented for it: it relies on blocks that go back in their order.
+   */
   readonly bindsThoughts: boolean;
 }
 
 /** @see https://platform.claude.com/docs/en/about-claude/models/overview */
-export function familyOf(model: string): ModelFamily {
+export function getFamily(model: string): ModelFamily {
   const generation5 = /claude-[a-z]+-([5-9]|\d\d)(?!\d)/.test(model);
   const adaptiveThinking = generation5 || /claude-(opus|sonnet)-4-[678](?!\d)/.test(model);
   return {
     adaptiveThinking,
+    optionalThinking: !/claude-((opus|sonnet)-5-5|fable-5)(?!\d)/.test(model),
     effort: adaptiveThinking || /claude-opus-4-5(?!\d)/.test(model),
-    temperature: !generation5 && !/claude-opus-4-[78](?!\d)/.test(model),
+    sampling: !generation5 && !/claude-opus-4-[78](?!\d)/.test(model),
+    forcedTools: !/claude-((opus|sonnet)-5-5|fable-5-[12])(?!\d)/.test(model),
     schemas: adaptiveThinking || /claude-(opus-4-[15]|(sonnet|haiku)-4-5)(?!\d)/.test(model),
     bindsThoughts: /claude-((opus|sonnet)-5-5|fable-5-[12])(?!\d)/.test(model),
   };

@@ -1,72 +1,108 @@
-import type { GenerateRequest, ModelContent } from '@questline/core';
+import type { GenerateRequest, ModelContent } from '@questline/core/ports';
+import { budgetWithin } from '../content/answer-room.ts';
 import { documentText, unsupported } from '../content/documents.ts';
-import { effortOf } from '../content/effort.ts';
+import { chooseEffort } from '../content/effort.ts';
 import { conversation, jsonInstruction, type Turn } from '../content/messages.ts';
-import { familyOf, type ModelFamily } from './families.ts';
+import { type CacheableMessage, lastCacheable, markBreakpoints } from './caching.ts';
+import { getFamily, type ModelFamily } from './families.ts';
 import { closedSchema } from './schemas.ts';
+import { offeredTools } from './tools.ts';
 
 type Json = Record<string, unknown>;
 
-/** The API takes no smaller budget. */
+/** The API's minimum budget. */
 const smallestBudget = 1024;
+/** Minimum tokens of a cached prefix, for models without a published minimum. */
+const MIN_CACHED = 1024;
 
-/** A request's body, and whether it needs the beta that drops thoughts of a changed conversation. */
+/** A request body, and whether it needs the beta that drops thinking blocks of a changed conversation. */
 export interface MessageCall {
   readonly body: Json;
   readonly dropsThoughts: boolean;
 }
 
-/** Throws `invalid_request` for content the protocol has no place for. */
-export function messageCall(request: GenerateRequest, provider: string): MessageCall {
-  const family = familyOf(request.model);
+/**
+ * @param minCached tokens: the model caches no shorter prompts.
+ * @throws ProviderError `invalid_request` for content the protocol has no place for.
+ */
+export function messageCall(
+  request: GenerateRequest,
+  provider: string,
+  minCached: number = MIN_CACHED,
+): MessageCall {
+  const family = getFamily(request.model);
   const { system, turns } = conversation(provider, request.messages);
   const messages = turns.map((turn) => message(turn, provider)).filter(({ content }) => content.length > 0);
   const dropsThoughts =
     family.bindsThoughts && turns.some(({ content }) => content.some((piece) => piece.type === 'thinking'));
-  const thinking = thinkingOf(request, family, dropsThoughts);
-  const { output, instruction } = outputOf(request, family);
+  const thinking = toThinking(request, family, dropsThoughts);
+  const hasBudget = thinking?.type === 'enabled';
+  const { output, instruction } = toOutput(request, family);
   const said = instruction === undefined ? system : [...system, instruction];
-  // While a budget is thought through, the API takes no temperature but its own.
-  const temperature = family.temperature && thinking?.type !== 'enabled' ? request.temperature : undefined;
+  const { tools, choice } = offeredTools(request, family, hasBudget);
+  const blocks: Json[] = said.map((text) => ({ type: 'text', text }));
+  const rounds = tools.length === 0 ? 'one' : choice?.type === 'none' ? 'last' : 'more';
+  markBreakpoints({ tools, system: blocks, messages }, request.promptCache, rounds, minCached);
+  // The API rejects empty and blank text.
+  const stop = request.stop?.filter((text) => text.trim() !== '') ?? [];
   return {
     dropsThoughts,
     body: {
       model: request.model,
       max_tokens: request.maxTokens,
-      ...(said.length > 0 && { system: said.map((text) => ({ type: 'text', text })) }),
-      messages,
-      ...(request.tools !== undefined &&
-        request.tools.length > 0 && {
-          tools: request.tools.map(({ name, description, parameters }) => ({
-            name,
-            description,
-            input_schema: parameters,
-          })),
-        }),
+      ...(blocks.length > 0 && { system: blocks }),
+      messages: messages.map(({ role, content }) => ({ role, content })),
+      ...(tools.length > 0 && { tools }),
+      ...(choice !== undefined && { tool_choice: choice }),
       ...(thinking !== undefined && { thinking }),
       ...(output !== undefined && { output_config: output }),
-      ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
+      ...toSampling(request, family, hasBudget),
+      ...(stop.length > 0 && { stop_sequences: stop }),
       stream: true,
     },
   };
 }
 
-function thinkingOf(request: GenerateRequest, family: ModelFamily, dropsThoughts: boolean): Json | undefined {
+/** The API accepts no sampling options with a thinking budget, and never temperature together with top_p. */
+function toSampling(
+  { temperature, topP, topK }: GenerateRequest,
+  family: ModelFamily,
+  hasBudget: boolean,
+): Json {
+  if (!family.sampling || hasBudget) return {};
+  return {
+    ...(temperature !== undefined && { temperature: Math.min(1, temperature) }),
+    ...(topP !== undefined && temperature === undefined && { top_p: topP }),
+    ...(topK !== undefined && { top_k: topK }),
+  };
+}
+
+function toThinking(request: GenerateRequest, family: ModelFamily, dropsThoughts: boolean): Json | undefined {
   const binding = dropsThoughts ? { block_binding: { prefix_mismatch_behavior: 'drop_block' } } : {};
   if (family.adaptiveThinking) {
+    const isOff = request.reasoningEffort === 'none' && request.thinking === undefined;
+    if (isOff && family.optionalThinking) return { type: 'disabled' };
     if (request.thinking === undefined && !dropsThoughts) return undefined;
     const display = request.thinking === undefined ? {} : { display: 'summarized' };
     return { type: 'adaptive', ...display, ...binding };
   }
-  // The budget is part of the bound on the answer, and must leave room for one.
-  if (request.thinking === undefined || request.maxTokens <= smallestBudget) return undefined;
-  const budget = Math.min(Math.max(request.thinking.budgetTokens, smallestBudget), request.maxTokens - 1);
-  return { type: 'enabled', budget_tokens: budget };
+  if (request.thinking === undefined) return undefined;
+  const budget = budgetWithin(request.maxTokens, request.thinking.budgetTokens, smallestBudget);
+  return budget === undefined ? undefined : { type: 'enabled', budget_tokens: budget };
 }
 
-/** The schema is the protocol's to keep where it can, else the model's, asked in words. */
-function outputOf(request: GenerateRequest, family: ModelFamily): { output?: Json; instruction?: string } {
-  const effort = family.effort ? effortOf(request) : undefined;
+/** The API's effort levels. Without thinking, effort has no use. */
+function effortLevel(request: GenerateRequest, family: ModelFamily): string | undefined {
+  const effort = chooseEffort(request);
+  if (!family.effort || effort === undefined) return undefined;
+  if (effort === 'none') return family.optionalThinking ? undefined : 'low';
+  if (effort === 'minimal') return 'low';
+  return effort === 'xhigh' && !family.adaptiveThinking ? 'high' : effort;
+}
+
+/** Structured output where the model supports it, else an instruction in the prompt. */
+function toOutput(request: GenerateRequest, family: ModelFamily): { output?: Json; instruction?: string } {
+  const effort = effortLevel(request, family);
   const output: Json = effort === undefined ? {} : { effort };
   const { responseFormat } = request;
   let instruction: string | undefined;
@@ -84,16 +120,17 @@ function outputOf(request: GenerateRequest, family: ModelFamily): { output?: Jso
 }
 
 /** Results of tools stand first: the API wants them right behind the calls. */
-function message({ role, content }: Turn, provider: string): { role: string; content: Json[] } {
-  const blocks: Json[] = [];
-  const results: Json[] = [];
-  for (const piece of content) {
-    const block = role === 'user' ? userBlock(piece, provider) : assistantBlock(piece, provider);
-    if (block === undefined) continue;
-    if (block.type === 'tool_result') results.push(block);
-    else blocks.push(block);
-  }
-  return { role, content: [...results, ...blocks] };
+function message({ role, content, breakpoints }: Turn, provider: string): CacheableMessage {
+  const blocks = content.map((piece) =>
+    role === 'user' ? userBlock(piece, provider) : assistantBlock(piece, provider),
+  );
+  const marked = breakpoints
+    .map((place) => lastCacheable(blocks.slice(0, place + 1).filter((block) => block !== undefined)))
+    .filter((block) => block !== undefined);
+  const sent = blocks.filter((block) => block !== undefined);
+  const results = sent.filter(({ type }) => type === 'tool_result');
+  const others = sent.filter(({ type }) => type !== 'tool_result');
+  return { role, content: [...results, ...others], marked };
 }
 
 function userBlock(piece: ModelContent, provider: string): Json | undefined {
@@ -138,7 +175,7 @@ function assistantBlock(piece: ModelContent, provider: string): Json | undefined
       const own =
         (type === 'thinking' && typeof signature === 'string') ||
         (type === 'redacted_thinking' && typeof data === 'string');
-      // Blocks of other providers mean nothing here.
+      // This API cannot read blocks of other providers.
       return own ? { ...piece.block } : undefined;
     }
     default:

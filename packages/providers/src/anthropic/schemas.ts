@@ -2,7 +2,7 @@ import { record } from '../content/fields.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords the vendor's decoder refuses. They are told to the model in words instead. */
+/** Keywords that the vendor's decoder rejects. They are added to the description instead. */
 const spoken = [
   'minimum',
   'maximum',
@@ -20,8 +20,8 @@ const spoken = [
 ] as const;
 
 /**
- * A schema as the vendor's structured output takes it: every object closed, which is stricter and so still follows the
- * original. Undefined where closing would leave nothing to say (objects with free keys) or the vendor refuses (references
+ * Converts a schema for the vendor's structured output: closes every object, which is stricter and so still satisfies the
+ * original. Undefined for objects with free keys, which closing would empty, and for what the vendor rejects (references
  * that may be circular).
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */

@@ -1,4 +1,4 @@
-import type { FinishReason, ModelPart } from '@questline/core';
+import type { FinishReason, ModelPart } from '@questline/core/ports';
 
 /** @param model which one the answer says it comes from. */
 export function finishPart(reason: FinishReason, model: string | undefined): ModelPart {

@@ -1,16 +1,19 @@
-import { ProviderError } from '@questline/core';
+import { ProviderError } from '@questline/core/ports';
 
-/** Characters of arguments or reasoning one answer may build up. */
+/** Maximum characters of arguments or reasoning of one answer. */
 const gatheredLimit = 16 * 1024 * 1024;
 
-/** Refuses to gather without end. */
+/** @throws ProviderError above the maximum. */
 export function checkGathered(length: number): void {
   if (length > gatheredLimit) {
-    throw new ProviderError('failed', `a tool call or a thought is longer than ${gatheredLimit} characters`);
+    throw new ProviderError(
+      'malformed_answer',
+      `a tool call or a thought is longer than ${gatheredLimit} characters`,
+    );
   }
 }
 
-/** Whether the text is one JSON object, which is what arguments are. */
+/** Whether the text is one JSON object, as arguments must be. */
 export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,11 +1,11 @@
-import type { ProviderErrorKind } from '@questline/core';
-import { record, text } from '../content/fields.ts';
+import type { ProviderErrorKind } from '@questline/core/ports';
+import { firstLabel, record, text } from '../content/fields.ts';
 import type { ErrorReading } from '../http/faults.ts';
 
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   invalid_api_key: 'rejected_key',
   missing_permissions: 'rejected_key',
-  // The key is good, its account is empty: waiting does not help, another key does.
+  // The key is valid, its account has no credit: another key helps, waiting does not.
   quota_exceeded: 'rejected_key',
   too_many_concurrent_requests: 'overloaded',
   concurrent_limit_exceeded: 'overloaded',
@@ -22,7 +22,15 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
 /** Reads `{detail: {status, message}}`, `{detail: "message"}`, and `{detail: [{msg}]}` of a body that does not fit. */
 export function readElevenLabsError(body: unknown, _status: number): ErrorReading {
   const { detail } = record(body);
-  if (Array.isArray(detail)) return { message: text(record(detail[0]).msg) };
+  if (Array.isArray(detail)) {
+    const { msg, type, loc } = record(detail[0]);
+    const param = Array.isArray(loc) ? loc.join('.') : undefined;
+    return { message: text(msg), code: firstLabel(type), param: firstLabel(param) };
+  }
   const { status, code, message } = record(detail);
-  return { message: text(message) ?? text(detail), kind: kinds[String(status)] ?? kinds[String(code)] };
+  return {
+    message: text(message) ?? text(detail),
+    kind: kinds[String(status)] ?? kinds[String(code)],
+    code: firstLabel(status, code),
+  };
 }

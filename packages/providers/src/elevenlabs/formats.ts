@@ -1,10 +1,10 @@
-import { type AudioFormat, type AudioResult, ProviderError } from '@questline/core';
+import { type AudioFormat, type AudioResult, ProviderError } from '@questline/core/ports';
 
 interface Format {
-  /** As the service calls it. */
+  /** The service's name of the format. */
   readonly name: string;
   readonly mediaType: string;
-  /** Bytes of a second: tells how long a sound is. */
+  /** Bytes per second, to compute the duration. */
   readonly bytesPerSecond: number;
 }
 
@@ -14,26 +14,26 @@ const formats: Partial<Readonly<Record<AudioFormat, Format>>> = {
   mp3: { name: 'mp3_44100_128', mediaType: 'audio/mpeg', bytesPerSecond: 16_000 },
   opus: { name: 'opus_48000_128', mediaType: 'audio/ogg', bytesPerSecond: 16_000 },
   pcm: PCM,
-  // Not every plan gets WAV from the service; its head is quickly written in front of the plain samples.
+  // Not every plan includes WAV, so we request plain samples and add the header.
   wav: { ...PCM, mediaType: 'audio/wav' },
 };
 
-/** What can be asked for. */
+/** The supported formats. */
 export const FORMATS = ['mp3', 'wav', 'opus', 'pcm'] as const satisfies readonly AudioFormat[];
 
 export function outputFormat(format: AudioFormat): string {
-  return formatOf(format).name;
+  return getFormat(format).name;
 }
 
-/** A sound as it was sent, with its length. */
-export function soundOf(format: AudioFormat, data: Uint8Array): AudioResult {
-  const { mediaType, bytesPerSecond } = formatOf(format);
-  if (data.length === 0) throw new ProviderError('failed', 'answered without any sound');
+/** The received audio with its duration. */
+export function toAudio(format: AudioFormat, data: Uint8Array): AudioResult {
+  const { mediaType, bytesPerSecond } = getFormat(format);
+  if (data.length === 0) throw new ProviderError('failed', 'the response contains no audio');
   const seconds = Math.round((data.length / bytesPerSecond) * 1000) / 1000;
   return { mediaType, data: format === 'wav' ? withWaveHead(data) : data, usage: { seconds } };
 }
 
-function formatOf(format: AudioFormat): Format {
+function getFormat(format: AudioFormat): Format {
   const known = formats[format];
   if (known === undefined) throw new ProviderError('invalid_request', `does not make ${format}`);
   return known;

@@ -1,13 +1,13 @@
-import type { ModelProvider } from '@questline/core';
-import { ProviderError } from '@questline/core';
+import type { ModelProvider } from '@questline/core/ports';
+import { ProviderError } from '@questline/core/ports';
 import { createUpstream } from '../http/upstream.ts';
 import { elevenLabsModels } from '../models/elevenlabs.ts';
-import { headersByKey, keyOf, knownModels, type ProviderOptions } from '../options.ts';
+import { getKey, headersByKey, knownModels, type ProviderOptions } from '../options.ts';
 import { readElevenLabsError } from './errors.ts';
-import { outputFormat, soundOf } from './formats.ts';
+import { outputFormat, toAudio } from './formats.ts';
 
 export interface ElevenLabsProviderOptions extends ProviderOptions {
-  /** Who reads when a request names nobody: a voice's id. Default: Rachel. */
+  /** The id of the default voice. Default: Rachel. */
   readonly voice?: string;
 }
 
@@ -33,26 +33,26 @@ export function createElevenLabsProvider(options: ElevenLabsProviderOptions = {}
       throw new ProviderError('invalid_request', `${id}: has no models that write text`);
     },
 
-    async speech({ model, text, format, ...wish }, { signal, ...call }) {
-      const key = keyOf(id, apiKey, call);
+    async speech({ model, text, format, ...request }, { signal, ...call }) {
+      const key = getKey(id, apiKey, call);
       const settings = {
-        ...(wish.stability !== undefined && { stability: wish.stability }),
-        ...(wish.similarityBoost !== undefined && { similarity_boost: wish.similarityBoost }),
+        ...(request.stability !== undefined && { stability: request.stability }),
+        ...(request.similarityBoost !== undefined && { similarity_boost: request.similarityBoost }),
       };
       const body = JSON.stringify({
         text,
         model_id: model,
         ...(Object.keys(settings).length > 0 && { voice_settings: settings }),
-        ...(wish.languageCode !== undefined && { language_code: wish.languageCode }),
+        ...(request.languageCode !== undefined && { language_code: request.languageCode }),
       });
-      const reader = encodeURIComponent(wish.voice ?? voice);
+      const reader = encodeURIComponent(request.voice ?? voice);
       const path = `/text-to-speech/${reader}?output_format=${outputFormat(format)}`;
       const { data } = await upstream.bytes({ path, headers: headers(key), body, key, signal });
-      return soundOf(format, data);
+      return toAudio(format, data);
     },
 
     async soundEffect({ text, durationSeconds, promptInfluence, format, model }, { signal, ...call }) {
-      const key = keyOf(id, apiKey, call);
+      const key = getKey(id, apiKey, call);
       const body = JSON.stringify({
         text,
         model_id: model,
@@ -61,11 +61,11 @@ export function createElevenLabsProvider(options: ElevenLabsProviderOptions = {}
       });
       const path = `/sound-generation?output_format=${outputFormat(format)}`;
       const { data } = await upstream.bytes({ path, headers: headers(key), body, key, signal });
-      return soundOf(format, data);
+      return toAudio(format, data);
     },
 
     async music({ prompt, lengthMs, instrumental, format, model }, { signal, ...call }) {
-      const key = keyOf(id, apiKey, call);
+      const key = getKey(id, apiKey, call);
       const body = JSON.stringify({
         prompt,
         music_length_ms: lengthMs,
@@ -74,7 +74,7 @@ export function createElevenLabsProvider(options: ElevenLabsProviderOptions = {}
       });
       const path = `/music?output_format=${outputFormat(format)}`;
       const { data } = await upstream.bytes({ path, headers: headers(key), body, key, signal });
-      return soundOf(format, data);
+      return toAudio(format, data);
     },
 
     close: () => upstream.close(),

@@ -1,4 +1,4 @@
-import { type EmbedRequest, type EmbedResult, ProviderError } from '@questline/core';
+import { type EmbedRequest, type EmbedResult, ProviderError } from '@questline/core/ports';
 import { record } from '../content/fields.ts';
 
 export function embeddingBody(request: EmbedRequest): Record<string, unknown> {
@@ -22,7 +22,7 @@ export function embeddingResult(answer: unknown, inputs: readonly string[]): Emb
   return { embeddings: vectors as number[][], tokens };
 }
 
-/** Not every model of this API counts; the estimate is the one that reservations use. */
+/** Some models of this API report no usage; this is the estimate of reservations. */
 function estimate(inputs: readonly string[]): number {
   const characters = inputs.reduce((sum, text) => sum + Array.from(text).length, 0);
   return Math.ceil(characters / 2.5);

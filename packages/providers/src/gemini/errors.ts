@@ -1,5 +1,5 @@
-import type { ProviderErrorKind } from '@questline/core';
-import { record, text } from '../content/fields.ts';
+import type { ProviderErrorKind } from '@questline/core/ports';
+import { firstLabel, record, text } from '../content/fields.ts';
 import type { ErrorReading } from '../http/faults.ts';
 
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
@@ -9,7 +9,10 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   UNAVAILABLE: 'overloaded',
   DEADLINE_EXCEEDED: 'timeout',
   INVALID_ARGUMENT: 'invalid_request',
-  // The account or its place, not the request: e.g. a region without service.
+  NOT_FOUND: 'invalid_request',
+  OUT_OF_RANGE: 'invalid_request',
+  INTERNAL: 'failed',
+  // The account or its location, not the request: e.g. an unsupported region.
   FAILED_PRECONDITION: 'failed',
 };
 
@@ -19,7 +22,7 @@ export function readGeminiError(body: unknown): ErrorReading {
   const words = text(message);
   const notes = Array.isArray(details) ? details.map(record) : [];
   let kind = kinds[String(status)];
-  // A bad key is told as a bad request.
+  // The API reports an invalid key as a bad request.
   if (notes.some((note) => note.reason === 'API_KEY_INVALID')) kind = 'rejected_key';
   else if (kind === 'invalid_request' && /token count.*exceeds|context (length|window)/i.test(words ?? '')) {
     kind = 'context_length';
@@ -29,10 +32,17 @@ export function readGeminiError(body: unknown): ErrorReading {
   ) {
     kind = 'content_blocked';
   }
-  return { message: words, kind, retryAfterMs: retryDelay(notes) };
+  const violation = notes.flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? list : []))[0];
+  return {
+    message: words,
+    kind,
+    retryAfterMs: retryDelay(notes),
+    code: firstLabel(...notes.map(({ reason }) => reason), status),
+    param: firstLabel(record(violation).field),
+  };
 }
 
-/** The API tells the wait in the body, e.g. `"retryDelay": "37s"`. */
+/** The API puts the delay in the body, e.g. `"retryDelay": "37s"`. */
 function retryDelay(notes: readonly Record<string, unknown>[]): number | undefined {
   for (const { retryDelay } of notes) {
     const seconds = typeof retryDelay === 'string' ? /^([\d.]+)s$/.exec(retryDelay)?.[1] : undefined;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core';
-import { text as textOf } from '../content/fields.ts';
+import { type FinishReason, type ModelPart, ProviderError, type Usage } from '@questline/core/ports';
+import { text as getText } from '../content/fields.ts';
 import { finishPart } from '../content/finish.ts';
 import { checkGathered } from '../content/tool-arguments.ts';
 import type { EventDecoder } from '../http/event-stream.ts';
@@ -35,7 +35,7 @@ interface GenerateContentResponse {
 const reasons: Readonly<Record<string, FinishReason>> = {
   STOP: 'stop',
   MAX_TOKENS: 'max_tokens',
-  // A long answer that reached the bound of one request.
+  // A long answer that reached the limit of one request.
   CONTINUATION: 'max_tokens',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
@@ -43,6 +43,15 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   PROHIBITED_CONTENT: 'content_filter',
   SPII: 'content_filter',
 };
+
+/** The output is neither an answer nor a valid call. */
+const malformed: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
 
 /** Reads the events of a streamed `generateContent`. */
 export class ContentDecoder implements EventDecoder {
@@ -62,7 +71,7 @@ export class ContentDecoder implements EventDecoder {
     if (response.error !== undefined) throw this.#faults.event(response);
     const blocked = response.promptFeedback?.blockReason;
     if (blocked !== undefined) throw new ProviderError('content_blocked', `refused the prompt: ${blocked}`);
-    this.#model ??= textOf(response.modelVersion);
+    this.#model ??= getText(response.modelVersion);
     const candidate = response.candidates?.[0];
     for (const part of candidate?.content?.parts ?? []) this.#part(part, parts);
     if (response.usageMetadata !== undefined) {
@@ -70,9 +79,14 @@ export class ContentDecoder implements EventDecoder {
       parts.push({ type: 'usage', usage: splitUsage(response.usageMetadata) });
     }
     if (candidate?.finishReason !== undefined && this.#reason === undefined) {
+      if (malformed.has(candidate.finishReason)) {
+        throw new ProviderError('malformed_answer', `ended with ${candidate.finishReason}`, {
+          code: candidate.finishReason,
+        });
+      }
       this.#reason = reasons[candidate.finishReason] ?? 'other';
     }
-    // There is no last event: counts may still follow the reason.
+    // The protocol has no final event: usage may follow the finish reason.
     return false;
   }
 
@@ -90,12 +104,16 @@ export class ContentDecoder implements EventDecoder {
   #part({ text, thought, thoughtSignature, functionCall }: Part, parts: ModelPart[]): void {
     if (functionCall !== undefined) {
       const { name, args = {} } = functionCall;
-      if (!name) throw new ProviderError('failed', 'a tool call without a name');
-      // Ids came late to this API; without one of its own a call still needs one to pair its result with.
+      if (!name) throw new ProviderError('malformed_answer', 'a tool call without a name');
+      // Older versions of this API send no ids, and a result needs one to refer to its call.
       const id = functionCall.id || `call_${randomUUID()}`;
+      const index = this.#calls;
       this.#calls += 1;
       if (thoughtSignature !== undefined) parts.push(signed(thoughtSignature, id));
-      parts.push({ type: 'tool_use', id, name, arguments: JSON.stringify(args) });
+      const json = JSON.stringify(args);
+      // The API sends whole calls: one piece.
+      parts.push({ type: 'tool_use_delta', index, id, name, arguments: json });
+      parts.push({ type: 'tool_use', id, name, arguments: json });
       return;
     }
     if (text) {
@@ -111,7 +129,7 @@ export class ContentDecoder implements EventDecoder {
   }
 }
 
-/** Kept as a block of its own, so that it finds its way back however messages are stored. */
+/** A separate block, so that the signature returns with any storage of messages. */
 function signed(signature: string, toolUseId?: string): ModelPart {
   return {
     type: 'thinking',
@@ -119,7 +137,7 @@ function signed(signature: string, toolUseId?: string): ModelPart {
   };
 }
 
-/** The prompt includes what was cached; the candidates exclude the thoughts. */
+/** The prompt includes cached tokens; the candidates exclude the thinking. */
 function splitUsage(usage: UsageMetadata): Usage {
   const cachedInput = usage.cachedContentTokenCount ?? 0;
   const prompt = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);

@@ -1,7 +1,7 @@
-import { type ImageRequest, type Media, ProviderError, type Usage } from '@questline/core';
+import { type ImageRequest, type Media, ProviderError, type Usage } from '@questline/core/ports';
 import { record, text } from '../content/fields.ts';
 
-/** The body of one picture; the API draws one at a time. */
+/** The request body for one image; the API makes one per call. */
 export function pictureBody({ prompt, source, references = [], aspectRatio, seed }: ImageRequest): string {
   const pictures = [...(source === undefined ? [] : [source]), ...references];
   return JSON.stringify({
@@ -18,8 +18,8 @@ function inline({ mediaType, data }: Media): Record<string, unknown> {
   return { inlineData: { mimeType: mediaType, data: Buffer.from(data).toString('base64') } };
 }
 
-/** The picture of an answer, and its tokens. */
-export function pictureOf(answer: unknown): { picture: Media; usage: Usage | undefined } {
+/** The image of a response, and its usage. */
+export function toImage(answer: unknown): { picture: Media; usage: Usage | undefined } {
   const { candidates, promptFeedback, usageMetadata } = record(answer);
   const { blockReason } = record(promptFeedback);
   if (blockReason !== undefined) {

@@ -1,10 +1,15 @@
-import { type MediaJobStatus, type MediaStream, ProviderError, type VideoRequest } from '@questline/core';
+import {
+  type MediaJobStatus,
+  type MediaStream,
+  ProviderError,
+  type VideoRequest,
+} from '@questline/core/ports';
 import { record, text } from '../content/fields.ts';
-import { failedFilm, filmUnderWay, jobIdOf, jobRecord } from '../content/films.ts';
+import { failedVideo, getJobId, jobRecord, videoInProgress } from '../content/video-jobs.ts';
 import type { Upstream } from '../http/upstream.ts';
-import { fileOf } from './files.ts';
+import { makeFile } from './files.ts';
 
-/** What every call goes with. */
+/** The parameters of every call. */
 export interface Access {
   readonly key: string;
   readonly headers: readonly string[];
@@ -13,22 +18,22 @@ export interface Access {
 
 const at = (id: string): string => `/interactions/${encodeURIComponent(id)}`;
 
-/** Hands a film in. @returns the interaction's id. */
+/** Submits a video job. @returns the interaction's id. */
 export async function orderInteraction(
   upstream: Upstream,
   { model, prompt, image, aspectRatio, resolution, durationSeconds }: VideoRequest,
   access: Access,
 ): Promise<string> {
   const words = { type: 'text', text: prompt };
-  const picture = image && {
+  const inputImage = image && {
     type: 'image',
     data: Buffer.from(image.data).toString('base64'),
     mime_type: image.mediaType,
   };
   const body = JSON.stringify({
     model,
-    input: picture === undefined ? prompt : [picture, words],
-    // What runs in the background has to be kept, or nobody could ask for it.
+    input: inputImage === undefined ? prompt : [inputImage, words],
+    // Background work must be stored, or its result could not be requested.
     background: true,
     store: true,
     response_format: {
@@ -39,10 +44,10 @@ export async function orderInteraction(
       delivery: 'uri',
     },
     generation_config: {
-      video_config: { task: picture === undefined ? 'text_to_video' : 'image_to_video' },
+      video_config: { task: inputImage === undefined ? 'text_to_video' : 'image_to_video' },
     },
   });
-  return jobIdOf(await upstream.job({ ...access, path: '/interactions', body }), 'id');
+  return getJobId(await upstream.job({ ...access, path: '/interactions', body }), 'id');
 }
 
 export async function pollInteraction(
@@ -53,19 +58,19 @@ export async function pollInteraction(
   const answer = await read(upstream, id, access);
   const { status } = answer;
   if (status === 'completed') {
-    const film = filmOf(answer);
-    if (film === undefined) return failedFilm('no film', saidIn(answer));
-    // The API tends to answer with the film itself, whatever was asked for. A job's record is no place for it.
+    const video = getVideo(answer);
+    if (video === undefined) return failedVideo('no video', saidIn(answer));
+    // The API may return the video itself, whatever was requested. The job record must not hold it.
     return {
       state: 'done',
-      output: film.uri === undefined ? { interaction: id } : { file: fileOf(film.uri) },
+      output: video.uri === undefined ? { interaction: id } : { file: makeFile(video.uri) },
     };
   }
   if (status === 'queued' || status === 'in_progress' || status === undefined) {
-    return filmUnderWay(status === 'queued' ? 'waiting' : 'running');
+    return videoInProgress(status === 'queued' ? 'waiting' : 'running');
   }
   const { code, message } = record(answer.error);
-  return failedFilm(code ?? status, message ?? saidIn(answer));
+  return failedVideo(code ?? status, message ?? saidIn(answer));
 }
 
 export async function cancelInteraction(upstream: Upstream, id: string, access: Access): Promise<void> {
@@ -73,12 +78,12 @@ export async function cancelInteraction(upstream: Upstream, id: string, access: 
 }
 
 export async function fetchInteraction(upstream: Upstream, id: string, access: Access): Promise<MediaStream> {
-  const film = filmOf(await read(upstream, id, access));
-  const base64 = text(film?.data);
-  if (base64 === undefined) throw new ProviderError('failed', 'answered without the film');
+  const video = getVideo(await read(upstream, id, access));
+  const base64 = text(video?.data);
+  if (base64 === undefined) throw new ProviderError('failed', 'the response contains no video');
   const data = Buffer.from(base64, 'base64');
   return {
-    mediaType: text(film?.mime_type) ?? 'video/mp4',
+    mediaType: text(video?.mime_type) ?? 'video/mp4',
     body: (async function* () {
       yield data;
     })(),
@@ -89,20 +94,20 @@ async function read(upstream: Upstream, id: string, access: Access): Promise<Rec
   return jobRecord(await upstream.job({ ...access, path: at(id), method: 'GET' }));
 }
 
-function contentsOf({ steps }: Record<string, unknown>): readonly Record<string, unknown>[] {
+function getContents({ steps }: Record<string, unknown>): readonly Record<string, unknown>[] {
   const outputs = (Array.isArray(steps) ? steps.map(record) : []).filter(
     ({ type }) => type === 'model_output',
   );
   return outputs.flatMap(({ content }) => (Array.isArray(content) ? content.map(record) : []));
 }
 
-function filmOf(answer: Record<string, unknown>): Record<string, unknown> | undefined {
-  return contentsOf(answer).find(({ type }) => type === 'video');
+function getVideo(answer: Record<string, unknown>): Record<string, unknown> | undefined {
+  return getContents(answer).find(({ type }) => type === 'video');
 }
 
-/** What the model wrote in place of a film: mostly why there is none. */
+/** The text that the model returned instead of a video: usually the reason. */
 function saidIn(answer: Record<string, unknown>): string {
-  return contentsOf(answer)
+  return getContents(answer)
     .flatMap((content) => text(content.text) ?? [])
     .join(' ');
 }

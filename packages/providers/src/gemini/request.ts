@@ -1,17 +1,21 @@
-import type { GenerateRequest, ModelContent } from '@questline/core';
+import type { GenerateRequest, ModelContent, ThinkingBlock } from '@questline/core/ports';
+import { budgetWithin } from '../content/answer-room.ts';
 import { documentText, titled, unsupported } from '../content/documents.ts';
-import { effortOf } from '../content/effort.ts';
+import { chooseEffort } from '../content/effort.ts';
 import { conversation, type Turn } from '../content/messages.ts';
 
 type Json = Record<string, unknown>;
 
-/** Stands for a signature nobody has, e.g. of a call that another vendor's model made: the documented way to say so. */
+/** The documented placeholder for a missing signature, e.g. of a call by a model of another vendor. */
 const noSignature = 'skip_thought_signature_validator';
 
-/** Models before the third generation count thoughts by a budget, and sign no calls. */
+/** Models before the third generation use thinking budgets and have no signatures. */
 function isSecondGeneration(model: string): boolean {
   return /gemini-[12]\b/.test(model);
 }
+
+/** The API's maximum number of stop sequences. */
+const MAX_STOPS = 5;
 
 /** The body of a streamed answer. Throws `invalid_request` for content the protocol has no place for. */
 export function contentBody(request: GenerateRequest, provider: string): Json {
@@ -20,36 +24,66 @@ export function contentBody(request: GenerateRequest, provider: string): Json {
   return {
     ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
     contents: turns.map((turn) => content(turn, provider, signs)).filter(({ parts }) => parts.length > 0),
-    ...(request.tools !== undefined &&
-      request.tools.length > 0 && {
-        tools: [
-          {
-            functionDeclarations: request.tools.map(({ name, description, parameters }) => ({
-              name,
-              description,
-              parametersJsonSchema: parameters,
-            })),
-          },
-        ],
-      }),
+    ...toTools(request),
     generationConfig: {
       maxOutputTokens: request.maxTokens,
       ...(request.temperature !== undefined && { temperature: request.temperature }),
+      ...(request.topP !== undefined && { topP: request.topP }),
+      ...(request.topK !== undefined && { topK: request.topK }),
+      ...(request.stop !== undefined &&
+        request.stop.length > 0 && { stopSequences: request.stop.slice(0, MAX_STOPS) }),
+      ...(request.seed !== undefined && { seed: request.seed }),
       ...(request.responseFormat !== undefined && { responseMimeType: 'application/json' }),
       ...(request.responseFormat?.type === 'schema' && { responseJsonSchema: request.responseFormat.schema }),
-      ...thinkingOf(request),
+      ...toThinking(request),
     },
   };
 }
 
-function thinkingOf(request: GenerateRequest): Json {
+/** The API takes no option to call one tool at a time: `parallelToolCalls` has no effect. */
+function toTools({ tools = [], toolChoice }: GenerateRequest): Json {
+  if (tools.length === 0) return {};
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters,
+  }));
+  const functionCallingConfig = callingConfig(toolChoice);
+  return {
+    tools: [{ functionDeclarations }],
+    ...(functionCallingConfig !== undefined && { toolConfig: { functionCallingConfig } }),
+  };
+}
+
+function callingConfig(choice: GenerateRequest['toolChoice']): Json | undefined {
+  if (choice === undefined || choice === 'auto') return undefined;
+  if (choice === 'none') return { mode: 'NONE' };
+  if (choice === 'required') return { mode: 'ANY' };
+  return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+}
+
+/** The budget per effort level, for models without levels. */
+const EFFORT_BUDGETS = { none: 0, minimal: 512, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576 };
+/** The levels of all models since the third generation. */
+const EFFORT_LEVELS = {
+  none: 'low',
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+} as const;
+
+function toThinking(request: GenerateRequest): Json {
   const { thinking } = request;
-  const effort = effortOf(request);
+  const effort = chooseEffort(request);
   if (effort === undefined) return {};
   const shown = thinking === undefined ? {} : { includeThoughts: true };
-  if (!isSecondGeneration(request.model)) return { thinkingConfig: { thinkingLevel: effort, ...shown } };
-  const thinkingBudget = thinking?.budgetTokens ?? { low: 1024, medium: 8192, high: 24_576 }[effort];
-  return { thinkingConfig: { thinkingBudget, ...shown } };
+  if (!isSecondGeneration(request.model)) {
+    return { thinkingConfig: { thinkingLevel: EFFORT_LEVELS[effort], ...shown } };
+  }
+  const wanted = thinking?.budgetTokens ?? EFFORT_BUDGETS[effort];
+  return { thinkingConfig: { thinkingBudget: budgetWithin(request.maxTokens, wanted, 0) ?? 0, ...shown } };
 }
 
 function content(turn: Turn, provider: string, signs: boolean): { role: string; parts: Json[] } {
@@ -83,21 +117,20 @@ function userPart(piece: ModelContent, provider: string): Json | undefined {
 }
 
 /**
- * Signatures go back on the very part they came with: a call's is found by the call's id, a text's goes on the last
- * text. Thoughts themselves are not sent back; the API wants their signatures only.
+ * Signatures return on the part they came with: a call's is looked up by the call's id; another one belongs to the text
+ * before it, or to the last text if blocks have lost their position. Thoughts themselves are not sent back;
+ * the API needs only their signatures.
  */
 function modelParts(pieces: readonly ModelContent[], provider: string, signs: boolean): Json[] {
-  const signatures = new Map<string | undefined, string>();
-  for (const piece of pieces) {
-    if (piece.type !== 'thinking' || piece.block.type !== 'thought_signature') continue;
-    const { signature, toolUseId } = piece.block;
-    if (typeof signature === 'string') {
-      signatures.set(typeof toolUseId === 'string' ? toolUseId : undefined, signature);
-    }
-  }
-
+  const ofCalls = new Map<string, string>();
   const parts: Json[] = [];
   let lastText: Json | undefined;
+  let unplaced: string | undefined;
+  for (const piece of pieces) {
+    const signature = piece.type === 'thinking' ? signatureIn(piece.block) : undefined;
+    if (signature?.toolUseId !== undefined) ofCalls.set(signature.toolUseId, signature.value);
+  }
+
   let calls = 0;
   for (const piece of pieces) {
     if (piece.type === 'text') {
@@ -105,19 +138,28 @@ function modelParts(pieces: readonly ModelContent[], provider: string, signs: bo
       lastText = { text: piece.text };
       parts.push(lastText);
     } else if (piece.type === 'tool_use') {
-      // Only the first of several calls made at once is signed, and must be.
+      // Of parallel calls, only the first has a signature, and needs one.
       const missing = signs && calls === 0 ? noSignature : undefined;
-      const thoughtSignature = signatures.get(piece.id) ?? missing;
+      const thoughtSignature = ofCalls.get(piece.id) ?? missing;
       calls += 1;
       parts.push({
         functionCall: { id: piece.id, name: piece.name, args: piece.input ?? {} },
         ...(thoughtSignature !== undefined && { thoughtSignature }),
       });
-    } else if (piece.type !== 'thinking') {
+    } else if (piece.type === 'thinking') {
+      const signature = signatureIn(piece.block);
+      if (signature === undefined || signature.toolUseId !== undefined) continue;
+      if (lastText === undefined) unplaced = signature.value;
+      else lastText.thoughtSignature = signature.value;
+    } else {
       throw unsupported(provider, `${piece.type} in an assistant message`);
     }
   }
-  const textSignature = signatures.get(undefined);
-  if (textSignature !== undefined && lastText !== undefined) lastText.thoughtSignature = textSignature;
+  if (unplaced !== undefined && lastText !== undefined) lastText.thoughtSignature ??= unplaced;
   return parts;
+}
+
+function signatureIn({ type, signature, toolUseId }: ThinkingBlock) {
+  if (type !== 'thought_signature' || typeof signature !== 'string') return undefined;
+  return { value: signature, toolUseId: typeof toolUseId === 'string' ? toolUseId : undefined };
 }

@@ -1,5 +1,5 @@
-import type { GenerateOptions, MediaJobs, VideoRequest } from '@questline/core';
-import { outputField } from '../content/films.ts';
+import type { GenerateOptions, MediaJobs, VideoRequest } from '@questline/core/ports';
+import { outputField } from '../content/video-jobs.ts';
 import type { Upstream } from '../http/upstream.ts';
 import {
   type Access,
@@ -11,8 +11,8 @@ import {
 import { orderOperation, pollOperation } from './operations.ts';
 
 /**
- * Films. Veo speaks of operations, every newer model of interactions; their results are files, which are asked for by
- * name: an address in an answer is never followed with the key.
+ * Video jobs. Veo uses operations, newer models use interactions. Results are files, requested by
+ * name: a URL of a response never receives the key.
  */
 export function createVideos(
   upstream: Upstream,
@@ -31,7 +31,7 @@ export function createVideos(
         : pollInteraction(upstream, jobId, access(options)),
 
     async cancel(jobId, options) {
-      // An operation cannot be stopped.
+      // The API cannot cancel an operation.
       if (!isOperation(jobId)) await cancelInteraction(upstream, jobId, access(options));
     },
 

@@ -1,39 +1,39 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import type { MediaStream } from '@questline/core';
+import type { MediaStream } from '@questline/core/ports';
 import { type AddressCheck, checkTarget, guardedLookup } from '../web/guarded-agent.ts';
 import type { Faults } from './faults.ts';
 
-/** What one download agreed on before it is begun. */
-export interface DownloadTerms {
-  /** The provider's own origin: nobody else is sent the headers. */
+/** Options of one download. */
+export interface DownloadOptions {
+  /** The provider's own origin; no other receives the headers. */
   readonly origin: string;
   /** Names and values, alternating. */
   readonly headers: readonly string[];
   readonly signal: AbortSignal | undefined;
   readonly faults: Faults;
-  /** From asking until the head of the answer, at each hop. 0: no bound. */
+  /** Timeout until the response headers, per hop. 0: none. */
   readonly firstByteTimeoutMs: number;
-  /** Between two reads. 0: no bound. */
+  /** Timeout between two reads. 0: none. */
   readonly idleTimeoutMs: number;
-  /** Of other origins. */
+  /** Permitted addresses of other origins. */
   readonly isAllowedAddress: AddressCheck;
-  /** Who signs the certificates of other origins. Default: those the system trusts. */
+  /** The certificate authority of other origins. Default: the system's. */
   readonly authority?: string;
 }
 
-const MOST_REDIRECTS = 5;
-/** Operators need the beginning of a refusal. */
+const MAX_REDIRECTS = 5;
+/** Maximum bytes of an error body for logs. */
 const REFUSAL_BYTES = 64 * 1024;
 
 /**
- * A large result, piece by piece, read no faster than somebody takes it. Over Node's own client: a film must be held back
- * whatever its framing, and the other client's parser does not survive that (`outlivesItsEnd` tells more).
+ * Downloads a large result with backpressure. Uses Node's own client: it must apply backpressure
+ * with any framing, which the parser of undici does not survive (see `outlivesItsEnd`).
  */
-export async function download(first: URL, terms: DownloadTerms): Promise<MediaStream> {
+export async function download(first: URL, options: DownloadOptions): Promise<MediaStream> {
   let address = first;
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop += 1) {
-    const answer = await ask(address, terms);
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+    const answer = await ask(address, options);
     const status = answer.statusCode ?? 0;
     const { location } = answer.headers;
     if (status >= 300 && status < 400 && location !== undefined && URL.canParse(location, address.href)) {
@@ -43,27 +43,27 @@ export async function download(first: URL, terms: DownloadTerms): Promise<MediaS
     }
     const type = (answer.headers['content-type'] ?? '').toLowerCase().split(/\s*;/)[0] ?? '';
     if (status !== 200 || /json|html|^text\//.test(type)) {
-      const text = await beginningOf(answer, terms);
-      // What a store of files thinks of an address says nothing about the key.
-      if (address.origin !== terms.origin)
-        throw terms.faults.other(new Error(`its files answered ${status}`));
-      throw terms.faults.refusal({ status, headers: answer.headers, text });
+      const text = await getBeginning(answer, options);
+      // An error of a file host does not mean that the key is invalid.
+      if (address.origin !== options.origin)
+        throw options.faults.other(new Error(`its files answered ${status}`));
+      throw options.faults.refusal({ status, headers: answer.headers, text });
     }
     const isTold = /^(?:video|audio|image)\//.test(type);
-    return { mediaType: isTold ? type : 'video/mp4', body: bodyOf(answer, terms) };
+    return { mediaType: isTold ? type : 'video/mp4', body: readBody(answer, options) };
   }
-  throw terms.faults.other(new Error(`redirects more than ${MOST_REDIRECTS} times`));
+  throw options.faults.other(new Error(`redirects more than ${MAX_REDIRECTS} times`));
 }
 
-function ask(address: URL, terms: DownloadTerms): Promise<IncomingMessage> {
-  const { faults, signal, firstByteTimeoutMs } = terms;
+function ask(address: URL, options: DownloadOptions): Promise<IncomingMessage> {
+  const { faults, signal, firstByteTimeoutMs } = options;
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
-    const isOwn = address.origin === terms.origin;
+    const isOwn = address.origin === options.origin;
     if (!isOwn) {
-      if (address.protocol !== 'https:') throw faults.other(new Error('names a result that is not at https'));
+      if (address.protocol !== 'https:') throw faults.other(new Error('the result URL does not use https'));
       try {
-        checkTarget(address.href, terms.isAllowedAddress);
+        checkTarget(address.href, options.isAllowedAddress);
       } catch (error) {
         throw faults.other(error);
       }
@@ -71,10 +71,10 @@ function ask(address: URL, terms: DownloadTerms): Promise<IncomingMessage> {
     const send = address.protocol === 'https:' ? requestSecure : requestPlain;
     const request = send(address, {
       agent: false,
-      headers: isOwn ? fieldsOf(terms.headers) : { accept: '*/*' },
+      headers: isOwn ? toFields(options.headers) : { accept: '*/*' },
       ...(!isOwn && {
-        lookup: guardedLookup(terms.isAllowedAddress),
-        ...(terms.authority !== undefined && { ca: terms.authority }),
+        lookup: guardedLookup(options.isAllowedAddress),
+        ...(options.authority !== undefined && { ca: options.authority }),
       }),
     });
     const end = (settle: () => void): void => {
@@ -97,9 +97,9 @@ function ask(address: URL, terms: DownloadTerms): Promise<IncomingMessage> {
   });
 }
 
-/** An answer's bytes, by hand: a generator that is returned before its first step would leave the connection open. */
-function bodyOf(answer: IncomingMessage, terms: DownloadTerms): AsyncIterableIterator<Uint8Array> {
-  const { faults, signal, idleTimeoutMs } = terms;
+/** A hand-written iterator: a generator that is returned before its first step would leave the connection open. */
+function readBody(answer: IncomingMessage, options: DownloadOptions): AsyncIterableIterator<Uint8Array> {
+  const { faults, signal, idleTimeoutMs } = options;
   const pieces: AsyncIterator<Uint8Array> = answer[Symbol.asyncIterator]();
   const leave = (): void => {
     answer.destroy();
@@ -108,7 +108,7 @@ function bodyOf(answer: IncomingMessage, terms: DownloadTerms): AsyncIterableIte
     signal?.removeEventListener('abort', leave);
     answer.destroy();
   };
-  // Whoever does not read on does not want to hear of its end either.
+  // The consumer has stopped reading.
   answer.on('error', () => undefined);
   signal?.addEventListener('abort', leave);
   let isOver = false;
@@ -150,27 +150,27 @@ function bodyOf(answer: IncomingMessage, terms: DownloadTerms): AsyncIterableIte
   };
 }
 
-async function beginningOf(answer: IncomingMessage, terms: DownloadTerms): Promise<string> {
+async function getBeginning(answer: IncomingMessage, options: DownloadOptions): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const piece of bodyOf(answer, terms)) {
+    for await (const piece of readBody(answer, options)) {
       pieces.push(piece);
       size += piece.length;
       if (size > REFUSAL_BYTES) break;
     }
   } catch {
-    // A refusal that breaks off is still that refusal.
-    terms.signal?.throwIfAborted();
+    // A truncated error body still counts.
+    options.signal?.throwIfAborted();
   }
   return Buffer.concat(pieces).toString('utf8', 0, REFUSAL_BYTES);
 }
 
-function fieldsOf(pairs: readonly string[]): Record<string, string> {
+function toFields(pairs: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = {};
   for (let place = 0; place < pairs.length; place += 2) {
     const name = pairs[place] ?? '';
-    // Nothing is sent along that would have a type.
+    // The request has no body.
     if (name !== 'content-type') fields[name] = pairs[place + 1] ?? '';
   }
   return fields;

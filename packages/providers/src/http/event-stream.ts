@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type ModelChunk, type ModelPart, ProviderError } from '@questline/core';
+import { type ModelChunk, type ModelPart, ProviderError } from '@questline/core/ports';
 import {
   createParser,
   type EventSourceMessage,
@@ -9,26 +9,26 @@ import {
 } from 'eventsource-parser';
 import type { BodyReceiver, Exchange } from './exchange.ts';
 
-/** What a protocol makes of the events of one answer. Throws a `ProviderError` for an error among them. */
+/** Decodes the events of one response. Throws a `ProviderError` for an error event. */
 export interface EventDecoder {
-  /** Takes one event's data, appending to `parts`. @returns true once nothing of interest can follow. */
+  /** Decodes one event, appending to `parts`. @returns true after the final event. */
   event(data: string, parts: ModelPart[]): boolean;
-  /** The answer ended without such an event. Throws unless it was complete all the same. */
+  /** The response ended without a final event. Throws unless the answer is complete. */
   end(parts: ModelPart[]): void;
 }
 
-/** Bytes that may wait for a slow reader before the connection is no longer read. */
+/** Maximum buffered bytes for a slow reader; above it, reading pauses. */
 const unreadLimit = 64 * 1024;
 
-/** The same where the connection cannot be held back: past this the answer fails. */
+/** The same for a connection that cannot be paused; above it, the answer fails. */
 const unpausableLimit = 16 * 1024 * 1024;
 
-/** Characters of one event, however many reads it takes: far above real ones, far below what hurts. */
+/** Maximum characters of one event: far above real ones. */
 const eventLimit = 16 * 1024 * 1024;
 
 /**
- * The parts of one answer, as an iterator written out by hand: everything that has arrived since the last step is
- * parsed together and handed over as one chunk. Nothing is parsed before somebody asks, so a slow reader holds back
+ * The parts of one answer, as a hand-written iterator: everything received since the last step is
+ * parsed together and returned as one chunk. Parsing waits for the reader, so a slow reader slows down
  * the provider. One reader at a time.
  */
 export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyReceiver {
@@ -36,16 +36,16 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
   readonly #listener = new ParserListener(this);
   #parser: EventSourceParser | undefined;
   readonly #fault: (error: unknown) => ProviderError;
-  // One decoder for the whole answer: a character may be cut by the end of a read.
+  // One decoder per answer: a read may end within a character.
   readonly #utf8 = new StringDecoder('utf8');
   #exchange: Exchange | undefined;
   #text = '';
   #unread = 0;
   #paused = false;
   #parts: ModelPart[] = [];
-  /** The decoder has seen the last event. */
+  /** The decoder received the final event. */
   #complete = false;
-  /** The body is over, perhaps by a failure. */
+  /** The body has ended or failed. */
   #over: { readonly failure: { readonly error: unknown } | undefined } | undefined;
   #failure: { readonly error: unknown } | undefined;
   #done = false;
@@ -58,12 +58,12 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     this.#fault = fault;
   }
 
-  /** For the parser: one event's data. */
+  /** Called by the parser with the data of one event. */
   take(data: string): void {
     if (!this.#complete) this.#complete = this.#decoder.event(data, this.#parts);
   }
 
-  /** Names the exchange whose body this takes. */
+  /** Sets the exchange of this body. */
   attach(exchange: Exchange): void {
     this.#exchange = exchange;
   }
@@ -106,7 +106,7 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     const result = { done: true, value: undefined } as const;
     this.#close();
     this.#text = '';
-    // A complete answer may end in peace: its connection is worth keeping.
+    // The answer is complete: let the response end, so that its connection can be reused.
     if (!this.#complete) this.#exchange?.stop(undefined);
     this.#resolve?.(result);
     this.#resolve = undefined;
@@ -117,7 +117,7 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     return this;
   }
 
-  /** One read may bring many pieces, each a call of its own; a microtask later all of them are here. */
+  /** One read may deliver several chunks in separate calls; after a microtask all have arrived. */
   #wake(): void {
     if (this.#woken) return;
     this.#woken = true;
@@ -139,7 +139,7 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
     }
   }
 
-  /** What can be handed over now; undefined when that is nothing yet. Parts made before a failure go first. */
+  /** The next result; undefined before the next parts. Parts before a failure come first. */
   #step(): IteratorResult<ModelChunk> | undefined {
     if (this.#done) return { done: true, value: undefined };
     if (this.#failure === undefined) this.#parse();
@@ -192,17 +192,22 @@ export class EventStream implements AsyncIterableIterator<ModelChunk>, BodyRecei
       this.#failure = failure;
       return;
     }
-    // The last event may lack its blank line; half an event is no JSON and fails there.
-    this.#feed(`${this.#utf8.end()}\n\n`);
+    try {
+      // The last event may lack its blank line; a truncated event is invalid JSON.
+      this.#feed(`${this.#utf8.end()}\n\n`);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new ProviderError('failed', 'the stream ended in the middle of an event');
+    }
     if (!this.#complete) this.#decoder.end(this.#parts);
     this.#complete = true;
   }
 }
 
 /**
- * What stands between a parser and its stream, so that the one can be let go of without the other. What many open
- * streams made while V8 learned about them, it puts among the long-lived from then on, and whatever that refers to stays
- * until a full collection: the parser is of that kind, and would keep its stream, exchange and headers.
+ * Separates a parser from its stream, so that the stream can be collected first. V8 promotes objects of many
+ * open streams to the old generation, and everything they refer to stays
+ * until a full collection: the parser would retain its stream, exchange and headers.
  * @see https://v8.dev/blog/trash-talk
  */
 class ParserListener implements ParserCallbacks {
@@ -217,7 +222,7 @@ class ParserListener implements ParserCallbacks {
 
   readonly onError = ({ type }: ParseError): void => {
     if (type === 'max-buffer-size-exceeded') {
-      throw new ProviderError('failed', `an event is longer than ${eventLimit} characters`);
+      throw new ProviderError('malformed_answer', `an event is longer than ${eventLimit} characters`);
     }
   };
 }

@@ -3,45 +3,45 @@ import type { Faults } from './faults.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An answer that is not the one asked for: an error status, a redirect, a page. */
-export interface Refusal {
+/** An unexpected response: an error status, a redirect or a page. */
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The beginning of its body. */
   readonly text: string;
 }
 
-/** Which answer is the one asked for, and how long it may take to begin. */
-export interface AnswerTerms {
-  /** From sending until the first byte of the body, waiting for a connection included. 0: no bound. */
+/** The expected response and its timeout. */
+export interface ResponseOptions {
+  /** Timeout until the first byte of the body, including the wait for a connection. 0: none. */
   readonly firstByteTimeoutMs: number;
-  /** Whether a body of this content type is the one asked for. */
+  /** Whether the content type is the expected one. */
   accepts(contentType: string): boolean;
-  /** Whether every 2xx will do: work that takes its time is answered with 201 or 202. Default: 200 alone. */
+  /** Whether every 2xx counts as success, such as 201 and 202 for jobs. Default: only 200. */
   readonly anySuccess?: boolean;
 }
 
-/** Takes the body of an accepted answer. */
+/** Receives the body of an accepted response. */
 export interface BodyReceiver {
   data(chunk: Buffer): void;
-  /** The last call, made once. Without a failure the body has ended as its framing says. */
+  /** The last call, made once. Without an error, the body is complete by its framing. */
   over(failure: { readonly error: unknown } | undefined): void;
 }
 
-/** Operators need the beginning of a refusal; nobody needs a flood. */
+/** The beginning of an error response is enough for operators. */
 const refusalLimit = 64 * 1024;
 
-/** How long the end of an answer may follow its last event before the connection is given up. */
+/** Maximum time between the final event and the end of the response, after which the connection closes. */
 const lingerMs = 1000;
 
 /**
- * One request on its way: abort, deadline, head and refusals. A handler of the HTTP client itself, because a stream
+ * One request: abort, deadline, headers and error responses. A handler of the HTTP client, because a stream
  * object between the connection and the parser costs more than parsing.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves with the accepted head; rejects with a `ProviderError`, or with the signal's reason. */
   readonly answered: Promise<void>;
-  readonly #terms: AnswerTerms;
+  readonly #options: ResponseOptions;
   readonly #faults: Faults;
   readonly #signal: AbortSignal | undefined;
   readonly #receiver: BodyReceiver;
@@ -54,8 +54,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #pausable = false;
   #contentType = '';
 
-  constructor(terms: AnswerTerms, faults: Faults, signal: AbortSignal | undefined, receiver: BodyReceiver) {
-    this.#terms = terms;
+  constructor(
+    options: ResponseOptions,
+    faults: Faults,
+    signal: AbortSignal | undefined,
+    receiver: BodyReceiver,
+  ) {
+    this.#options = options;
     this.#faults = faults;
     this.#signal = signal;
     this.#receiver = receiver;
@@ -64,13 +69,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
     });
     signal?.addEventListener('abort', this);
-    if (terms.firstByteTimeoutMs > 0) {
-      this.#timer = setTimeout(() => this.#late(), terms.firstByteTimeoutMs);
+    if (options.firstByteTimeoutMs > 0) {
+      this.#timer = setTimeout(() => this.#late(), options.firstByteTimeoutMs);
       this.#timer.unref();
     }
   }
 
-  /** Of the accepted answer. */
+  /** The content type of the accepted response. */
   get contentType(): string {
     return this.#contentType;
   }
@@ -80,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.stop(this.#signal?.reason);
   }
 
-  /** Breaks the exchange off; the provider's work stops. Does nothing once it is over. */
+  /** Aborts the exchange and the provider's work. No effect after its end. */
   stop(reason: unknown): void {
     if (this.#state === 'over') return;
     const open = this.#state === 'open';
@@ -90,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#reject(reason);
   }
 
-  /** Stops reading until `resume`. @returns false where the answer cannot be held back. */
+  /** Stops reading until `resume`. @returns false if the response cannot be paused. */
   pause(): boolean {
     if (this.#pausable) this.#controller?.pause();
     return this.#pausable;
@@ -100,7 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** Everything wanted has been read: gives the answer a moment to end, so that its connection can be used again. */
+  /** The answer is complete: waits briefly for the end of the response, so that its connection can be reused. */
   linger(): void {
     if (this.#state === 'over') return;
     this.resume();
@@ -111,7 +116,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Stopped while it waited for a connection.
+    // Aborted during the wait for a connection.
     if (this.#state === 'over') this.#abort();
   }
 
@@ -119,8 +124,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state !== 'waiting' || status < 200) return;
     const type = headers['content-type'];
     const contentType = typeof type === 'string' ? type : '';
-    const isSuccess = status === 200 || (this.#terms.anySuccess === true && status < 300);
-    if (isSuccess && this.#terms.accepts(contentType)) {
+    const isSuccess = status === 200 || (this.#options.anySuccess === true && status < 300);
+    if (isSuccess && this.#options.accepts(contentType)) {
       this.#state = 'open';
       this.#contentType = contentType;
       this.#pausable = outlivesItsEnd(headers);
@@ -150,7 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // A refusal that breaks off is still that refusal.
+    // A truncated error body still counts.
     if (this.#state === 'refused') this.#refuse();
     if (this.#state === 'over') return;
     const open = this.#state === 'open';
@@ -162,7 +167,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #late(): void {
     if (this.#state === 'refused') this.#refuse();
-    else this.stop(this.#faults.timeout(this.#terms.firstByteTimeoutMs));
+    else this.stop(this.#faults.timeout(this.#options.firstByteTimeoutMs));
   }
 
   #refuse(): void {
@@ -191,8 +196,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Whether the connection stays after this answer. One that closes with it must not be paused: undici's parser fails an
- * assertion, outside of anybody's reach, when the other side leaves while it is paused (7.30, `Parser.finish`).
+ * Whether the connection stays open after this response. If not, it must not be paused: undici's parser fails an
+ * assertion, which cannot be caught, when the other side disconnects while it is paused (7.30, `Parser.finish`).
  */
 function outlivesItsEnd(headers: Headers): boolean {
   const { connection, 'transfer-encoding': encoding } = headers;

@@ -1,12 +1,20 @@
-import { isProviderError, ProviderError, type ProviderErrorKind } from '@questline/core';
-import type { Refusal } from './exchange.ts';
+import {
+  isProviderError,
+  ProviderError,
+  type ProviderErrorKind,
+  type ProviderErrorOptions,
+} from '@questline/core/ports';
+import type { ErrorResponse } from './exchange.ts';
 
-/** What a protocol reads out of an error it was sent. */
+/** The parsed fields of an error response. */
 export interface ErrorReading {
   readonly message?: string | undefined;
-  /** Where the protocol's own word says more than the status. */
+  /** The kind of error, where the protocol's code is more specific than the status. */
   readonly kind?: ProviderErrorKind | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The protocol's error code and parameter. */
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
 }
 
 /** Reads an error body or an error event. `status` is 0 for an event. */
@@ -19,6 +27,7 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
   401: 'rejected_key',
   402: 'rejected_key',
   403: 'rejected_key',
+  404: 'invalid_request',
   408: 'timeout',
   413: 'invalid_request',
   422: 'invalid_request',
@@ -35,7 +44,7 @@ const transportTimeouts: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Makes the errors of one call: each with a class, none with a key in its text. */
+/** Creates the errors of one call, with a kind and without keys in their texts. */
 export class Faults {
   readonly #provider: string;
   readonly #key: string;
@@ -47,8 +56,8 @@ export class Faults {
     this.#read = read;
   }
 
-  /** An answer that is not the one asked for. */
-  refusal({ status, headers, text }: Refusal): ProviderError {
+  /** An error for an unexpected response. */
+  refusal({ status, headers, text }: ErrorResponse): ProviderError {
     const body = parse(text);
     const reading = this.#read(body, status);
     const location = headers.location;
@@ -56,28 +65,34 @@ export class Faults {
       status >= 300 && status < 400
         ? `a redirect to ${typeof location === 'string' ? location : 'nowhere'}`
         : (reading.message ?? text);
-    const kind = reading.kind ?? kinds[status] ?? 'failed';
+    const kind =
+      reading.kind ?? kinds[status] ?? (isOtherAnswer(status, reading) ? 'malformed_answer' : 'failed');
     const retryAfterMs = kind === 'overloaded' ? (reading.retryAfterMs ?? retryAfter(headers)) : undefined;
-    return this.#error(kind, `answered ${status}: ${said}`, retryAfterMs);
+    const { code, param } = reading;
+    return this.#error(kind, `answered ${status}: ${said}`, { status, code, param, retryAfterMs });
   }
 
-  /** An error told in the middle of a stream. */
+  /** An error event in the middle of a stream. */
   event(body: unknown): ProviderError {
     const reading = this.#read(body, 0);
     const said = reading.message ?? JSON.stringify(body);
-    return this.#error(reading.kind ?? 'failed', `broke off: ${said}`, reading.retryAfterMs);
+    const { kind = 'failed', code, param, retryAfterMs } = reading;
+    return this.#error(kind, `broke off: ${said}`, { code, param, retryAfterMs });
   }
 
-  /** Whatever was thrown on the way. */
+  /** Converts any thrown value. */
   other(error: unknown): ProviderError {
     if (isProviderError(error)) {
-      return this.#error(error.kind, error.message, error.retryAfterMs);
+      return this.#error(error.kind, error.message, error);
     }
     const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof SyntaxError)
-      return this.#error('failed', `sent an event that is not JSON: ${message}`);
+    if (error instanceof SyntaxError) {
+      return this.#error('malformed_answer', `sent an event that is not JSON: ${message}`);
+    }
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (transportTimeouts.has(code)) return this.#error('timeout', `${message} (${code})`);
+    // A decoder expected an object.
+    if (error instanceof TypeError && code === '') return this.#error('malformed_answer', message);
     return this.#error('failed', code === '' ? message : `${message} (${code})`);
   }
 
@@ -85,17 +100,28 @@ export class Faults {
     return this.#error('timeout', `sent nothing for ${milliseconds} ms`);
   }
 
-  #error(kind: ProviderErrorKind, said: string, retryAfterMs?: number): ProviderError {
+  #error(kind: ProviderErrorKind, said: string, about: ProviderErrorOptions = {}): ProviderError {
     const prefix = `${this.#provider}: `;
     const whole = said.startsWith(prefix) ? said : prefix + said;
-    // The key first, then the cut: a key at the border must not survive by half.
+    // Remove the key before truncating: otherwise half of a key at the cut would remain.
     const text = this.#key === '' ? whole : whole.replaceAll(this.#key, '[key]');
-    return new ProviderError(
-      kind,
-      text.length > textLimit ? `${text.slice(0, textLimit)}...` : text,
-      retryAfterMs === undefined ? {} : { retryAfterMs },
-    );
+    const { status, code, param, retryAfterMs } = about;
+    return new ProviderError(kind, text.length > textLimit ? `${text.slice(0, textLimit)}...` : text, {
+      status,
+      code: this.#unlessKey(code),
+      param: this.#unlessKey(param),
+      retryAfterMs,
+    });
   }
+
+  #unlessKey(label: string | undefined): string | undefined {
+    return this.#key !== '' && label?.includes(this.#key) ? undefined : label;
+  }
+}
+
+/** A redirect, or an unexpected success without content or with a page; not an error event in a success. */
+function isOtherAnswer(status: number, { message }: ErrorReading): boolean {
+  return status < 400 && message === undefined;
 }
 
 function parse(text: string): unknown {
@@ -106,8 +132,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** The wait a `Retry-After` asks for, in milliseconds. A date counts from the answer's own date. */
-function retryAfter(headers: Refusal['headers']): number | undefined {
+/** The delay of `Retry-After` in milliseconds. A date is relative to the response's `Date`. */
+function retryAfter(headers: ErrorResponse['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (exact >= 0) return exact;
   const value = headers['retry-after'];

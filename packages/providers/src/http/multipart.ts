@@ -10,7 +10,7 @@ export type FormField =
       readonly data: Uint8Array;
     };
 
-/** A form with files in it, whole. Names are ours, never a caller's: nothing in them needs escaping. */
+/** A complete form with files. Its names are constants of this package and need no escaping. */
 export function multipart(fields: readonly FormField[]): {
   readonly contentType: string;
   readonly body: Uint8Array;

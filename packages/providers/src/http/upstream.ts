@@ -1,36 +1,37 @@
-import { type MediaStream, ProviderError } from '@questline/core';
-import { Pool } from 'undici';
+import { type MediaStream, ProviderError } from '@questline/core/ports';
+// Not 'undici': Bun replaces that module with its own, which has no dispatch and no close.
+import { Pool } from 'undici/index.js';
 import { isPublicAddress } from '../web/addresses.ts';
-import { type DownloadTerms, download } from './download.ts';
+import { type DownloadOptions, download } from './download.ts';
 import { type EventDecoder, EventStream } from './event-stream.ts';
-import { type AnswerTerms, Exchange } from './exchange.ts';
+import { Exchange, type ResponseOptions } from './exchange.ts';
 import { type ErrorReader, Faults } from './faults.ts';
 
-/** How a provider's connections behave. Times are whole milliseconds below 2^31; 0 means no bound. */
+/** Connection options of a provider. Times are whole milliseconds below 2^31; 0 means no limit. */
 export interface ConnectionOptions {
-  /** Connections open at once; more calls wait for a free one. Default: no bound. */
+  /** Maximum open connections; further calls wait for one. Default: no maximum. */
   readonly connections?: number;
-  /** How long a connection may take to open. Default 10,000. */
+  /** Connection timeout. Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** From sending until the first byte of the answer's body, waiting for a connection included. Default 120,000. */
+  /** Timeout until the first byte of the response body, including the wait for a connection. Default 120,000. */
   readonly firstByteTimeoutMs?: number;
-  /** Between two reads of an answer, to about a second. Reasoning models may be silent for minutes. Default 300,000. */
+  /** Timeout between two reads, to about a second. Reasoning models may be silent for minutes. Default 300,000. */
   readonly idleTimeoutMs?: number;
-  /** How long an unused connection is kept. Default 30,000. */
+  /** Time after which an unused connection closes. Default 30,000. */
   readonly keepAliveMs?: number;
   /**
-   * Which addresses a film may be fetched from that a provider keeps on another host than its own. Default: those of
-   * the open internet.
+   * Permitted addresses for results that a provider stores on another host. Default: addresses of
+   * the public internet.
    */
   readonly isAllowedAddress?: (address: string) => boolean;
 }
 
-/** The longest a timer can wait. */
-const longestMs = 2 ** 31 - 1;
+/** The maximum delay of a timer. */
+const maxMs = 2 ** 31 - 1;
 
 function milliseconds(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 0 && value <= longestMs) return value;
-  throw new RangeError(`${name} must be whole milliseconds, from 0 to ${longestMs}`);
+  if (Number.isInteger(value) && value >= 0 && value <= maxMs) return value;
+  throw new RangeError(`${name} must be whole milliseconds, from 0 to ${maxMs}`);
 }
 
 /** One request to a provider. */
@@ -43,39 +44,39 @@ export interface UpstreamCall {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** JSON text, or bytes of the type in the headers. */
   readonly body?: string | Uint8Array;
-  /** The key in the headers, so that no error text carries it. */
+  /** The key in the headers, to remove it from error texts. Empty without a key. */
   readonly key: string;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer that is no JSON. */
+/** A response that is not JSON. */
 export interface WholeAnswer {
   readonly contentType: string;
   readonly data: Uint8Array;
 }
 
-/** A provider's address and the connections to it. */
+/** The connections to a provider. */
 export interface Upstream {
-  /** Resolves when the provider has begun to stream. */
+  /** Resolves when the provider begins to stream. */
   stream(call: UpstreamCall, decoder: (faults: Faults) => EventDecoder): Promise<EventStream>;
-  /** The parsed answer. */
+  /** The parsed response. */
   json(call: UpstreamCall): Promise<unknown>;
-  /** The same of work that takes its time: any 2xx will do. Undefined when nothing was answered. */
+  /** The same for jobs: every 2xx is a success. Undefined for an empty body. */
   job(call: UpstreamCall): Promise<unknown>;
-  /** The whole answer as bytes, e.g. sound. */
+  /** The whole response as bytes, e.g. audio. */
   bytes(call: UpstreamCall): Promise<WholeAnswer>;
   /**
-   * What is at an address, piece by piece: `path` below the base URL, or what an answer named. Only the provider's own
-   * origin is sent the key; any other must be https and on the open internet.
+   * The content at a URL, in pieces: `path` below the base URL, or a URL from a response. Only the provider's own
+   * origin receives the key; any other must use https and be on the public internet.
    */
   download(call: Omit<UpstreamCall, 'method' | 'body' | 'path'>, path: string | URL): Promise<MediaStream>;
   close(): Promise<void>;
 }
 
-/** Answers that are no streams: vectors of a full batch are the largest. */
+/** Maximum size of a response that is not a stream: vectors of a full batch are the largest. */
 const answerLimit = 64 * 1024 * 1024;
 
-/** What a key may consist of, so that it can stand in a header. */
+/** The characters of a key that a header can contain. */
 const visible = /^[\x21-\x7e]+$/;
 
 /**
@@ -94,52 +95,52 @@ export function createUpstream(
   const pool = new Pool(url.origin, {
     connections: options.connections ?? null,
     connect: { timeout: milliseconds('connectTimeoutMs', options.connectTimeoutMs ?? 10_000) },
-    // The exchange has a deadline of its own, which covers the wait for a connection too.
+    // The deadline of the exchange includes the wait for a connection.
     headersTimeout: 0,
     bodyTimeout: milliseconds('idleTimeoutMs', options.idleTimeoutMs ?? 300_000),
     keepAliveTimeout: milliseconds('keepAliveMs', options.keepAliveMs ?? 30_000) || 1,
   });
 
   const { idleTimeoutMs = 300_000, isAllowedAddress = isPublicAddress } = options;
-  const downloads: Omit<DownloadTerms, 'faults' | 'headers' | 'signal'> = {
+  const downloads: Omit<DownloadOptions, 'faults' | 'headers' | 'signal'> = {
     origin: url.origin,
     firstByteTimeoutMs,
     idleTimeoutMs,
     isAllowedAddress,
   };
-  const noDocument: AnswerTerms = { firstByteTimeoutMs, accepts: isNoDocument };
-  const document: AnswerTerms = { firstByteTimeoutMs, accepts: isJson };
-  const acceptedJob: AnswerTerms = { ...document, anySuccess: true };
+  const noDocument: ResponseOptions = { firstByteTimeoutMs, accepts: isNoDocument };
+  const document: ResponseOptions = { firstByteTimeoutMs, accepts: isJson };
+  const acceptedJob: ResponseOptions = { ...document, anySuccess: true };
   let closed: Promise<void> | undefined;
 
-  const pathOf = (path: string): string =>
+  const getPath = (path: string): string =>
     prefix + path + (path.includes('?') ? url.search.replace('?', '&') : url.search);
 
   function open(call: UpstreamCall, exchange: Exchange): void {
-    const path = pathOf(call.path);
+    const path = getPath(call.path);
     const { method = 'POST', body = null } = call;
     pool.dispatch({ path, method, headers: call.headers as string[], body }, exchange);
   }
 
-  function faultsOf(call: UpstreamCall): Faults {
+  function getFaults(call: UpstreamCall): Faults {
     call.signal?.throwIfAborted();
-    if (!visible.test(call.key)) {
+    if (call.key !== '' && !visible.test(call.key)) {
       throw new ProviderError('rejected_key', `${provider}: the key holds characters that no key has`);
     }
     return new Faults(provider, call.key, read);
   }
 
-  /** Everything that was answered, up to a bound. */
+  /** Collects the response up to a maximum. */
   async function whole(
     call: UpstreamCall,
     faults: Faults,
-    terms: AnswerTerms,
+    options: ResponseOptions,
   ): Promise<WholeAnswer & { data: Buffer }> {
     const chunks: Buffer[] = [];
     let size = 0;
     let exchange: Exchange | undefined;
     await new Promise<void>((resolve, reject) => {
-      exchange = new Exchange(terms, faults, call.signal, {
+      exchange = new Exchange(options, faults, call.signal, {
         data(chunk) {
           chunks.push(chunk);
           size += chunk.length;
@@ -159,7 +160,7 @@ export function createUpstream(
 
   return {
     async stream(call, decoder) {
-      const faults = faultsOf(call);
+      const faults = getFaults(call);
       const stream = new EventStream(decoder(faults), (error) => faults.other(error));
       const exchange = new Exchange(noDocument, faults, call.signal, stream);
       stream.attach(exchange);
@@ -169,7 +170,7 @@ export function createUpstream(
     },
 
     async json(call) {
-      const faults = faultsOf(call);
+      const faults = getFaults(call);
       const { data } = await whole(call, faults, document);
       try {
         return JSON.parse(data.toString('utf8'));
@@ -179,7 +180,7 @@ export function createUpstream(
     },
 
     async job(call) {
-      const faults = faultsOf(call);
+      const faults = getFaults(call);
       const { data } = await whole(call, faults, acceptedJob);
       try {
         return data.length === 0 ? undefined : JSON.parse(data.toString('utf8'));
@@ -189,12 +190,12 @@ export function createUpstream(
     },
 
     async download({ headers, signal, ...call }, path) {
-      const faults = faultsOf({ ...call, headers, signal, path: '' });
-      const address = typeof path === 'string' ? new URL(url.origin + pathOf(path)) : path;
+      const faults = getFaults({ ...call, headers, signal, path: '' });
+      const address = typeof path === 'string' ? new URL(url.origin + getPath(path)) : path;
       return download(address, { ...downloads, faults, headers, signal });
     },
 
-    bytes: (call) => whole(call, faultsOf(call), noDocument),
+    bytes: (call) => whole(call, getFaults(call), noDocument),
 
     close() {
       closed ??= pool.close();
@@ -203,7 +204,7 @@ export function createUpstream(
   };
 }
 
-/** Compatible servers label their streams in many ways; a JSON document or a page is never one. */
+/** Compatible servers use various content types for streams, but never JSON or HTML. */
 function isNoDocument(type: string): boolean {
   return !type.includes('json') && !type.includes('html');
 }

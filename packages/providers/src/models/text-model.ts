@@ -1,6 +1,6 @@
-import type { ModelInfo, ModelPrices } from '@questline/core';
+import type { ModelInfo, ModelPrices } from '@questline/core/ports';
 
-/** A model that writes text, reads images, calls tools and streams: what the vendors' current ones have in common. */
+/** A text model with image input, tool calls and streaming, as all current models of the vendors have. */
 export function textModel(
   id: string,
   name: string,

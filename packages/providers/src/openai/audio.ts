@@ -5,13 +5,13 @@ import {
   type SpeechRequest,
   type TranscribeRequest,
   type TranscribeResult,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { record } from '../content/fields.ts';
 import { type FormField, multipart } from '../http/multipart.ts';
 
-const USUAL_VOICE = 'alloy';
+const DEFAULT_VOICE = 'alloy';
 
-/** What the formats are called on the wire. Their `pcm` is 24 kHz, 16 bits, one channel. */
+/** The vendor's names of the formats. Its `pcm` is 24 kHz, 16 bits, one channel. */
 const mediaTypes: Readonly<Record<AudioFormat, string>> = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
@@ -22,15 +22,15 @@ const mediaTypes: Readonly<Record<AudioFormat, string>> = {
 };
 
 export function speechBody({ model, text, voice, format }: SpeechRequest): string {
-  return JSON.stringify({ model, input: text, voice: voice ?? USUAL_VOICE, response_format: format });
+  return JSON.stringify({ model, input: text, voice: voice ?? DEFAULT_VOICE, response_format: format });
 }
 
 export function speechResult(format: AudioFormat, data: Uint8Array): Media {
-  if (data.length === 0) throw new ProviderError('failed', 'answered without any sound');
+  if (data.length === 0) throw new ProviderError('failed', 'the response contains no audio');
   return { mediaType: mediaTypes[format], data };
 }
 
-/** The service tells the type by the name's ending. */
+/** The service detects the type by the file extension. */
 const endings: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/mp4': 'mp4',

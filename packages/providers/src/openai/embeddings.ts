@@ -1,4 +1,4 @@
-import { type EmbedRequest, type EmbedResult, ProviderError } from '@questline/core';
+import { type EmbedRequest, type EmbedResult, ProviderError } from '@questline/core/ports';
 import { record, text } from '../content/fields.ts';
 
 export function embeddingBody(request: EmbedRequest): Record<string, unknown> {
@@ -10,9 +10,9 @@ export function embeddingBody(request: EmbedRequest): Record<string, unknown> {
   };
 }
 
-/** Puts the vectors in the order of the inputs, and checks that each has one. */
+/** Sorts the vectors into the order of the inputs, and checks that none is missing. */
 export function embeddingResult(answer: unknown, inputs: number): EmbedResult {
-  const { data, usage, model: told } = record(answer);
+  const { data, usage, model: modelName } = record(answer);
   const embeddings = new Array<readonly number[] | undefined>(inputs).fill(undefined);
   for (const [place, item] of (Array.isArray(data) ? data : []).entries()) {
     const { index, embedding } = record(item);
@@ -23,6 +23,6 @@ export function embeddingResult(answer: unknown, inputs: number): EmbedResult {
     throw new ProviderError('failed', 'answered without a vector for each input');
   }
   const { prompt_tokens: prompt, total_tokens: total } = record(usage);
-  const model = text(told);
+  const model = text(modelName);
   return { embeddings, tokens: Number(prompt ?? total ?? 0), ...(model !== undefined && { model }) };
 }

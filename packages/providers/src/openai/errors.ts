@@ -1,5 +1,5 @@
-import type { ProviderErrorKind } from '@questline/core';
-import { record, text } from '../content/fields.ts';
+import type { ProviderErrorKind } from '@questline/core/ports';
+import { firstLabel, record, text } from '../content/fields.ts';
 import type { ErrorReading } from '../http/faults.ts';
 
 const kinds: Readonly<Record<string, ProviderErrorKind>> = {
@@ -7,36 +7,49 @@ const kinds: Readonly<Record<string, ProviderErrorKind>> = {
   content_policy_violation: 'content_blocked',
   content_filter: 'content_blocked',
   moderation_blocked: 'content_blocked',
-  // Their name for a prompt that their policy refuses.
+  // The code of a prompt that violates the vendor's policy.
   invalid_prompt: 'content_blocked',
   invalid_api_key: 'rejected_key',
-  // The key is good, its account is empty: waiting does not help, another key does.
+  // The key is valid, its account has no credit: another key helps, waiting does not.
   insufficient_quota: 'rejected_key',
   rate_limit_exceeded: 'overloaded',
   server_overloaded: 'overloaded',
   slow_down: 'overloaded',
   engine_overloaded: 'overloaded',
+  // Perplexity's name for it.
+  too_many_prompt_tokens: 'context_length',
+  string_above_max_length: 'context_length',
+  billing_hard_limit_reached: 'rejected_key',
+  model_not_found: 'invalid_request',
+  server_error: 'failed',
   authentication_error: 'rejected_key',
   rate_limit_error: 'overloaded',
   overloaded_error: 'overloaded',
 };
 
-/** Servers that speak this protocol name a full context in their own words. */
+/** Compatible servers report an exceeded context in various texts. */
 const contextLength =
   /context (length|window|size)|maximum (prompt|context|model) length|prompt is too long|too many tokens|reduce the length of/i;
 
-/** Reads `{error: {message, type, code}}`, and `{error: "message", code}`. */
+/** An account without credit, reported as a rate limit: another key helps, waiting does not. */
+const emptyAccount =
+  /used all available credits|exceeded your current quota|insufficient (balance|credits|funds)/i;
+
+/** Reads `{error: {message, type, code, param}}`, and `{error: "message", code}`. */
 export function readOpenAIError(body: unknown, status: number): ErrorReading {
-  const outer = record(body);
+  const outer = record(Array.isArray(body) ? body[0] : body);
   const inner = record(outer.error);
   const message = text(inner.message) ?? text(outer.error) ?? text(outer.message) ?? text(outer.detail);
-  const kind = kinds[String(inner.code ?? outer.code)] ?? kinds[String(inner.type ?? outer.type)];
-  if (kind !== undefined) return { message, kind };
-  if (
-    (status === 400 || status === 413 || status === 422 || status === 0) &&
-    contextLength.test(message ?? '')
-  ) {
-    return { message, kind: 'context_length' };
-  }
-  return { message };
+  const code = firstLabel(inner.code, inner.type, outer.code, outer.type);
+  const about = { message, code, param: firstLabel(inner.param, outer.param) };
+  const kind =
+    kinds[String(inner.code ?? outer.code)] ??
+    kinds[String(inner.type ?? outer.type)] ??
+    readWords(message, status);
+  return { ...about, kind };
+}
+
+function readWords(message = '', status: number): ProviderErrorKind | undefined {
+  if ([400, 413, 422, 0].includes(status) && contextLength.test(message)) return 'context_length';
+  return status === 429 && emptyAccount.test(message) ? 'rejected_key' : undefined;
 }

@@ -1,11 +1,11 @@
-import { type ImageRequest, type ImageResult, type Media, ProviderError } from '@questline/core';
+import { type ImageRequest, type ImageResult, type Media, ProviderError } from '@questline/core/ports';
 import { record, text } from '../content/fields.ts';
 import { type FormField, multipart } from '../http/multipart.ts';
 import type { Upstream } from '../http/upstream.ts';
 
 type Fields = Readonly<Record<string, string | number>>;
 
-/** Models that answer with addresses unless told otherwise, and know `style`. */
+/** Models that return URLs by default, and support `style`. */
 function isOlder(model: string): boolean {
   return /^dall-e/.test(model);
 }
@@ -17,8 +17,8 @@ const qualities: Readonly<Record<string, string>> = {
   max: 'high',
 };
 
-/** What the two calls have in common. */
-function fieldsOf(request: ImageRequest): Fields {
+/** The common fields of both calls. */
+function toFields(request: ImageRequest): Fields {
   const { model, size, quality, background, outputFormat, style } = request;
   const older = isOlder(model);
   return {
@@ -34,7 +34,7 @@ function fieldsOf(request: ImageRequest): Fields {
   };
 }
 
-/** Draws, or changes what it is given: `/images/generations`, or `/images/edits` when there are pictures to start from. */
+/** Generates or edits images: `/images/generations`, or `/images/edits` with input images. */
 export async function drawImages(
   upstream: Upstream,
   request: ImageRequest,
@@ -45,12 +45,12 @@ export async function drawImages(
   },
 ): Promise<ImageResult> {
   const { key, signal } = call;
-  const fields = fieldsOf(request);
+  const fields = toFields(request);
   const pictures = [...(request.source === undefined ? [] : [request.source]), ...(request.references ?? [])];
   if (pictures.length === 0) {
     const headers = call.headers('application/json');
     const body = JSON.stringify(fields);
-    return resultOf(
+    return toResult(
       await upstream.json({ path: '/images/generations', headers, body, key, signal }),
       request,
     );
@@ -61,14 +61,14 @@ export async function drawImages(
   if (request.mask !== undefined) form.push(fileField('mask', 'mask', request.mask));
   const { contentType, body } = multipart(form);
   const headers = call.headers(contentType);
-  return resultOf(await upstream.json({ path: '/images/edits', headers, body, key, signal }), request);
+  return toResult(await upstream.json({ path: '/images/edits', headers, body, key, signal }), request);
 }
 
 function fileField(name: string, filename: string, { mediaType, data }: Media): FormField {
   return { name, filename: `${filename}.${mediaType.split('/')[1] ?? 'png'}`, mediaType, data };
 }
 
-function resultOf(answer: unknown, { outputFormat = 'png' }: ImageRequest): ImageResult {
+function toResult(answer: unknown, { outputFormat = 'png' }: ImageRequest): ImageResult {
   const { data, usage, output_format: made } = record(answer);
   const items = (Array.isArray(data) ? data : []).map(record);
   const mediaType = `image/${text(made) ?? outputFormat}`;
@@ -76,7 +76,7 @@ function resultOf(answer: unknown, { outputFormat = 'png' }: ImageRequest): Imag
     const base64 = text(bytes);
     return base64 === undefined ? [] : [{ mediaType, data: Buffer.from(base64, 'base64') }];
   });
-  if (images.length === 0) throw new ProviderError('failed', 'answered without an image');
+  if (images.length === 0) throw new ProviderError('failed', 'the response contains no image');
   const revisedPrompt = text(items[0]?.revised_prompt);
   const { input_tokens: input, output_tokens: output } = record(usage);
   const isCounted = typeof input === 'number' && typeof output === 'number';

@@ -1,18 +1,38 @@
-import type { GenerateRequest, ModelContent, ModelMessage } from '@questline/core';
+import type { GenerateRequest, ModelContent, ModelMessage, ReasoningEffort } from '@questline/core/ports';
 import { documentText, titled, unsupported } from '../content/documents.ts';
-import { effortOf } from '../content/effort.ts';
+import { chooseEffort } from '../content/effort.ts';
+import { fitEffort } from '../content/effort-levels.ts';
 import { isStrictSchema } from '../content/strict-schema.ts';
 
-/** What differs between the servers that speak this protocol. */
+/*
+ * The request of chat completions, by the types of the npm package `openai` 7.57.0 (November 2026):
+ * https://developers.openai.com/api/reference/resources/chat/completions
+ */
+
+/** The field for the output cap. */
+export type MaxTokensParameter = 'max_completion_tokens' | 'max_tokens';
+
+/** The format of content: a string, or a list of parts. */
+export type ContentForm = 'string' | 'parts';
+
+/** The differences between servers of this protocol. */
 export interface CompletionDialect {
   /** For error texts. */
   readonly provider: string;
-  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** Ask for token counts; some old servers refuse the question. */
+  getMaxTokensParameter(model: string): MaxTokensParameter;
+  /** Absent: a string for messages of one text, otherwise a list. */
+  readonly contentAs?: ContentForm;
+  /** Request token counts; some old servers reject the field. */
   readonly streamUsage: boolean;
   takesEffort(model: string): boolean;
-  /** Models that always reason refuse one. */
-  takesTemperature(model: string): boolean;
+  /** The effort levels of the model. Undefined: unknown. */
+  getEffortLevels(model: string): readonly ReasoningEffort[] | undefined;
+  /** Models that always reason reject temperature, `top_p` and `stop`. */
+  takesSampling(model: string): boolean;
+  /** Whether `top_k` is a field of the server. */
+  readonly hasTopK: boolean;
+  /** Whether `prompt_cache_key` is a field of the server. */
+  readonly hasCacheKey: boolean;
   /** Whether documents may be sent as `file` parts. */
   readonly files: boolean;
 }
@@ -21,44 +41,70 @@ type Json = Record<string, unknown>;
 
 /** The body of a streamed completion. Throws `invalid_request` for content the protocol has no place for. */
 export function completionBody(request: GenerateRequest, dialect: CompletionDialect): Json {
-  const temperature = dialect.takesTemperature(request.model) ? request.temperature : undefined;
-  const effort = dialect.takesEffort(request.model) ? effortOf(request) : undefined;
+  const { model, seed, promptCache } = request;
+  const effort = dialect.takesEffort(model) ? chooseEffort(request) : undefined;
+  const cacheKey = dialect.hasCacheKey && promptCache?.mode === 'auto' ? promptCache.key : undefined;
   return {
-    model: request.model,
-    messages: messagesOf(request, dialect),
-    ...(request.tools !== undefined &&
-      request.tools.length > 0 && {
-        tools: request.tools.map(({ name, description, parameters }) => ({
-          type: 'function',
-          function: { name, description, parameters },
-        })),
-      }),
-    [dialect.maxTokensField]: request.maxTokens,
-    ...(temperature !== undefined && { temperature }),
-    ...(effort !== undefined && { reasoning_effort: effort }),
+    model,
+    messages: toMessages(request, dialect),
+    ...toolFields(request),
+    [dialect.getMaxTokensParameter(model)]: request.maxTokens,
+    ...(dialect.takesSampling(model) && samplingFields(request, dialect)),
+    ...(seed !== undefined && { seed }),
+    ...(effort !== undefined && { reasoning_effort: fitEffort(effort, dialect.getEffortLevels(model)) }),
     ...(request.responseFormat !== undefined && { response_format: responseFormat(request.responseFormat) }),
+    ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
     stream: true,
     ...(dialect.streamUsage && { stream_options: { include_usage: true } }),
   };
 }
 
+function toolFields({ tools = [], toolChoice, parallelToolCalls }: GenerateRequest): Json {
+  if (tools.length === 0) return {};
+  const choice =
+    typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice;
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+    ...(choice !== undefined && { tool_choice: choice }),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  };
+}
+
+function samplingFields(
+  { temperature, topP, topK, stop }: GenerateRequest,
+  { hasTopK }: CompletionDialect,
+): Json {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(hasTopK && topK !== undefined && { top_k: topK }),
+    ...(stop !== undefined && stop.length > 0 && { stop: stop.slice(0, MAX_STOPS) }),
+  };
+}
+
+/** The protocol's maximum number of stop sequences. */
+const MAX_STOPS = 4;
+
 function responseFormat(format: NonNullable<GenerateRequest['responseFormat']>): Json {
   if (format.type === 'json') return { type: 'json_object' };
   const name = format.name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'answer';
-  const strict = isStrictSchema(format.schema);
+  const strict = format.strict ?? isStrictSchema(format.schema);
   return { type: 'json_schema', json_schema: { name, schema: format.schema, strict } };
 }
 
-function messagesOf(request: GenerateRequest, dialect: CompletionDialect): Json[] {
+function toMessages(request: GenerateRequest, dialect: CompletionDialect): Json[] {
   const messages: Json[] = [];
-  // The protocol refuses JSON mode unless a message speaks of JSON.
+  // The protocol rejects JSON mode unless a message contains the word JSON.
   if (request.responseFormat?.type === 'json' && !request.messages.some(speaksOfJson)) {
-    messages.push({ role: 'system', content: 'Answer with one JSON object.' });
+    messages.push({ role: 'system', content: toContent('Answer with one JSON object.', dialect) });
   }
   for (const message of request.messages) {
     if (message.role === 'assistant') messages.push(assistantMessage(message.content, dialect));
     else if (message.role === 'system')
-      messages.push({ role: 'system', content: plainText(message.content, dialect) });
+      messages.push({ role: 'system', content: toContent(plainText(message.content, dialect), dialect) });
     else messages.push(...userMessages(message.content, dialect));
   }
   return messages;
@@ -68,22 +114,36 @@ function speaksOfJson(message: ModelMessage): boolean {
   return message.content.some((content) => content.type === 'text' && /json/i.test(content.text));
 }
 
-/** Results of tools are messages of their own and stand right behind the calls, so they come before the rest. */
+/** Tool results are separate messages directly after the calls, so they precede the other parts. */
 function userMessages(content: readonly ModelContent[], dialect: CompletionDialect): Json[] {
   const messages: Json[] = [];
   const parts: Json[] = [];
   for (const piece of content) {
     if (piece.type === 'tool_result') {
       const text = piece.isError ? `Error: ${piece.content}` : piece.content;
-      messages.push({ role: 'tool', tool_call_id: piece.toolUseId, content: text });
+      messages.push({ role: 'tool', tool_call_id: piece.toolUseId, content: toContent(text, dialect) });
     } else {
       parts.push(userPart(piece, dialect));
     }
   }
-  const [first] = parts;
-  if (parts.length === 1 && first?.type === 'text') messages.push({ role: 'user', content: first.text });
-  else if (parts.length > 0) messages.push({ role: 'user', content: parts });
+  if (parts.length > 0) messages.push({ role: 'user', content: joinParts(parts, dialect) });
   return messages;
+}
+
+function joinParts(parts: readonly Json[], { provider, contentAs }: CompletionDialect): unknown {
+  const [first] = parts;
+  if (contentAs === 'parts') return parts;
+  if (contentAs === undefined) return parts.length === 1 && first?.type === 'text' ? first.text : parts;
+  return parts
+    .map(({ type, text }) => {
+      if (type === 'text') return text;
+      throw unsupported(provider, `${type} where content is one text`);
+    })
+    .join('\n\n');
+}
+
+function toContent(text: string, { contentAs }: CompletionDialect): unknown {
+  return contentAs === 'parts' ? [{ type: 'text', text }] : text;
 }
 
 function userPart(piece: ModelContent, dialect: CompletionDialect): Json {
@@ -105,8 +165,8 @@ function userPart(piece: ModelContent, dialect: CompletionDialect): Json {
 
 function assistantMessage(content: readonly ModelContent[], dialect: CompletionDialect): Json {
   const calls: Json[] = [];
+  const reasoning: Record<string, string> = {};
   let text = '';
-  let reasoning = '';
   for (const piece of content) {
     if (piece.type === 'text') {
       text += piece.text;
@@ -117,20 +177,35 @@ function assistantMessage(content: readonly ModelContent[], dialect: CompletionD
         function: { name: piece.name, arguments: JSON.stringify(piece.input ?? {}) },
       });
     } else if (piece.type === 'thinking') {
-      // Blocks of other providers mean nothing here.
-      const { type, text: thought } = piece.block;
-      if (type === 'reasoning_content' && typeof thought === 'string') reasoning += thought;
+      // This API cannot read blocks of other providers.
+      const { type, text: thought, field = 'reasoning_content' } = piece.block;
+      if (type !== 'reasoning_content' || typeof thought !== 'string') continue;
+      reasoning[String(field)] = (reasoning[String(field)] ?? '') + thought;
     } else {
       throw unsupported(dialect.provider, `${piece.type} in an assistant message`);
     }
   }
+  const { content: thought, ...fields } = reasoning;
   return {
     role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    // Models that show their reasoning want it back while they wait for tools, and only then.
-    ...(reasoning !== '' && calls.length > 0 && { reasoning_content: reasoning }),
-    ...(calls.length > 0 && { tool_calls: calls }),
+    content: assistantContent(text, thought, calls.length > 0, dialect),
+    // Models with visible reasoning need it back with tool results, and only then.
+    ...(calls.length > 0 && { ...fields, tool_calls: calls }),
   };
+}
+
+/** Reasoning from a content list returns in a content list. */
+function assistantContent(
+  text: string,
+  thought: string | undefined,
+  hasCalls: boolean,
+  dialect: CompletionDialect,
+): unknown {
+  if (thought !== undefined) {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: thought }] };
+    return text === '' ? [thinking] : [thinking, { type: 'text', text }];
+  }
+  return text === '' && hasCalls ? null : toContent(text, dialect);
 }
 
 function plainText(content: readonly ModelContent[], dialect: CompletionDialect): string {

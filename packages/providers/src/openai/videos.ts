@@ -1,19 +1,19 @@
+import { videoSize } from '@questline/core/internal';
 import {
-  filmSize,
   type GenerateOptions,
   type MediaJobs,
   ProviderError,
   type VideoRequest,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { record } from '../content/fields.ts';
-import { failedFilm, filmUnderWay, jobIdOf, jobRecord, outputField } from '../content/films.ts';
+import { failedVideo, getJobId, jobRecord, outputField, videoInProgress } from '../content/video-jobs.ts';
 import { type FormField, multipart, typed } from '../http/multipart.ts';
 import type { Upstream } from '../http/upstream.ts';
 import { readOpenAIError } from './errors.ts';
 
 /**
- * Films by `/videos`. The vendor has switched its own off (September 2026); gateways and servers that speak its protocol
- * go on.
+ * Videos with `/videos`. OpenAI ended its service in September 2026; compatible gateways and servers
+ * still offer it.
  */
 export function createVideos(
   upstream: Upstream,
@@ -23,7 +23,7 @@ export function createVideos(
   return {
     async submit(request, options) {
       const { key, headers } = access(options);
-      const { contentType, body } = multipart(fieldsOf(request));
+      const { contentType, body } = multipart(toFields(request));
       const call = {
         path: '/videos',
         headers: typed(headers, contentType),
@@ -31,7 +31,7 @@ export function createVideos(
         key,
         signal: options.signal,
       };
-      return jobIdOf(await upstream.job(call), 'id');
+      return getJobId(await upstream.job(call), 'id');
     },
 
     async poll(jobId, options) {
@@ -50,9 +50,9 @@ export function createVideos(
       if (status === 'failed' || status === 'cancelled' || status === 'expired') {
         return readOpenAIError(answer, 0).kind === 'content_blocked'
           ? { state: 'blocked', message: String(error.code) }
-          : failedFilm(error.code ?? status, error.message);
+          : failedVideo(error.code ?? status, error.message);
       }
-      return filmUnderWay(status === 'queued' ? 'waiting' : 'running', progress);
+      return videoInProgress(status === 'queued' ? 'waiting' : 'running', progress);
     },
 
     async cancel(jobId, options) {
@@ -68,13 +68,13 @@ export function createVideos(
   };
 }
 
-function fieldsOf(request: VideoRequest): FormField[] {
+function toFields(request: VideoRequest): FormField[] {
   const { model, prompt, durationSeconds, image } = request;
-  const size = filmSize(request);
+  const size = videoSize(request);
   if (size === undefined) {
     throw new ProviderError(
       'invalid_request',
-      `there are no films of ${request.aspectRatio} at ${request.resolution}`,
+      `there are no videos of ${request.aspectRatio} at ${request.resolution}`,
     );
   }
   const ending = image?.mediaType.split('/')[1] ?? 'png';

@@ -1,4 +1,4 @@
-import { WebToolError, type WebTools } from '@questline/core';
+import { WebToolError, type WebTools } from '@questline/core/ports';
 import type { Dispatcher } from 'undici';
 import { asWebToolError, follow } from './fetch-page.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
@@ -21,7 +21,7 @@ export function createFetchFile(
       if (!accept.some((type) => mediaType.startsWith(type))) {
         throw new WebToolError('INVALID_INPUT', 'url: there is something of another type.');
       }
-      return { mediaType, data: await wholeOf(answer, maxBytes) };
+      return { mediaType, data: await getWhole(answer, maxBytes) };
     } catch (error) {
       throw asWebToolError(error);
     } finally {
@@ -30,7 +30,7 @@ export function createFetchFile(
   };
 }
 
-async function wholeOf({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+async function getWhole({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {

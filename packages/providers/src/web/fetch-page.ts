@@ -1,10 +1,10 @@
-import { WebToolError, type WebTools } from '@questline/core';
-import { type Dispatcher, request } from 'undici';
+import { WebToolError, type WebTools } from '@questline/core/ports';
+import { type Dispatcher, request } from 'undici/index.js';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
-import { textOfHtml } from './page-text.ts';
+import { getPageText } from './page-text.ts';
 
-const MOST_REDIRECTS = 5;
-const MOST_BYTES = 2 * 2 ** 20;
+const MAX_REDIRECTS = 5;
+const MAX_BYTES = 2 * 2 ** 20;
 const PART_CHARACTERS = 20_000;
 const PAGE = 'text/html, text/*;q=0.9, application/json;q=0.8';
 const READABLE = /^(?:text\/|application\/(?:json|xml|xhtml\+xml|rss\+xml|atom\+xml))/;
@@ -23,7 +23,7 @@ export function createFetchPage(
       if (!READABLE.test(String(answer.headers['content-type'] ?? 'text/plain'))) {
         throw new WebToolError('INVALID_INPUT', 'url: this is not a page that can be read as text.');
       }
-      const { title, text } = readable(await bodyOf(answer), String(answer.headers['content-type'] ?? ''));
+      const { title, text } = readable(await readBody(answer), String(answer.headers['content-type'] ?? ''));
       const part = text.slice(offset, offset + PART_CHARACTERS);
       const end = offset + part.length;
       return { url: url.href, title, text: part, offset, nextOffset: end < text.length ? end : null };
@@ -35,7 +35,7 @@ export function createFetchPage(
   };
 }
 
-/** Goes where an address leads. Every hop is checked like the first. */
+/** Follows redirects. Every hop is checked like the first. */
 export async function follow(
   first: URL,
   isAllowed: AddressCheck,
@@ -44,13 +44,13 @@ export async function follow(
   accept: string,
 ): Promise<{ url: URL; answer: Dispatcher.ResponseData }> {
   let url = first;
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const answer = await request(url, {
       dispatcher,
       signal,
       headers: { accept, 'user-agent': 'Questline' },
     });
-    // What is not read is left, and its stream would report that to nobody.
+    // The rest is discarded; without a listener, its error would be unhandled.
     answer.body.on('error', () => undefined);
     const { location } = answer.headers;
     if (answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string') {
@@ -64,11 +64,11 @@ export async function follow(
     }
     return { url, answer };
   }
-  throw new WebToolError('EXTERNAL_API_ERROR', `The site redirects more than ${MOST_REDIRECTS} times.`);
+  throw new WebToolError('EXTERNAL_API_ERROR', `The site redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-/** As much of the body as is read at all; the rest is left where it is. */
-async function bodyOf({ body }: Dispatcher.ResponseData): Promise<string> {
+/** Reads the body up to the maximum and discards the rest. */
+async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -76,14 +76,14 @@ async function bodyOf({ body }: Dispatcher.ResponseData): Promise<string> {
     const bytes = chunk as Buffer;
     size += bytes.length;
     text += decoder.decode(bytes, { stream: true });
-    if (size > MOST_BYTES) break;
+    if (size > MAX_BYTES) break;
   }
   return text + decoder.decode();
 }
 
 function readable(body: string, type: string): { title: string | null; text: string } {
   return type.includes('html') || /^\s*<(?:!doctype|html)/i.test(body)
-    ? textOfHtml(body)
+    ? getPageText(body)
     : { title: null, text: body };
 }
 

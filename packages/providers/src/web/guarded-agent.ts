@@ -1,13 +1,13 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { WebToolError } from '@questline/core';
-import { Agent } from 'undici';
+import { WebToolError } from '@questline/core/ports';
+import { Agent } from 'undici/index.js';
 
 export type AddressCheck = (address: string) => boolean;
 
 /**
- * Looks up names of permitted addresses only. The address that was checked is the address that is connected to: a name
- * that changes its mind between the two gains nothing.
+ * Resolves names to permitted addresses only. The connection uses the checked address, so a DNS answer
+ * that changes in between (DNS rebinding) has no effect.
  */
 export function guardedLookup(isAllowed: AddressCheck): LookupFunction {
   return (hostname, options, callback) => {
@@ -33,7 +33,7 @@ export function createGuardedAgent(isAllowed: AddressCheck, timeoutMs: number): 
   });
 }
 
-/** Checks what no look-up will check: scheme, credentials, and hosts that are addresses already. */
+/** Checks the parts without a DNS lookup: scheme, credentials, and hosts that are IP addresses. */
 export function checkTarget(text: string, isAllowed: AddressCheck): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

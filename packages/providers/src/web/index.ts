@@ -1,13 +1,16 @@
-import type { WebTools } from '@questline/core';
+import type { WebTools } from '@questline/core/ports';
 import { isPublicAddress } from './addresses.ts';
 import { createFetchFile } from './fetch-file.ts';
 import { createFetchPage } from './fetch-page.ts';
+
+export { createWebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
+
 import { createBraveSearch, createOpenMeteoWeather } from './services.ts';
 
 export interface WebToolsOptions {
   /** Key of Brave's search API. Absent: no web search. */
   readonly braveApiKey?: string;
-  /** Per call, redirects included. Default 10,000 ms. */
+  /** Timeout per call, including redirects. Default 10,000 ms. */
   readonly timeoutMs?: number;
   /**
    * Which addresses pages may be fetched from. Default: those of the open internet. Widen it only for hosts whose

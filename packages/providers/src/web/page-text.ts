@@ -1,41 +1,73 @@
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
+import { Parser } from 'htmlparser2';
 
-/**
- * What a reader sees of an HTML page, as far as a model needs it: text with line breaks where blocks end. Strangers write
- * pages: what never ends is taken to the end of the page at once, not looked for again from its every beginning.
- */
-export function textOfHtml(html: string): { readonly title: string | null; readonly text: string } {
-  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(html)?.[1];
-  const text = html
-    .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
-    .replace(/<(script|style|noscript|template|svg|head)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, '')
-    .replace(
-      /<(?:br|\/p|\/div|\/li|\/tr|\/h[1-6]|\/section|\/article|\/blockquote|\/pre)\b[^>]*(?:>|$)/gi,
-      '\n',
-    )
-    .replace(/<(?=[a-z/!?])[^>]*(?:>|$)/gi, ' ');
-  return { title: title === undefined ? null : tidy(title), text: tidy(text) };
+/** Elements whose content is not for readers. */
+const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'svg']);
+/** Elements of a head. Any other one ends it: its end tag may be omitted. */
+const HEAD: ReadonlySet<string> = new Set([...HIDDEN, 'title', 'meta', 'link', 'base']);
+/** Elements that begin and end a line. */
+const BLOCKS: ReadonlySet<string> = new Set(
+  `address article aside blockquote br dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav
+  ol p pre section table tr ul`.split(/\s+/),
+);
+const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
+/** Characters parsed at a time. */
+const PIECE = 65_536;
+/** The parser's time grows with the square of the depth: text after a deeper element is omitted. */
+const MAX_DEPTH = 5_000;
+
+/** Extracts the visible text of an HTML page: its title, and its text with line breaks between blocks. */
+export function getPageText(html: string): { readonly title: string | null; readonly text: string } {
+  let text = '';
+  let title: string | null = null;
+  let depth = 0;
+  let hidden = 0;
+  let preformatted = 0;
+  let isHead = false;
+  let isTitle = false;
+  let isTooDeep = false;
+  const breakLine = (): void => {
+    if (!text.endsWith('\n')) text += '\n';
+  };
+  const parser = new Parser(
+    {
+      onopentag(name) {
+        depth += 1;
+        isTooDeep ||= depth > MAX_DEPTH;
+        if (isHead && !HEAD.has(name)) isHead = false;
+        if (name === 'head') isHead = true;
+        // An image may have a title, too.
+        if (name === 'title' && hidden === 0 && title === null) isTitle = true;
+        if (HIDDEN.has(name)) hidden += 1;
+        else if (name === 'br') text += '\n';
+        else if (BLOCKS.has(name)) breakLine();
+        else if (CELLS.has(name)) text += ' ';
+        if (name === 'pre') preformatted += 1;
+      },
+      ontext(part) {
+        if (isTooDeep) return;
+        if (isTitle) title = `${title ?? ''}${part}`;
+        else if (hidden === 0 && !isHead) text += preformatted > 0 ? part : part.replace(/\s+/g, ' ');
+      },
+      onclosetag(name) {
+        depth -= 1;
+        if (name === 'title') isTitle = false;
+        else if (name === 'head') isHead = false;
+        else if (HIDDEN.has(name)) hidden = Math.max(0, hidden - 1);
+        else if (BLOCKS.has(name) && name !== 'br') breakLine();
+        if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
+      },
+    },
+    { decodeEntities: true },
+  );
+  for (let at = 0; at < html.length && !isTooDeep; at += PIECE) parser.write(html.slice(at, at + PIECE));
+  parser.end();
+  return { title: title === null ? null : tidy(title), text: tidy(text) };
 }
 
 function tidy(text: string): string {
-  return decodeEntities(text)
+  return text
     .replace(/[^\S\n]+/g, ' ')
     .replace(/ ?\n ?/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
-}
-
-function decodeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return ENTITIES[String(name).toLowerCase()] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '';
-  });
 }

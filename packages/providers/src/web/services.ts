@@ -1,5 +1,5 @@
-import { WebToolError, type WebTools } from '@questline/core';
-import { request } from 'undici';
+import { WebToolError, type WebTools } from '@questline/core/ports';
+import { request } from 'undici/index.js';
 
 interface JsonService {
   readonly name: string;

@@ -1,9 +1,21 @@
-import { type GenerateOptions, type MediaJobs, ProviderError, type VideoRequest } from '@questline/core';
+import {
+  type GenerateOptions,
+  type MediaJobs,
+  ProviderError,
+  type VideoRequest,
+} from '@questline/core/ports';
 import { record, text } from '../content/fields.ts';
-import { dataUrl, failedFilm, filmUnderWay, jobIdOf, jobRecord, outputField } from '../content/films.ts';
+import {
+  dataUrl,
+  failedVideo,
+  getJobId,
+  jobRecord,
+  outputField,
+  videoInProgress,
+} from '../content/video-jobs.ts';
 import type { Upstream } from '../http/upstream.ts';
 
-/** Films by `/videos/generations`. The API knows no cancelling, and keeps what it made at addresses that pass. */
+/** Videos by `/videos/generations`. The API cannot cancel, and its result URLs expire. */
 export function createVideos(
   upstream: Upstream,
   access: (options: GenerateOptions) => { readonly key: string; readonly headers: readonly string[] },
@@ -20,7 +32,7 @@ export function createVideos(
         ...(image !== undefined && { image: { url: dataUrl(image) } }),
       });
       const call = { ...access(options), path: '/videos/generations', body, signal: options.signal };
-      return jobIdOf(await upstream.job(call), 'request_id');
+      return getJobId(await upstream.job(call), 'request_id');
     },
 
     async poll(jobId, options) {
@@ -31,13 +43,14 @@ export function createVideos(
       const error = record(answer.error);
       const video = record(answer.video);
       const url = text(video.url);
-      if (status === 'failed' || status === 'expired') return failedFilm(error.code ?? status, error.message);
+      if (status === 'failed' || status === 'expired')
+        return failedVideo(error.code ?? status, error.message);
       if (video.respect_moderation === false)
         return { state: 'blocked', message: 'respect_moderation: false' };
       if (status !== 'done' && (status !== undefined || url === undefined)) {
-        return filmUnderWay(status === 'pending' ? 'waiting' : 'running', progress);
+        return videoInProgress(status === 'pending' ? 'waiting' : 'running', progress);
       }
-      if (url === undefined) return { state: 'failed', message: 'it is done, and there is no film' };
+      if (url === undefined) return { state: 'failed', message: 'the job is done, but has no video' };
       const { duration } = video;
       const isTold = typeof duration === 'number' && duration > 0;
       return { state: 'done', output: { url }, ...(isTold && { durationSeconds: duration }) };

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Address, openWorkspace } from './workspace.ts';
 
-/** Runs in a process of its own: serves live updates and tells its port, until it is told to end. */
+/** Runs in a separate process: serves live updates and reports its port, until its parent ends it. */
 async function serve(address: Address): Promise<void> {
   const workspace = await openWorkspace(address);
   const server = createServer().listen(0, '127.0.0.1');

@@ -11,7 +11,7 @@ export interface Address {
   readonly prefix: string;
 }
 
-/** Services as every process on one database and one Redis has them. */
+/** Services as each process on one database and one Redis creates them. */
 export async function openWorkspace({ path, url, prefix }: Address) {
   const clock = createSystemClock();
   const ids = createIds({ clock });

@@ -2,8 +2,8 @@ import { defineScript } from '../script.ts';
 
 /**
  * All windows of a key in one hash: `u<name>` slots used, `r<name>` when the window ends. By the server's clock, so that
- * all processes agree on it. Arguments: 1 to take and 0 to look, then name, limit and length of each window.
- * Answers the position of the window that refused or 0, then used and end of each window.
+ * all processes agree on it. Arguments: 1 to take and 0 to peek, then name, limit and length of each window.
+ * Returns the position of the window that rejects or 0, then used slots and end of each window.
  */
 export const windowsScript = defineScript(`
 local time = redis.call('TIME')

@@ -1,7 +1,7 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 import { isReplyError, type RedisSubscriber } from '../client.ts';
 import { within } from '../deadline.ts';
-import type { RedisLink } from '../link.ts';
+import type { RedisConnection } from '../link.ts';
 import { openConnection, type SubscriberConnection } from './connection.ts';
 
 export interface ChannelsOptions {
@@ -10,11 +10,11 @@ export interface ChannelsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The channels somebody listens to, on one connection that is open as long as there are any. */
+/** The subscribed channels, on one connection that is open while there are subscriptions. */
 export interface Channels {
   /**
-   * Resolves when the channel is heard; or, while Redis is away, at the deadline: it is heard then as soon as Redis is back.
-   * @throws what the server says when it refuses, such as a lack of rights.
+   * Resolves when the channel is subscribed. While Redis is unavailable, resolves at the deadline; the subscription follows its return.
+   * @throws the error response of the server, such as missing rights.
    */
   add(channel: string): Promise<void>;
   remove(channel: string): void;
@@ -26,7 +26,7 @@ interface Heard {
 }
 
 export function createChannels(
-  link: RedisLink,
+  link: RedisConnection,
   { subscriber, onMessage, onError }: ChannelsOptions,
 ): Channels {
   const channels = new Map<string, Heard>();
@@ -38,12 +38,12 @@ export function createChannels(
       onMessage(channel, message) {
         if (channels.has(channel)) onMessage(channel, message);
       },
-      // Also what the client gave up while there was no connection.
+      // Also commands that the client dropped without a connection.
       onReady() {
         if (channels.size > 0) opened.redis.subscribe(...channels.keys()).catch(report);
       },
     });
-    // What took the client's connection away may have taken this one, too, and nobody has told it.
+    // The outage of the client's connection may have ended this one, too, without an event.
     stopWatching = link.onBack(opened.probe);
     return opened;
   };

@@ -1,31 +1,31 @@
 import type { RedisClient, RedisSubscriber } from '../client.ts';
 
-/** Where subscriptions live. */
+/** The connection of the subscriptions. */
 export interface SubscriberConnection {
   readonly redis: RedisSubscriber;
-  /** Takes off what was put on it; closes it only when it is ours. */
+  /** Removes its listeners; closes only a connection of this package. */
   release(channels: readonly string[]): void;
-  /** Asks for a sign of life: a connection of ours that has died without telling is then found out, and made anew. */
+  /** Sends a ping: detects and replaces a dead connection of this package. */
   probe(): void;
 }
 
 export interface ConnectionListeners {
   readonly onMessage: (channel: string, message: string) => void;
-  /** It has just been made, or made anew. */
+  /** The connection is new or replaced. */
   readonly onReady: () => void;
 }
 
 type OwnSubscriber = RedisSubscriber & { disconnect(): void };
 
-/** The user's subscriber if there is one; of a cluster the client itself, which keeps a connection for it; else a duplicate. */
+/** The host's subscriber if given; for a cluster the client itself, which has a connection for it; else a duplicate. */
 export function openConnection(
   client: RedisClient,
   subscriber: RedisSubscriber | undefined,
   { onMessage, onReady }: ConnectionListeners,
 ): SubscriberConnection {
-  const own = subscriber === undefined && !client.isCluster ? duplicateOf(client) : undefined;
+  const own = subscriber === undefined && !client.isCluster ? getDuplicate(client) : undefined;
   const redis = own ?? subscriber ?? (client as RedisSubscriber);
-  // Its errors are those of the client it was made from, where its owner listens; unheard, they would be printed.
+  // The client that it duplicates reports the same errors to its owner; without a listener, ioredis would print them.
   const ignore = () => undefined;
   redis.on('message', onMessage);
   redis.on('ready', onReady);
@@ -42,15 +42,15 @@ export function openConnection(
   };
 }
 
-/** Keeps on trying, whatever the user's commands do: nobody waits for it. */
-function duplicateOf(client: RedisClient): OwnSubscriber {
+/** Retries forever, whatever the options of the user's client: no caller waits for it. */
+function getDuplicate(client: RedisClient): OwnSubscriber {
   const { duplicate } = client as unknown as { duplicate(overrides: object): OwnSubscriber };
   return duplicate.call(client, {
     lazyConnect: false,
     enableOfflineQueue: true,
     autoResubscribe: true,
     maxRetriesPerRequest: null,
-    // What is asked and not answered for so long shows that the connection is dead.
+    // A command without an answer after this time means that the connection is dead.
     socketTimeout: 1000,
     retryStrategy: (times: number) => Math.min(times * 100, 2000),
   });

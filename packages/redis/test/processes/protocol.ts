@@ -1,11 +1,11 @@
-import type { RateWindow } from '@questline/core';
+import type { RateWindow } from '@questline/core/ports';
 
 export interface Start {
   readonly url: string;
   readonly prefix: string;
 }
 
-/** So many takes at once. Answered with the number of those that were allowed. */
+/** A number of parallel takes. The answer is the number of allowed ones. */
 export interface Task {
   readonly key: string;
   readonly windows: readonly RateWindow[];

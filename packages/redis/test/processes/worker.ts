@@ -2,10 +2,12 @@ import { Redis } from 'ioredis';
 import { createRedisLimiter } from '../../src/index.ts';
 import type { Start, Task } from './protocol.ts';
 
-/** Runs in a process of its own: takes as often as the parent says, all at once, until it is told to end. */
+/**
+ * Runs in a separate process: takes in parallel as often as the parent requests, until its parent ends it.
+ */
 function serve({ url, prefix }: Start): void {
   const client = new Redis(url);
-  // A machine under load is slow, not away.
+  // A busy machine is slow, not unavailable.
   const limiter = createRedisLimiter({ client, prefix, timeoutMs: 20_000 });
 
   process.on('message', async (task: Task | 'end') => {

@@ -1,29 +1,29 @@
 import { parseArgs } from 'node:util';
-import { Mistake } from '../mistake.ts';
+import { CliError } from '../cli-error.ts';
 
 /** An option of a command. */
 export interface Option {
   readonly name: string;
-  /** What stands for its value in the help text. Absent: it takes none. */
+  /** Placeholder of its value in the help text. Absent: the option takes no value. */
   readonly value?: string;
   readonly meaning: string;
 }
 
-/** What stands behind a command without a name of its own. */
+/** A positional argument. */
 export interface Argument {
-  /** As the help text writes it: `EMAIL`. */
+  /** The name in the help text: `EMAIL`. */
   readonly name: string;
   readonly meaning: string;
 }
 
-export const HELP: Option = { name: 'help', meaning: 'show this and exit' };
+export const HELP: Option = { name: 'help', meaning: 'show this help and exit' };
 
-/** What was given, by the name of the option or argument; an option without a value is `true`. */
+/** Values by option or argument name; an option without a value is `true`. */
 export type Given = ReadonlyMap<string, string | true>;
 
 /**
- * Reads what stands behind a command. The last option of a name counts.
- * @throws Mistake that names what is wrong and what there is.
+ * Parses the arguments of a command. If an option is repeated, the last one counts.
+ * @throws CliError that names each issue and the known options.
  */
 export function readOptions(
   command: string,
@@ -42,25 +42,26 @@ export function readOptions(
   });
   const names = options.map(({ name }) => `--${name}`).join(', ');
   const given = new Map<string, string | true>();
-  const faults: string[] = [];
+  const issues: string[] = [];
   const missing = [...wanted];
   for (const token of tokens) {
     if (token.kind === 'positional') {
       const argument = missing.shift();
-      if (argument === undefined) faults.push(`${command} takes no argument '${token.value}'`);
+      if (argument === undefined) issues.push(`${command}: unexpected argument '${token.value}'`);
       else given.set(argument.name, token.value);
     }
     if (token.kind !== 'option') continue;
     const option = options.find(({ name }) => name === token.name);
-    if (option === undefined) faults.push(`${command} has no option ${token.rawName}; there are: ${names}`);
+    if (option === undefined)
+      issues.push(`${command}: unknown option ${token.rawName}; known options: ${names}`);
     else if (option.value === undefined && token.value !== undefined) {
-      faults.push(`${token.rawName} takes no value`);
+      issues.push(`${token.rawName} takes no value`);
     } else if (option.value !== undefined && (token.value === undefined || token.value === '')) {
-      faults.push(`${token.rawName} wants a value: --${option.name} ${option.value}`);
+      issues.push(`${token.rawName}: missing value, use --${option.name} ${option.value}`);
     } else given.set(option.name, token.value ?? true);
   }
-  for (const { name, meaning } of missing) faults.push(`${command} wants ${name}: ${meaning}`);
-  // Asking for help is never wrong.
-  if (faults.length > 0 && !given.has(HELP.name)) throw new Mistake(faults, 2);
+  for (const { name, meaning } of missing) issues.push(`${command}: missing argument ${name} (${meaning})`);
+  // --help works even if other arguments are invalid.
+  if (issues.length > 0 && !given.has(HELP.name)) throw new CliError(issues, 2);
   return given;
 }

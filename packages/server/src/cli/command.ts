@@ -1,25 +1,25 @@
 import type { Argument, Given, Option } from './arguments.ts';
 
-/** What a command may use of the process it runs in. */
-export interface Surroundings {
+/** The parts of the process that a command may use. */
+export interface CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly folder: string;
   readonly print: (text: string) => void;
-  /** Shows how far long work is, in place of what it showed before; an empty line at the end. Absent: nobody looks. */
+  /** Shows progress in place of the previous line; an empty line at the end. Absent: no terminal is attached. */
   readonly showProgress?: (line: string) => void;
-  /** Calls back at every request to end: SIGINT or SIGTERM. @returns stops listening. */
-  readonly onEnd: (listener: () => void) => () => void;
+  /** Calls back on SIGINT or SIGTERM. @returns a function that stops listening. */
+  readonly onShutdownSignal: (listener: () => void) => () => void;
 }
 
 export interface Command {
   /** One word, or two: `keys create`. */
   readonly name: string;
   readonly summary: string;
-  /** In their order; all of them are needed. */
+  /** In order; all are required. */
   readonly arguments?: readonly Argument[];
   readonly options: readonly Option[];
-  /** More help, below the options. */
+  /** Additional help, printed below the options. */
   readonly notes: string;
-  /** Resolves when the command is done. @throws Mistake */
-  run(given: Given, surroundings: Surroundings): Promise<void>;
+  /** Resolves when the command is finished. @throws CliError */
+  run(given: Given, surroundings: CommandContext): Promise<void>;
 }

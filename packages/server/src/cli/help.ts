@@ -1,7 +1,7 @@
 import type { Option } from './arguments.ts';
 import type { Command } from './command.ts';
 
-/** Two columns, the second one aligned. */
+/** Formats two columns; the second one is aligned. */
 export function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
@@ -17,18 +17,18 @@ Options:
 ${table(options.map(optionRow))}
 
 Exit codes: 0 done, 1 a setting is wrong or something failed, 2 the command line is wrong.
-'questline <command> --help' tells more about a command.
+Run 'questline <command> --help' for more about a command.
 `;
 }
 
-/** Commands of one first word. */
+/** Help of a command group, such as `keys`. */
 export function groupHelp(group: string, commands: readonly Command[]): string {
   return `Usage: questline ${group} <command> [options]
 
 Commands:
 ${table(commands.map(({ name, summary }) => [name, summary]))}
 
-'questline <command> --help' tells more about a command.
+Run 'questline <command> --help' for more about a command.
 `;
 }
 

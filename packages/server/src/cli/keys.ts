@@ -1,52 +1,74 @@
+import { issueApiKey, revokeApiKey, type Scope, toCredits, USERS, type UserRecord } from '@questline/core';
 import {
   API_KEYS,
   type ApiKeyRecord,
+  getScopeListIssue,
   isScope,
-  issueApiKey,
   OFFERED_SCOPES,
-  revokeApiKey,
   SCOPE_PRESETS,
-  type Scope,
   type ScopePreset,
-  scopeListFault,
-  USERS,
-  type UserRecord,
-} from '@questline/core';
-import { Mistake } from '../mistake.ts';
+} from '@questline/core/internal';
+import { CliError } from '../cli-error.ts';
 import { type Given, HELP } from './arguments.ts';
 import type { Command } from './command.ts';
-import { allOf, atDesk, DEMO, DESK_NOTES, findUser, textOf } from './desk.ts';
 import { columns, JSON_OUTPUT, moment, show } from './output.ts';
+import {
+  DEMO,
+  findUser,
+  getText,
+  getWhole,
+  parseCredits,
+  readAll,
+  WORKSPACE_NOTES,
+  withWorkspace,
+} from './with-workspace.ts';
 
 const PRESETS = Object.keys(SCOPE_PRESETS).join(', ');
+const PERIODS = ['day', 'month', 'total'] as const;
 
 export const createKey: Command = {
   name: 'keys create',
-  summary: 'Make an API key for an account. It is shown once, and kept nowhere.',
-  arguments: [{ name: 'EMAIL', meaning: 'whose key it is: the address, or the id of the account' }],
+  summary: 'Create an API key for an account. The key is shown once; only its hash is stored.',
+  arguments: [{ name: 'EMAIL', meaning: 'owner of the key: e-mail address or account id' }],
   options: [
-    { name: 'preset', value: 'NAME', meaning: `what it may do: one of ${PRESETS}` },
-    { name: 'scopes', value: 'LIST', meaning: 'what it may do in detail, e.g. ai:chat,me:read' },
-    { name: 'name', value: 'TEXT', meaning: 'to recognise it by (Command line)' },
-    { name: 'test', meaning: 'begins with svc_test_ in place of svc_live_' },
-    { name: 'expires', value: 'TIME', meaning: 'when it ends, e.g. 2027-01-31 (never)' },
+    { name: 'preset', value: 'NAME', meaning: `scopes by preset: one of ${PRESETS}` },
+    { name: 'scopes', value: 'LIST', meaning: 'scopes by name, e.g. ai:chat,me:read' },
+    { name: 'name', value: 'TEXT', meaning: 'display name (Command line)' },
+    { name: 'test', meaning: 'use the prefix svc_test_ instead of svc_live_' },
+    { name: 'expires', value: 'TIME', meaning: 'expiry date, e.g. 2027-01-31 (never)' },
+    { name: 'per-minute', value: 'N', meaning: 'maximum requests per minute (60)' },
+    { name: 'per-day', value: 'N', meaning: 'maximum requests per day (1000)' },
+    { name: 'spend-cap', value: 'CREDITS', meaning: 'maximum credits that the key may spend (no maximum)' },
+    { name: 'spend-period', value: 'NAME', meaning: `period of that maximum: ${PERIODS.join(', ')} (month)` },
     JSON_OUTPUT,
     DEMO,
     HELP,
   ],
-  notes: DESK_NOTES,
+  notes: WORKSPACE_NOTES,
   async run(given, surroundings) {
-    const name = textOf(given, 'name') ?? 'Command line';
-    if ([...name].length > 100) throw new Mistake(['--name: expected 100 characters at most'], 2);
-    const expiresAt = expiryOf(textOf(given, 'expires'));
+    const name = getText(given, 'name') ?? 'Command line';
+    if ([...name].length > 100) throw new CliError(['--name: expected at most 100 characters'], 2);
+    const expiresAt = parseExpiry(getText(given, 'expires'));
     const wanted = wantedScopes(given);
-    await atDesk(given, surroundings, async (services) => {
+    const limits = {
+      requestsPerMinute: getWhole(given, 'per-minute', { min: 1, max: 10_000 }, 60),
+      requestsPerDay: getWhole(given, 'per-day', { min: 1, max: 1_000_000 }, 1000),
+      spendCap: parseSpendCap(getText(given, 'spend-cap'), getText(given, 'spend-period')),
+    };
+    await withWorkspace(given, surroundings, async (services) => {
       const user = await findUser(services, String(given.get('EMAIL')));
       const scopes = wanted(user);
       const mode = given.has('test') ? 'test' : 'live';
-      const { record, key } = await issueApiKey(services, { userId: user.id, name, scopes, mode, expiresAt });
+      const { record, key } = await issueApiKey(services, {
+        userId: user.id,
+        name,
+        scopes,
+        mode,
+        expiresAt,
+        ...limits,
+      });
       show(given, surroundings, { ...shown(record, user), key }, () =>
-        [`${key}`, `The key ${record.id} of ${user.email}. It is not shown again.`, ''].join('\n'),
+        [`${key}`, `Key ${record.id} of ${user.email}. It is not shown again.`, ''].join('\n'),
       );
     });
   },
@@ -54,29 +76,29 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   name: 'keys list',
-  summary: 'List API keys, oldest first: never the keys themselves, only how they begin.',
+  summary: 'List API keys by prefix, oldest first. The keys themselves are never shown.',
   options: [
-    { name: 'user', value: 'EMAIL', meaning: 'of one account only' },
-    { name: 'all', meaning: 'ended ones too' },
+    { name: 'user', value: 'EMAIL', meaning: 'only keys of this account' },
+    { name: 'all', meaning: 'include expired and revoked keys' },
     JSON_OUTPUT,
     DEMO,
     HELP,
   ],
-  notes: DESK_NOTES,
+  notes: WORKSPACE_NOTES,
   async run(given, surroundings) {
-    await atDesk(given, surroundings, async (services) => {
+    await withWorkspace(given, surroundings, async (services) => {
       const { store } = services;
-      const who = textOf(given, 'user');
+      const who = getText(given, 'user');
       const owner = who === undefined ? undefined : await findUser(services, who);
-      const keys = await allOf(store.collection(API_KEYS), {
+      const keys = await readAll(store.collection(API_KEYS), {
         ...(owner !== undefined && { userId: owner.id }),
         ...(!given.has('all') && { status: 'active' }),
       });
-      const users = new Map((await allOf(store.collection(USERS))).map((user) => [user.id, user]));
+      const users = new Map((await readAll(store.collection(USERS))).map((user) => [user.id, user]));
       const list = keys.map((key) => shown(key, users.get(key.userId)));
       show(given, surroundings, { keys: list }, () =>
         columns(
-          ['ID', 'BEGINS WITH', 'OF', 'NAME', 'STATUS', 'ENDS', 'LAST USED'],
+          ['ID', 'PREFIX', 'OWNER', 'NAME', 'STATUS', 'EXPIRES', 'LAST USED'],
           list.map((key, at) => [
             key.id,
             key.keyPrefix,
@@ -94,31 +116,31 @@ export const listKeys: Command = {
 
 export const revokeKey: Command = {
   name: 'keys revoke',
-  summary: 'End an API key. Running servers refuse it within two seconds.',
-  arguments: [{ name: 'ID', meaning: 'as `questline keys list` shows it' }],
-  options: [{ name: 'reason', value: 'TEXT', meaning: 'kept with it' }, JSON_OUTPUT, DEMO, HELP],
-  notes: DESK_NOTES,
+  summary: 'Revoke an API key. Running servers reject it within two seconds.',
+  arguments: [{ name: 'ID', meaning: 'key id from `questline keys list`' }],
+  options: [{ name: 'reason', value: 'TEXT', meaning: 'stored with the key' }, JSON_OUTPUT, DEMO, HELP],
+  notes: WORKSPACE_NOTES,
   async run(given, surroundings) {
     const id = String(given.get('ID'));
-    await atDesk(given, surroundings, async (services) => {
+    await withWorkspace(given, surroundings, async (services) => {
       const record = await services.store.collection(API_KEYS).get(id);
-      if (record === undefined) throw new Mistake([`there is no key ${id}`]);
-      await revokeApiKey(services, record.userId, id, textOf(given, 'reason'));
-      show(given, surroundings, { id, status: 'disabled' }, () => `The key ${id} has ended.\n`);
+      if (record === undefined) throw new CliError([`there is no key ${id}`]);
+      await revokeApiKey(services, record.userId, id, getText(given, 'reason'));
+      show(given, surroundings, { id, status: 'disabled' }, () => `Revoked the key ${id}.\n`);
     });
   },
 };
 
-/** What is wrong with the wish itself is said before anything is opened; what its owner may not give, after. */
+/** Validates the options before the workspace is opened; what the owner may grant is checked afterwards. */
 function wantedScopes(given: Given): (owner: UserRecord) => readonly Scope[] {
-  const preset = textOf(given, 'preset');
-  const list = textOf(given, 'scopes');
+  const preset = getText(given, 'preset');
+  const list = getText(given, 'scopes');
   if ((preset === undefined) === (list === undefined)) {
-    throw new Mistake([`say what the key may do: --preset (one of ${PRESETS}) or --scopes`], 2);
+    throw new CliError([`missing scopes: use --preset (one of ${PRESETS}) or --scopes`], 2);
   }
   if (preset !== undefined) {
     if (!(preset in SCOPE_PRESETS))
-      throw new Mistake([`--preset: expected one of ${PRESETS}, got '${preset}'`], 2);
+      throw new CliError([`--preset: expected one of ${PRESETS}, got '${preset}'`], 2);
     return () => SCOPE_PRESETS[preset as ScopePreset];
   }
   const names = [
@@ -130,24 +152,32 @@ function wantedScopes(given: Given): (owner: UserRecord) => readonly Scope[] {
     ),
   ];
   const unknown = names.filter((one) => !isScope(one));
-  if (unknown.length > 0) throw new Mistake([`--scopes: there is no ${unknown.join(', ')}`], 2);
+  if (unknown.length > 0) throw new CliError([`--scopes: unknown scope ${unknown.join(', ')}`], 2);
   const scopes = names.filter(isScope);
-  const fault = scopes.length === 0 ? 'expected at least one' : scopeListFault(scopes);
-  if (fault !== undefined) throw new Mistake([`--scopes: ${fault}`], 2);
+  const issue = scopes.length === 0 ? 'expected at least one' : getScopeListIssue(scopes);
+  if (issue !== undefined) throw new CliError([`--scopes: ${issue}`], 2);
   return ({ email, isAdmin }) => {
     const refused = scopes.filter((one) => !OFFERED_SCOPES.includes(one) && !(isAdmin && one === 'admin:*'));
     if (refused.length === 0) return scopes;
-    throw new Mistake([`--scopes: ${refused.join(', ')} cannot be given to a key of ${email}`]);
+    throw new CliError([`--scopes: ${refused.join(', ')} cannot be given to a key of ${email}`]);
   };
 }
 
-function expiryOf(text: string | undefined): number | null {
+function parseExpiry(text: string | undefined): number | null {
   if (text === undefined) return null;
   const at = Date.parse(text);
   if (Number.isNaN(at) || at <= Date.now()) {
-    throw new Mistake([`--expires: expected a time in the future, e.g. 2027-01-31, got '${text}'`], 2);
+    throw new CliError([`--expires: expected a time in the future, e.g. 2027-01-31, got '${text}'`], 2);
   }
   return at;
+}
+
+function parseSpendCap(credits: string | undefined, period = 'month'): ApiKeyRecord['spendCap'] {
+  const known = PERIODS.find((one) => one === period);
+  if (known === undefined) {
+    throw new CliError([`--spend-period: expected one of ${PERIODS.join(', ')}, got '${period}'`], 2);
+  }
+  return credits === undefined ? null : { amount: parseCredits('--spend-cap', credits), period: known };
 }
 
 function shown(record: ApiKeyRecord, user: UserRecord | undefined) {
@@ -155,9 +185,24 @@ function shown(record: ApiKeyRecord, user: UserRecord | undefined) {
   const isOver = record.expiresAt !== null && record.expiresAt <= Date.now();
   const status = record.status === 'active' && isOver ? 'expired' : record.status;
   const times = { expiresAt: record.expiresAt, lastUsedAt: record.lastUsedAt, createdAt: record.createdAt };
-  const told = Object.entries(times).map(([key, at]) => [
+  const dates = Object.entries(times).map(([key, at]) => [
     key,
     at === null ? null : new Date(at).toISOString(),
   ]);
-  return { id, name, user: user?.email, keyPrefix, scopes, mode, status, ...Object.fromEntries(told) };
+  const { requestsPerMinute, requestsPerDay, spendCap } = record;
+  const limits = {
+    rateLimit: { requestsPerMinute, requestsPerDay },
+    spendCap: spendCap && { credits: toCredits(spendCap.amount), period: spendCap.period },
+  };
+  return {
+    id,
+    name,
+    user: user?.email,
+    keyPrefix,
+    scopes,
+    mode,
+    status,
+    ...limits,
+    ...Object.fromEntries(dates),
+  };
 }

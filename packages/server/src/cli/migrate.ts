@@ -11,14 +11,14 @@ import { JSON_OUTPUT, progressLine, show } from './output.ts';
 
 export const migrate: Command = {
   name: 'migrate',
-  summary: 'Bring the database forward to this version. `start` does the same by itself.',
+  summary: 'Migrate the database to this version. `start` does the same automatically.',
   options: [
-    { name: 'dry-run', meaning: 'print the SQL that would be run, and change nothing' },
-    { name: 'demo', meaning: "the demo's records in place of the workspace's" },
+    { name: 'dry-run', meaning: 'print the SQL without running it' },
+    { name: 'demo', meaning: 'use the data of the demo instead of the workspace' },
     JSON_OUTPUT,
     HELP,
   ],
-  notes: 'DATABASE_URL and STORAGE_DIR say where the database is, as for `questline start`.\n',
+  notes: 'DATABASE_URL and STORAGE_DIR select the database, as for `questline start`.\n',
 
   async run(given, surroundings) {
     const { environment, folder, print } = surroundings;
@@ -27,7 +27,7 @@ export const migrate: Command = {
     const { databaseUrl } = configuration;
     const log = createLog({
       secrets: databaseUrl === undefined ? [] : [databaseUrl],
-      // What a machine reads from standard output must be the result alone.
+      // Standard output must contain only the result, for scripts.
       destination: given.has(JSON_OUTPUT.name) ? process.stderr : { write: (line) => print(line) },
     });
     const dryRun = given.has('dry-run');
@@ -38,7 +38,7 @@ export const migrate: Command = {
       );
       showProgress?.('');
       show(given, { print }, { place: opened.place, steps }, () =>
-        dryRun ? sqlOf(steps, opened.place) : summaryOf(steps, opened.place),
+        dryRun ? formatSql(steps, opened.place) : toSummary(steps, opened.place),
       );
     } finally {
       await opened.close();
@@ -46,7 +46,7 @@ export const migrate: Command = {
   },
 };
 
-/** A look at a file that is not there must not make it. */
+/** Opening a SQLite file creates it: check that it exists. */
 async function open(
   configuration: Configuration,
   demo: boolean,
@@ -58,11 +58,11 @@ async function open(
     return openDatabase(configuration, demo, log);
   }
   const database = createSqliteDatabase({ path: ':memory:' });
-  return { database, place: `${path}, which is not there yet`, close: () => database.close() };
+  return { database, place: `${path}, which does not exist yet`, close: () => database.close() };
 }
 
-/** SQL that can be read, kept and run as it stands. */
-function sqlOf(steps: readonly MigrationReport[], place: string): string {
+/** Formats the pending steps as an SQL script. */
+function formatSql(steps: readonly MigrationReport[], place: string): string {
   if (steps.length === 0) return `-- ${place} is up to date\n`;
   const blocks = steps.map(({ name, statements }) =>
     [`-- ${name}`, ...statements.map((statement) => `${statement};`)].join('\n'),
@@ -70,7 +70,7 @@ function sqlOf(steps: readonly MigrationReport[], place: string): string {
   return `-- ${steps.length} steps for ${place}\n${blocks.join('\n')}\n`;
 }
 
-function summaryOf(steps: readonly MigrationReport[], place: string): string {
+function toSummary(steps: readonly MigrationReport[], place: string): string {
   if (steps.length === 0) return `${place} is up to date\n`;
   return `${steps.map(({ name }) => `done  ${name}\n`).join('')}${steps.length} steps; ${place} is up to date\n`;
 }

@@ -1,19 +1,19 @@
 import type { Given, Option } from './arguments.ts';
-import type { Surroundings } from './command.ts';
+import type { CommandContext } from './command.ts';
 
-export const JSON_OUTPUT: Option = { name: 'json', meaning: 'print JSON, for machines' };
+export const JSON_OUTPUT: Option = { name: 'json', meaning: 'print JSON' };
 
-/** Shows one result: as JSON when that was asked for, else in words. */
+/** Prints one result: as JSON with `--json`, otherwise as text. */
 export function show(
   given: Given,
-  { print }: Pick<Surroundings, 'print'>,
+  { print }: Pick<CommandContext, 'print'>,
   result: unknown,
   words: () => string,
 ): void {
   print(given.has(JSON_OUTPUT.name) ? `${JSON.stringify(result)}\n` : words());
 }
 
-/** Columns under their titles, each as wide as its widest cell. */
+/** Formats a table; each column is as wide as its widest cell. */
 export function columns(titles: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(harmless));
   const widths = titles.map((title, at) =>
@@ -27,19 +27,19 @@ export function columns(titles: readonly string[], cells: readonly (readonly str
   return `${[titles, ...rows].map(line).join('\n')}\n`;
 }
 
-/** People choose names: none of them is to move a cursor, begin a line or turn the text around. */
+/** Users choose names: control characters must not move the cursor, begin a line or reverse the text. */
 function harmless(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
-/** Day and minute, UTC. */
+/** Date and minute, UTC. */
 export function moment(at: number | null): string {
   return at === null ? '-' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}`;
 }
 
 const BAR_WIDTH = 24;
 
-/** A line that tells how far long work is. */
+/** A progress bar with its label. */
 export function progressLine(at: number, of: number, what: string): string {
   const filled = Math.round((BAR_WIDTH * at) / Math.max(of, 1));
   return `[${'#'.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}] ${at}/${of} ${what}`;

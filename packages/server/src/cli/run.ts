@@ -1,15 +1,17 @@
-import { Mistake } from '../mistake.ts';
+import { CliError } from '../cli-error.ts';
 import { packageVersion } from '../version.ts';
 import { HELP, type Option, readOptions } from './arguments.ts';
-import type { Command, Surroundings } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { balance, grant } from './credits.ts';
 import { doctor } from './doctor.ts';
 import { commandHelp, groupHelp, programHelp } from './help.ts';
 import { createInvites, deleteInvite, listInvites } from './invites.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { migrate } from './migrate.ts';
+import { importModels, listModels } from './models.ts';
 import { start } from './start.ts';
 import { disable, enable, listUsers, promote } from './users.ts';
+import { listDeliveries, listWebhooks, replayDeliveries } from './webhooks.ts';
 
 const COMMANDS: readonly Command[] = [
   start,
@@ -27,11 +29,16 @@ const COMMANDS: readonly Command[] = [
   deleteInvite,
   grant,
   balance,
+  listWebhooks,
+  listDeliveries,
+  replayDeliveries,
+  listModels,
+  importModels,
 ];
 const OPTIONS: readonly Option[] = [{ name: 'version', meaning: 'show the version and exit' }, HELP];
 
-export interface Terminal extends Surroundings {
-  /** For what went wrong. */
+export interface Terminal extends CommandContext {
+  /** Prints errors. */
   readonly complain: (text: string) => void;
 }
 
@@ -41,12 +48,12 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     await dispatch(args, terminal);
     return 0;
   } catch (error) {
-    if (error instanceof Mistake) {
-      terminal.complain(listOf(error.faults));
+    if (error instanceof CliError) {
+      terminal.complain(formatList(error.issues));
       return error.exitCode;
     }
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    terminal.complain(`questline: something unexpected failed\n${detail}\n`);
+    terminal.complain(`questline: unexpected error\n${detail}\n`);
     return 1;
   }
 }
@@ -74,13 +81,13 @@ async function dispatch(args: readonly string[], terminal: Terminal): Promise<vo
   terminal.print(given.has('version') ? `${packageVersion()}\n` : programHelp(COMMANDS, OPTIONS));
 }
 
-function unknownCommand(name: string, commands: readonly Command[]): Mistake {
+function unknownCommand(name: string, commands: readonly Command[]): CliError {
   const names = commands.map((command) => command.name).join(', ');
-  return new Mistake([`there is no command '${name}'; there are: ${names}`], 2);
+  return new CliError([`unknown command '${name}'; known commands: ${names}`], 2);
 }
 
-function listOf(faults: readonly string[]): string {
-  const [only] = faults;
-  if (faults.length === 1) return `questline: ${only}\n`;
-  return `questline: ${faults.length} things are wrong; nothing was changed\n${faults.map((fault) => `  ${fault}\n`).join('')}`;
+function formatList(issues: readonly string[]): string {
+  const [only] = issues;
+  if (issues.length === 1) return `questline: ${only}\n`;
+  return `questline: ${issues.length} issues; nothing was changed\n${issues.map((issue) => `  ${issue}\n`).join('')}`;
 }

@@ -1,4 +1,5 @@
-import { bannerOf } from '../banner.ts';
+import { formatBanner } from '../banner.ts';
+import { findExposure } from '../doctor/exposure.ts';
 import { type Configuration, readConfiguration } from '../environment/configuration.ts';
 import { withEnvFile } from '../environment/env-file.ts';
 import { VARIABLES } from '../environment/variables.ts';
@@ -10,31 +11,32 @@ import { HELP } from './arguments.ts';
 import type { Command } from './command.ts';
 import { table } from './help.ts';
 
-/** How long open answers may take to end by themselves once the process is asked to end. */
+/** How long open responses may take to finish after a shutdown signal. */
 const GRACE_MS = 10_000;
-/** A first look opens no port to the network. */
+/** The demo listens on this machine only. */
 const DEMO_HOST = '127.0.0.1';
 
 export const start: Command = {
   name: 'start',
-  summary: 'Start the server and keep it running until SIGINT or SIGTERM.',
+  summary: 'Start the server and run it until SIGINT or SIGTERM.',
   options: [
     {
       name: 'demo',
-      meaning: 'offline models, an account with credit and an API key; listens on this machine only',
+      meaning:
+        'demo mode: offline models, an account with credit and an API key; listens on this machine only',
     },
-    { name: 'port', value: 'N', meaning: 'where to listen, in place of PORT' },
+    { name: 'port', value: 'N', meaning: 'port to listen on; overrides PORT' },
     {
       name: 'host',
       value: 'ADDRESS',
-      meaning: 'the address to listen on; without it every one, with --demo 127.0.0.1',
+      meaning: 'address to listen on; default: every address, with --demo 127.0.0.1',
     },
     HELP,
   ],
-  notes: `Environment, also from a file .env in the working folder:
+  notes: `Environment variables, also read from a file .env in the working folder:
 ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undefined ? meaning : `${meaning} (${fallback})`]))}`,
 
-  async run(given, { environment, folder, print, onEnd }) {
+  async run(given, { environment, folder, print, onShutdownSignal }) {
     const port = given.get('port');
     const settings = withEnvFile(environment, folder);
     const configuration = readConfiguration(
@@ -46,30 +48,34 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
     let write = (line: string): void => void early.push(line);
     const log = createLog({
       secrets: confidential(configuration, secrets.values),
-      // What a person is looking for comes first.
+      // The lines that users look for come first.
       destination: { write: (line) => write(line) },
     });
     const demo = given.has('demo');
     const host = given.get('host');
+    const address = typeof host === 'string' ? host : demo ? DEMO_HOST : undefined;
     const server = await startServer({
       configuration,
       secrets,
       log,
       demo,
       print: (text) => write(text),
-      host: typeof host === 'string' ? host : demo ? DEMO_HOST : undefined,
+      host: address,
     });
-    // Since the process began.
+    // Time since the process began.
     const readyMs = Math.round(performance.now());
     const memoryMiB = Math.round(process.memoryUsage.rss() / 2 ** 20);
-    print(bannerOf(server, packageVersion(), { readyMs, memoryMiB }) + early.join(''));
+    print(formatBanner(server, packageVersion(), { readyMs, memoryMiB }) + early.join(''));
     write = print;
     log.info({ url: server.url, readyMs, memoryMiB }, 'started');
-    if (secrets.made.length > 0) log.info({ file: secrets.path, secrets: secrets.made }, 'made secrets');
-    if (secrets.exposed) log.warn({ file: secrets.path }, 'others can read the secrets; use chmod 600');
+    if (secrets.made.length > 0) log.info({ file: secrets.path, secrets: secrets.made }, 'created secrets');
+    if (secrets.exposed)
+      log.warn({ file: secrets.path }, 'the file of secrets is readable by other users; run chmod 600');
+
+    for (const { message, advice } of findExposure(configuration, address)) log.warn({ advice }, message);
 
     await new Promise<void>((resolve, reject) => {
-      const stopListening = onEnd(() => {
+      const stopListening = onShutdownSignal(() => {
         log.info('stopping');
         server.stop(GRACE_MS).then(() => {
           stopListening();
@@ -83,15 +89,21 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
 
 /** Every value that must never be logged. */
 function confidential(configuration: Configuration, secrets: Secrets): string[] {
-  const { providerKeys, mail, databaseUrl, redisUrl, metricsToken, s3 } = configuration;
+  const { providerKeys, braveApiKey, mail, databaseUrl, redisUrl, metricsToken, s3 } = configuration;
   const passwords = [databaseUrl, redisUrl].map((url) =>
     url === undefined ? undefined : new URL(url).password,
   );
   return [
     ...Object.values(secrets),
     ...providerKeys.values(),
-    ...[mail?.password, databaseUrl, redisUrl, metricsToken, s3?.secretAccessKey, ...passwords].filter(
-      (value) => value !== undefined,
-    ),
+    ...[
+      braveApiKey,
+      mail?.password,
+      databaseUrl,
+      redisUrl,
+      metricsToken,
+      s3?.secretAccessKey,
+      ...passwords,
+    ].filter((value) => value !== undefined),
   ];
 }

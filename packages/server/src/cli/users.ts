@@ -1,17 +1,17 @@
 import { type Services, USERS, type UserRecord } from '@questline/core';
 import { HELP } from './arguments.ts';
 import type { Command } from './command.ts';
-import { allOf, atDesk, DEMO, DESK_NOTES, findUser } from './desk.ts';
 import { columns, JSON_OUTPUT, moment, show } from './output.ts';
+import { DEMO, findUser, readAll, WORKSPACE_NOTES, withWorkspace } from './with-workspace.ts';
 
 export const listUsers: Command = {
   name: 'users list',
   summary: 'List accounts, oldest first.',
   options: [JSON_OUTPUT, DEMO, HELP],
-  notes: DESK_NOTES,
+  notes: WORKSPACE_NOTES,
   async run(given, surroundings) {
-    await atDesk(given, surroundings, async ({ store }) => {
-      const users = await allOf(store.collection(USERS));
+    await withWorkspace(given, surroundings, async ({ store }) => {
+      const users = await readAll(store.collection(USERS));
       show(given, surroundings, { users: users.map(shown) }, () =>
         columns(
           ['ID', 'EMAIL', 'NAME', 'ROLE', 'STATUS', 'SINCE'],
@@ -31,11 +31,11 @@ export const listUsers: Command = {
 
 export const disable = changing({
   name: 'users disable',
-  summary: 'Ban an account: within two seconds nothing of it is accepted any more.',
+  summary: 'Disable an account. Running servers reject its tokens and keys within two seconds.',
   done: 'is disabled',
   async change({ store }, { id }) {
     const users = store.collection(USERS);
-    // The tokens given out so far stay dead when the account comes back.
+    // Access tokens issued so far stay invalid after the account is enabled again.
     await users.add(id, { tokenVersion: 1 });
     return users.update(id, { disabled: true });
   },
@@ -43,7 +43,7 @@ export const disable = changing({
 
 export const enable = changing({
   name: 'users enable',
-  summary: 'Let a banned account in again. Its keys count again; signed-in people sign in anew.',
+  summary: 'Enable a disabled account. Its API keys work again; its users sign in again.',
   done: 'is enabled',
   change: ({ store }, { id }) => store.collection(USERS).update(id, { disabled: false }),
 });
@@ -64,11 +64,11 @@ function changing(about: {
   return {
     name: about.name,
     summary: about.summary,
-    arguments: [{ name: 'EMAIL', meaning: 'the address, or the id of the account' }],
+    arguments: [{ name: 'EMAIL', meaning: 'e-mail address or id of the account' }],
     options: [JSON_OUTPUT, DEMO, HELP],
-    notes: DESK_NOTES,
+    notes: WORKSPACE_NOTES,
     async run(given, surroundings) {
-      await atDesk(given, surroundings, async (services) => {
+      await withWorkspace(given, surroundings, async (services) => {
         const user = await findUser(services, String(given.get('EMAIL')));
         const changed = (await about.change(services, user)) ?? user;
         services.authenticator.forgetUser(user.id);

@@ -1,31 +1,31 @@
-import { Mistake } from '../mistake.ts';
+import { CliError } from '../cli-error.ts';
 
-/** What one look has found. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at: `database`. */
+  /** The subject of the check: `database`. */
   readonly subject: string;
   readonly state: 'good' | 'warning' | 'wrong';
-  /** In words; what is wrong names its variable. */
+  /** The result in words; a failure names its variable. */
   readonly message: string;
-  /** What to do about it. */
+  /** The suggested fix. */
   readonly advice?: string;
 }
 
-/** Something looked at in several steps, none of which changes anything. */
-export type Look = () => Promise<readonly Finding[]>;
+/** A check of several steps. It changes nothing. */
+export type Check = () => Promise<readonly Finding[]>;
 
-/** Turns what a start would stop at into findings. */
+/** Converts the issues that would stop a start into findings. */
 export async function findings(
   subject: string,
-  look: () => Promise<string | Finding>,
+  check: () => Promise<string | Finding>,
   advice?: string,
 ): Promise<readonly Finding[]> {
   try {
-    const found = await look();
+    const found = await check();
     return [typeof found === 'string' ? { subject, state: 'good', message: found } : found];
   } catch (error) {
-    if (!(error instanceof Mistake)) throw error;
-    return error.faults.map((message) => ({
+    if (!(error instanceof CliError)) throw error;
+    return error.issues.map((message) => ({
       subject,
       state: 'wrong',
       message,

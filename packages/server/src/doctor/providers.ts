@@ -1,15 +1,15 @@
 import type { Configuration, ProviderName } from '../environment/configuration.ts';
-import { type Finding, findings, type Look } from './finding.ts';
+import { type Check, type Finding, findings } from './finding.ts';
 
-/** Where a provider lists its models, which costs nothing, and how it wants the key. */
-interface Door {
+/** The endpoint that lists a provider's models, which is free, and the header of its key. */
+interface ProviderEndpoint {
   readonly url: string;
   headers(key: string): Readonly<Record<string, string>>;
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-const DOORS: Readonly<Record<ProviderName, Door>> = {
+const PROVIDER_ENDPOINTS: Readonly<Record<ProviderName, ProviderEndpoint>> = {
   anthropic: {
     url: 'https://api.anthropic.com/v1/models',
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
@@ -25,24 +25,28 @@ const DOORS: Readonly<Record<ProviderName, Door>> = {
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks every provider that has a key for its models. */
-export function looksAtProviders({
+/** Requests the model list of every provider that has a key. */
+export function getProviderChecks({
   providerKeys,
-  openAIBaseUrl,
-}: Pick<Configuration, 'providerKeys' | 'openAIBaseUrl'>): readonly Look[] {
-  if (providerKeys.size === 0) {
-    const message = 'none has a key, so there are no models but those of users with keys of their own';
+  openAIServer,
+}: Pick<Configuration, 'providerKeys' | 'openAIServer'>): readonly Check[] {
+  const hasOwnModels = openAIServer !== undefined && openAIServer.models !== 'openai';
+  if (providerKeys.size === 0 && !hasOwnModels) {
+    const message = 'no key is set: only models of users with their own keys are available';
     const advice = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY';
     return [async () => [{ subject: 'providers', state: 'warning', message, advice }]];
   }
-  return [...providerKeys].map(([name, key]) => {
-    const own = name === 'openai' && openAIBaseUrl !== undefined ? `${openAIBaseUrl}/models` : undefined;
-    return () => findings(name, () => ask(name, own ?? DOORS[name].url, key));
+  const keys = new Map<ProviderName, string | undefined>(providerKeys);
+  if (hasOwnModels && !keys.has('openai')) keys.set('openai', undefined);
+  return [...keys].map(([name, key]) => {
+    const own =
+      name === 'openai' && openAIServer !== undefined ? `${openAIServer.baseUrl}/models` : undefined;
+    return () => findings(name, () => ask(name, own ?? PROVIDER_ENDPOINTS[name].url, key));
   });
 }
 
-async function ask(name: ProviderName, url: string, key: string): Promise<string | Finding> {
-  const variable = `${name.toUpperCase()}_API_KEY`;
+async function ask(name: ProviderName, url: string, key: string | undefined): Promise<string | Finding> {
+  const variable = `${name.toUpperCase()}_${key === undefined ? 'BASE_URL' : 'API_KEY'}`;
   const { host } = new URL(url);
   const wrong = (message: string, advice: string): Finding => ({
     subject: name,
@@ -53,19 +57,20 @@ async function ask(name: ProviderName, url: string, key: string): Promise<string
   let status: number;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const answer = await fetch(url, { headers: DOORS[name].headers(key), signal, redirect: 'error' });
+    const headers = key === undefined ? {} : PROVIDER_ENDPOINTS[name].headers(key);
+    const answer = await fetch(url, { headers, signal, redirect: 'error' });
     await answer.body?.cancel();
     status = answer.status;
   } catch {
-    // Whatever was thrown may quote the request.
-    return wrong(`${host} cannot be reached`, 'let this machine reach it, or leave the key out');
+    // The error may quote the request.
+    return wrong(`${host} is unreachable`, 'allow connections to it, or unset the key');
   }
   if (status === 401 || status === 403 || (name === 'gemini' && status === 400)) {
-    return wrong(`${host} refuses the key (${status})`, 'make a new key there');
+    return wrong(`${host} rejects the key (${status})`, 'create a new key there');
   }
   if (status === 429 || status >= 500) {
-    const message = `${host} answers ${status}; the key could not be tried`;
+    const message = `${host} answers ${status}; the key could not be checked`;
     return { subject: name, state: 'warning', message, advice: 'try again later' };
   }
-  return `${host} takes the key`;
+  return key === undefined ? `${host} answers` : `${host} accepts the key`;
 }

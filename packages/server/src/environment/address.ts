@@ -1,4 +1,4 @@
-/** Who a mail comes from. */
+/** The sender of a mail. */
 export interface MailAddress {
   readonly name: string | undefined;
   readonly address: string;
@@ -6,7 +6,7 @@ export interface MailAddress {
 
 const FORM = /^(?:"?([^"<>\p{Cc}]*?)"? *<([^\s<>@,;]+@[^\s<>@,;]+)>|([^\s<>@,;]+@[^\s<>@,;]+))$/u;
 
-/** Reads `sender@example.com` or `Name <sender@example.com>`. @returns undefined for anything else. */
+/** Parses `sender@example.com` or `Name <sender@example.com>`. @returns undefined for anything else. */
 export function readAddress(text: string): MailAddress | undefined {
   const [, name, named, bare] = FORM.exec(text) ?? [];
   const address = named ?? bare;

@@ -1,158 +1,148 @@
 import { resolve } from 'node:path';
-import { Mistake } from '../mistake.ts';
-import { type MailAddress, readAddress } from './address.ts';
-import { createReader, type Environment, type Reader } from './reader.ts';
-import { SECRETS, type SecretName } from './variables.ts';
+import type { RateLimits } from '@questline/core/internal';
+import { CliError } from '../cli-error.ts';
+import { toOpenAIServer, toProviderLimits } from './models.ts';
+import { findConflicts, type Given } from './rules.ts';
+import { environmentSchema, RATE_VARIABLES, type Values } from './schema.ts';
+import type { SecretName } from './variables.ts';
+
+/** Environment variables, in the shape of `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type ProviderName = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'elevenlabs';
 
-/** Everything the environment says. @see VARIABLES */
-export interface Configuration {
-  readonly selfHost: boolean;
-  /** Live updates over a websocket. */
-  readonly realtime: boolean;
-  /** Those that were given; the others are made and kept in the storage folder. */
-  readonly secrets: Readonly<Partial<Record<SecretName, string>>>;
-  /** Those that were given, in the order in which their models are preferred. */
-  readonly providerKeys: ReadonlyMap<ProviderName, string>;
-  readonly openAIBaseUrl: string | undefined;
-  /** Undefined: no mail. */
-  readonly mail: MailConfiguration | undefined;
-  readonly appName: string;
-  /** 0: the system chooses. */
-  readonly port: number;
-  /** Undefined: wherever the server ends up listening. */
-  readonly publicUrl: string | undefined;
-  readonly databaseUrl: string | undefined;
-  /** Absolute. */
-  readonly storageDir: string;
-  readonly redisUrl: string | undefined;
-  readonly trustProxy: boolean;
-  /** Undefined: there are no metrics. */
-  readonly metricsToken: string | undefined;
-  /** Undefined: files are kept in the storage folder. */
-  readonly s3: S3Configuration | undefined;
-}
-
-export interface S3Configuration {
-  readonly endpoint: string;
-  readonly bucket: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Where browsers reach the service. Undefined: they do not, and bytes go through this server. */
-  readonly publicEndpoint?: string;
-}
-
-export interface MailConfiguration {
-  readonly host: string;
-  readonly port: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  /** Undefined: `no-reply` at the public address. */
-  readonly from: MailAddress | undefined;
-}
-
-const PROVIDERS: readonly ProviderName[] = ['anthropic', 'openai', 'gemini', 'xai', 'elevenlabs'];
-const PORTS = { min: 0, max: 65_535 };
+/** The whole configuration, from environment variables. @see environmentSchema */
+export type Configuration = Readonly<ReturnType<typeof toConfiguration>>;
+export type S3Configuration = NonNullable<Configuration['s3']>;
+export type MailConfiguration = NonNullable<Configuration['mail']>;
 
 /**
- * Reads the environment, all of it at once. It changes nothing.
- * @throws Mistake that lists every wrong variable.
+ * Reads and validates all environment variables. Changes nothing.
+ * @throws CliError that lists every invalid variable.
  */
 export function readConfiguration(environment: Environment, folder: string = process.cwd()): Configuration {
-  const read = createReader(environment);
-  const secrets: Partial<Record<SecretName, string>> = {};
-  for (const name of SECRETS) {
-    const value = read.hex(name);
-    if (value !== undefined) secrets[name] = value;
-  }
-  read.faults.push(...equalSecrets(secrets));
-  const providerKeys = new Map<ProviderName, string>();
-  for (const provider of PROVIDERS) {
-    const name = `${provider.toUpperCase()}_API_KEY`;
-    const key = read.text(name);
-    if (key === undefined) continue;
-    providerKeys.set(provider, key);
-    // It travels in a header.
-    if (!/^[\x21-\x7e]+$/.test(key)) read.faults.push(`${name}: expected printable ASCII without spaces`);
-  }
-  const host = read.text('MAIL_HOST');
-  const sender = read.text('MAIL_FROM');
-  const from = sender === undefined ? undefined : readAddress(sender);
-  if (sender !== undefined && from === undefined) {
-    read.faults.push(`MAIL_FROM: expected sender@example.com or Name <sender@example.com>, got "${sender}"`);
-  }
-  const appName = read.text('APP_NAME') ?? 'Questline';
-  if (!/^[^\p{Cc}]{1,100}$/u.test(appName)) {
-    read.faults.push('APP_NAME: expected 1 to 100 characters in one line');
-  }
-  const mail: MailConfiguration = {
-    host: host ?? '',
-    port: read.whole('MAIL_PORT', { min: 1, max: PORTS.max }, 1025),
-    username: read.text('MAIL_USERNAME'),
-    password: read.text('MAIL_PASSWORD'),
-    from,
-  };
-  if ((mail.username === undefined) !== (mail.password === undefined)) {
-    const missing = mail.username === undefined ? 'MAIL_USERNAME' : 'MAIL_PASSWORD';
-    read.faults.push(`${missing}: missing; MAIL_USERNAME and MAIL_PASSWORD go together`);
-  }
-  const configuration: Configuration = {
-    selfHost: read.flag('QUESTLINE_SELF_HOST', true),
-    realtime: read.flag('QUESTLINE_REALTIME', false),
-    secrets,
-    providerKeys,
-    openAIBaseUrl: read.url('OPENAI_BASE_URL', { protocols: ['http:', 'https:'], secret: false }),
-    mail: host === undefined ? undefined : mail,
-    appName,
-    port: read.whole('PORT', PORTS, 3000),
-    publicUrl: read.url('PUBLIC_URL', { protocols: ['http:', 'https:'], secret: false }),
-    databaseUrl: read.url('DATABASE_URL', { protocols: ['postgres:', 'postgresql:'], secret: true }),
-    storageDir: resolve(folder, read.text('STORAGE_DIR') ?? './data'),
-    redisUrl: read.url('REDIS_URL', { protocols: ['redis:', 'rediss:'], secret: true }),
-    trustProxy: read.flag('TRUST_PROXY', false),
-    metricsToken: read.text('METRICS_TOKEN'),
-    s3: s3Of(read),
-  };
-  if (configuration.metricsToken !== undefined && !/^[\x21-\x7e]{16,}$/.test(configuration.metricsToken)) {
-    read.faults.push('METRICS_TOKEN: expected 16 or more printable ASCII characters without spaces');
-  }
-  if (read.faults.length > 0) throw new Mistake(read.faults);
-  return configuration;
+  const names = Object.keys(environmentSchema.shape);
+  const given: Given = Object.fromEntries(
+    names.map((name) => [name, environment[name]?.trim() || undefined]),
+  );
+  const result = environmentSchema.safeParse(given);
+  const issues = [
+    ...(result.error?.issues ?? []).map(({ path: [name], message }) => `${String(name)}: ${message}`),
+    ...findConflicts(given),
+  ];
+  if (!result.success || issues.length > 0) throw new CliError(issues);
+  return toConfiguration(result.data, folder);
 }
 
-/** All of it, or nothing: half a bucket is a mistake. */
-function s3Of(read: Reader): S3Configuration | undefined {
-  const web = { protocols: ['http:', 'https:'], secret: false };
-  const endpoint = read.url('S3_ENDPOINT', web);
-  const publicEndpoint = read.url('S3_PUBLIC_ENDPOINT', web);
-  const given = {
-    S3_ENDPOINT: endpoint ?? read.text('S3_ENDPOINT'),
-    S3_BUCKET: read.text('S3_BUCKET'),
-    S3_ACCESS_KEY_ID: read.text('S3_ACCESS_KEY_ID'),
-    S3_SECRET_ACCESS_KEY: read.text('S3_SECRET_ACCESS_KEY'),
-  };
-  const names = Object.keys(given) as (keyof typeof given)[];
-  const missing = names.filter((name) => given[name] === undefined);
-  if (missing.length === names.length) return undefined;
-  read.faults.push(...missing.map((name) => `${name}: missing; ${names.join(', ')} go together`));
+function toConfiguration(values: Values, folder: string) {
   return {
-    endpoint: endpoint ?? '',
-    bucket: given.S3_BUCKET ?? '',
-    region: read.text('S3_REGION') ?? 'us-east-1',
-    accessKeyId: given.S3_ACCESS_KEY_ID ?? '',
-    secretAccessKey: given.S3_SECRET_ACCESS_KEY ?? '',
-    ...(publicEndpoint !== undefined && { publicEndpoint }),
+    selfHost: values.QUESTLINE_SELF_HOST,
+    /** Live updates over a websocket. */
+    realtime: values.QUESTLINE_REALTIME,
+    enrichment: values.QUESTLINE_ENRICHMENT,
+    /** Undefined: everything is kept. */
+    retention: values.QUESTLINE_RETENTION,
+    webhooksPrivate: values.QUESTLINE_WEBHOOKS_PRIVATE,
+    /** The given secrets; missing ones are created and stored in the storage folder. */
+    secrets: definedOf<SecretName, string>({
+      JWT_SECRET: values.JWT_SECRET,
+      SESSION_SECRET: values.SESSION_SECRET,
+      SECRET_ENCRYPTION_KEY: values.SECRET_ENCRYPTION_KEY,
+    }),
+    /** The given keys, in the order in which their models are preferred. */
+    providerKeys: toProviderKeys(values),
+    /** Undefined: OpenAI itself. */
+    openAIServer: toOpenAIServer(values),
+    providerLimits: toProviderLimits(values),
+    /** By model id. */
+    fallbacks: values.MODEL_FALLBACKS,
+    /** Undefined: no web search. */
+    braveApiKey: values.BRAVE_API_KEY,
+    /** Undefined: no mail. */
+    mail: toMail(values),
+    appName: values.APP_NAME,
+    /** 0: the system chooses. */
+    port: values.PORT,
+    /** Undefined: wherever the server ends up listening. */
+    publicUrl: values.PUBLIC_URL,
+    /** Undefined: no page of another origin may call the API. */
+    corsOrigins: values.CORS_ORIGINS,
+    /** Milliseconds. */
+    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+    databaseUrl: values.DATABASE_URL,
+    /** Absolute path. */
+    storageDir: resolve(folder, values.STORAGE_DIR),
+    redisUrl: values.REDIS_URL,
+    trustProxy: values.TRUST_PROXY,
+    /** Seconds. */
+    tokenLifetimes: { access: values.ACCESS_TOKEN_SECONDS, refresh: values.REFRESH_TOKEN_SECONDS },
+    /** Rate limits of signed-in users. */
+    rateLimits: toRateLimits(values),
+    /** Paid requests per user per day, while credits are off. 0: no limit. */
+    paidCallsPerDay: values.PAID_CALLS_PER_DAY,
+    /** Undefined: no metrics. */
+    metricsToken: values.METRICS_TOKEN,
+    /** Undefined: files are stored in the storage folder. */
+    s3: toS3(values),
   };
 }
 
-/** One secret for two purposes: whoever learns it through one has the other. */
-export function equalSecrets(secrets: Readonly<Partial<Record<SecretName, string>>>): string[] {
-  return SECRETS.flatMap((name, index) => {
-    const twin = SECRETS.slice(0, index).find((other) => secrets[other] === secrets[name]);
-    return secrets[name] === undefined || twin === undefined
-      ? []
-      : [`${name}: is the same as ${twin}; every secret must be a different one`];
-  });
+function toProviderKeys(values: Values): ReadonlyMap<ProviderName, string> {
+  const keys: Readonly<Record<ProviderName, string | undefined>> = {
+    anthropic: values.ANTHROPIC_API_KEY,
+    openai: values.OPENAI_API_KEY,
+    gemini: values.GEMINI_API_KEY,
+    xai: values.XAI_API_KEY,
+    elevenlabs: values.ELEVENLABS_API_KEY,
+  };
+  return new Map(Object.entries(definedOf<ProviderName, string>(keys)) as [ProviderName, string][]);
+}
+
+function toMail(values: Values) {
+  const { MAIL_HOST: host } = values;
+  if (host === undefined) return undefined;
+  return {
+    host,
+    port: values.MAIL_PORT,
+    username: values.MAIL_USERNAME,
+    password: values.MAIL_PASSWORD,
+    /** Undefined: `no-reply` at the host of the public URL. */
+    from: values.MAIL_FROM,
+  };
+}
+
+function toRateLimits(values: Values): RateLimits {
+  return Object.fromEntries(
+    Object.entries(RATE_VARIABLES).map(([rateClass, name]) => [rateClass, values[name]]),
+  ) as unknown as RateLimits;
+}
+
+/** All S3 variables, or none of them. */
+function toS3(values: Values) {
+  const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY, S3_PUBLIC_ENDPOINT } = values;
+  if (
+    S3_ENDPOINT === undefined ||
+    S3_BUCKET === undefined ||
+    S3_ACCESS_KEY_ID === undefined ||
+    S3_SECRET_ACCESS_KEY === undefined
+  ) {
+    return undefined;
+  }
+  return {
+    endpoint: S3_ENDPOINT,
+    bucket: S3_BUCKET,
+    region: values.S3_REGION,
+    accessKeyId: S3_ACCESS_KEY_ID,
+    secretAccessKey: S3_SECRET_ACCESS_KEY,
+    /** The address at which browsers reach the object store. Undefined: bytes pass through this server. */
+    ...(S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: S3_PUBLIC_ENDPOINT }),
+  };
+}
+
+function definedOf<Name extends string, Value>(
+  record: Readonly<Record<Name, Value | undefined>>,
+): Readonly<Partial<Record<Name, Value>>> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<
+    Record<Name, Value>
+  >;
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { Mistake } from '../mistake.ts';
-import type { Environment } from './reader.ts';
+import { CliError } from '../cli-error.ts';
+import type { Environment } from './configuration.ts';
 
 /**
- * The environment with what a `.env` file in the folder adds. What the environment has wins, blank values too.
- * @throws Mistake when there is such a file and it cannot be read.
+ * The environment, extended with the folder's `.env` file. Existing variables win, even blank ones.
+ * @throws CliError when the file exists but cannot be read.
  */
 export function withEnvFile(environment: Environment, folder: string): Environment {
   let text: string;
@@ -15,7 +15,7 @@ export function withEnvFile(environment: Environment, folder: string): Environme
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return environment;
-    throw new Mistake([`.env: cannot be read (${String(code)})`]);
+    throw new CliError([`.env: cannot be read (${String(code)})`]);
   }
   return { ...parseEnv(text), ...environment };
 }

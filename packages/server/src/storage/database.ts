@@ -1,24 +1,24 @@
 import { COLLECTIONS } from '@questline/core';
 import { type MigrateOptions, type MigrationReport, migrate, type SqlDatabase } from '@questline/sql';
+import { CliError } from '../cli-error.ts';
 import type { Configuration } from '../environment/configuration.ts';
 import type { Log } from '../log.ts';
-import { Mistake } from '../mistake.ts';
 import { DEPLOYMENT } from './deployment.ts';
 import { openPostgres } from './postgres.ts';
-import { reasonOf } from './reasons.ts';
+import { getReason } from './reasons.ts';
 import { openSqlite } from './sqlite.ts';
 
-/** A database that answers. */
+/** An open database connection. */
 export interface OpenDatabase {
   readonly database: SqlDatabase;
-  /** For the person at the terminal: where it is, without user or password. */
+  /** The location, without user or password. */
   readonly place: string;
   close(): Promise<void>;
 }
 
 export type DatabaseConfiguration = Pick<Configuration, 'databaseUrl' | 'storageDir'>;
 
-/** @throws Mistake naming DATABASE_URL or STORAGE_DIR when it cannot be opened. */
+/** @throws CliError that names DATABASE_URL or STORAGE_DIR when it cannot be opened. */
 export async function openDatabase(
   { databaseUrl, storageDir }: DatabaseConfiguration,
   demo: boolean,
@@ -28,8 +28,8 @@ export async function openDatabase(
 }
 
 /**
- * Brings a database forward to this version, or only tells how.
- * @throws Mistake naming DATABASE_URL when its user may not make tables.
+ * Migrates a database to this version, or only lists the pending steps.
+ * @throws CliError that names DATABASE_URL when its user may not create tables.
  */
 export async function migrateDatabase(
   database: SqlDatabase,
@@ -39,11 +39,11 @@ export async function migrateDatabase(
   try {
     return await migrate(database, { collections: [...COLLECTIONS, DEPLOYMENT], dryRun, onStep });
   } catch (error) {
-    throw isForbidden(error) ? new Mistake([`DATABASE_URL: ${reasonOf(error)}`]) : error;
+    throw isForbidden(error) ? new CliError([`DATABASE_URL: ${getReason(error)}`]) : error;
   }
 }
 
-/** PostgreSQL's codes for a user without the right to make tables, and for one without a place to make them in. */
+/** PostgreSQL error codes: missing permission to create tables, and missing schema. */
 function isForbidden(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '42501' || error.code === '3F000');
 }

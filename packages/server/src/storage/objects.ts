@@ -1,18 +1,18 @@
 import { join } from 'node:path';
-import type { ObjectStore } from '@questline/core';
 import { createDirectoryObjects } from '@questline/core/directory';
+import type { ObjectStore } from '@questline/core/ports';
+import { CliError } from '../cli-error.ts';
 import type { Configuration, S3Configuration } from '../environment/configuration.ts';
-import { Mistake } from '../mistake.ts';
-import { reasonOf } from './reasons.ts';
+import { getReason } from './reasons.ts';
 
-/** So long the bucket is waited for at the start. */
+/** Timeout for reaching the bucket at the start, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Where the bytes of files are: in a bucket when one is named, else in the storage folder. A demo's stand apart.
- * Browsers reach a bucket through this server, unless it is said where they reach it themselves: most buckets have no
- * rules for pages of other origins, and many stand where only servers get.
- * @throws Mistake naming the variable when the bucket cannot be used. Nothing is changed in it.
+ * Opens the object store: a bucket if one is configured, otherwise the storage folder. The demo uses a separate folder.
+ * Browsers reach a bucket through this server unless a public endpoint is set: most buckets have no CORS rules, and many
+ * are reachable only from servers.
+ * @throws CliError that names the variable when the bucket cannot be used. Changes nothing in it.
  */
 export async function openObjects(
   { s3, storageDir }: Pick<Configuration, 's3' | 'storageDir'>,
@@ -32,27 +32,27 @@ export async function openObjects(
 
 async function assertBucket(
   { bucket, region }: S3Configuration,
-  look: () => Promise<'there' | 'missing' | 'refused' | 'elsewhere'>,
+  check: () => Promise<'there' | 'missing' | 'refused' | 'elsewhere'>,
 ): Promise<void> {
-  const state = await look().catch((error: unknown) => {
-    throw new Mistake([`S3_ENDPOINT: ${unreachable(error)}`]);
+  const state = await check().catch((error: unknown) => {
+    throw new CliError([`S3_ENDPOINT: ${unreachable(error)}`]);
   });
   switch (state) {
     case 'missing':
-      throw new Mistake([`S3_BUCKET: there is no bucket ${bucket}; it is not made by itself`]);
+      throw new CliError([`S3_BUCKET: there is no bucket ${bucket}; create it first`]);
     case 'refused':
-      throw new Mistake([
-        `S3_ACCESS_KEY_ID: it is not let into ${bucket}; compare it and S3_SECRET_ACCESS_KEY with the service's own`,
+      throw new CliError([
+        `S3_ACCESS_KEY_ID: access to ${bucket} is denied; check it and S3_SECRET_ACCESS_KEY`,
       ]);
     case 'elsewhere':
-      throw new Mistake([`S3_REGION: ${bucket} is in another region than ${region}`]);
+      throw new CliError([`S3_REGION: ${bucket} is not in the region ${region}`]);
     default:
   }
 }
 
 function unreachable(error: unknown): string {
   if (error instanceof Error && 'status' in error) return `it answers with ${String(error.status)}`;
-  if (error instanceof DOMException) return reasonOf(new Error('timed out'));
-  // A failed fetch tells why in its cause.
-  return reasonOf(error instanceof TypeError ? (error.cause ?? error) : error);
+  if (error instanceof DOMException) return getReason(new Error('timed out'));
+  // A failed fetch has its reason in `cause`.
+  return getReason(error instanceof TypeError ? (error.cause ?? error) : error);
 }

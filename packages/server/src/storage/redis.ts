@@ -1,20 +1,20 @@
-import type { Publisher, RateLimiter } from '@questline/core';
+import type { Publisher, RateLimiter } from '@questline/core/ports';
+import { CliError } from '../cli-error.ts';
 import type { Log } from '../log.ts';
-import { Mistake } from '../mistake.ts';
-import { reasonOf } from './reasons.ts';
+import { getReason } from './reasons.ts';
 
-/** What several processes share through Redis. */
+/** State that several processes share through Redis. */
 export interface SharedThroughRedis {
   readonly limiter: RateLimiter;
   readonly publisher: Publisher;
-  /** Rejects, sooner or later, while Redis is away. */
+  /** Rejects while Redis is unreachable. */
   ping(): Promise<unknown>;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 5000;
 
-/** @throws Mistake when Redis cannot be reached at the start. Later, each process counts by itself while it is away. */
+/** @throws CliError when Redis is unreachable at the start. During a later outage, each process counts by itself. */
 export async function openRedis(url: string, demo: boolean, log: Log): Promise<SharedThroughRedis> {
   const [{ Redis }, { createRedisPorts }] = await Promise.all([
     import('ioredis'),
@@ -23,7 +23,7 @@ export async function openRedis(url: string, demo: boolean, log: Log): Promise<S
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_MS,
-    // Back within seconds of Redis's return, also over a connection that has died without telling.
+    // Detects a dead connection within seconds, so that it reconnects soon after Redis is back.
     retryStrategy: (times) => Math.min(times * 100, 1000),
     socketTimeout: 2000,
   });
@@ -36,16 +36,16 @@ export async function openRedis(url: string, demo: boolean, log: Log): Promise<S
     await client.ping();
   } catch (error) {
     client.disconnect();
-    throw new Mistake([`REDIS_URL: ${reasonOf(cause ?? error)}`]);
+    throw new CliError([`REDIS_URL: ${getReason(cause ?? error)}`]);
   }
   const { limiter, publisher } = createRedisPorts({
     client,
     prefix: demo ? 'questline-demo' : 'questline',
     onStateChange({ state, error }) {
-      if (state === 'away') log.warn({ error }, 'Redis is away; each process counts by itself');
-      else log.info('Redis is back');
+      if (state === 'away') log.warn({ error }, 'Redis is unreachable; each process counts by itself');
+      else log.info('Redis is reachable again');
     },
-    onError: (error) => log.error({ error }, 'a message from Redis was not taken'),
+    onError: (error) => log.error({ error }, 'failed to handle a message from Redis'),
   });
   return {
     limiter,

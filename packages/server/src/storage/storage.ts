@@ -1,41 +1,41 @@
-import type { Clock, Ids, Publisher, RateLimiter, Store } from '@questline/core';
+import type { Clock, Ids, Publisher, RateLimiter, Store } from '@questline/core/ports';
 import { createSqlPorts, type SqlDatabase, type SqlPorts } from '@questline/sql';
+import { CliError } from '../cli-error.ts';
 import type { Configuration } from '../environment/configuration.ts';
 import type { Log } from '../log.ts';
-import { Mistake } from '../mistake.ts';
 import { migrateDatabase, type OpenDatabase, openDatabase } from './database.ts';
 import { DEPLOYMENT } from './deployment.ts';
 import { openRedis } from './redis.ts';
 
-/** Where everything is kept. */
+/** The open storage of a workspace. */
 export interface Storage {
   readonly ports: Omit<SqlPorts, 'limiter'> & {
     readonly limiter: RateLimiter;
     readonly publisher?: Publisher;
   };
-  /** Present where Redis is used. */
+  /** Present if Redis is used. */
   readonly pingRedis: (() => Promise<unknown>) | undefined;
-  /** For the person at the terminal: where it is, without user or password. */
+  /** The location, without user or password. */
   readonly place: string;
   close(): Promise<void>;
 }
 
 export interface StorageOptions {
   readonly configuration: Pick<Configuration, 'databaseUrl' | 'storageDir' | 'redisUrl'>;
-  /** A demo's records stand apart from a workspace's, wherever both are kept. */
+  /** The demo uses separate names, wherever its data is stored. */
   readonly demo: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** What becomes of a database of an earlier version. Default: it is brought forward. */
+  /** What to do with a database of an earlier version. Default: migrate it. */
   readonly outdated?: 'migrate' | 'refuse';
-  /** Looks at a database that was begun before, ahead of everything that changes it. What it throws ends the opening. */
+  /** Checks an existing database before anything changes it. An error aborts the opening. */
   readonly inspect?: (store: Store) => Promise<void>;
 }
 
 /**
- * Opens what the configuration names, and brings the database forward to this version.
- * @throws Mistake naming DATABASE_URL, STORAGE_DIR or REDIS_URL when one cannot be opened.
+ * Opens the configured storage, and migrates the database to this version.
+ * @throws CliError that names DATABASE_URL, STORAGE_DIR or REDIS_URL when one cannot be opened.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { configuration, demo, clock, ids, log, outdated = 'migrate', inspect } = options;
@@ -55,7 +55,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const steps = await migrateDatabase(database, outdated === 'refuse');
     if (steps.length > 0 && outdated === 'refuse') {
       const name = configuration.databaseUrl === undefined ? 'STORAGE_DIR' : 'DATABASE_URL';
-      throw new Mistake([`${name}: ${place} is not at this version; questline migrate brings it there`]);
+      throw new CliError([`${name}: ${place} is not at this version; run questline migrate`]);
     }
     if (steps.length > 0) log.info({ steps: steps.length }, 'migrated');
     const ports = createSqlPorts(database, { clock, ids, listen: database.dialect === 'postgres' });
@@ -72,7 +72,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
-/** Whether the table is there that remembers what must stay the same. */
+/** Whether the table of the deployment record exists. */
 async function wasBegun(database: SqlDatabase): Promise<boolean> {
   const missing = await migrateDatabase(database, true);
   return !missing.some(({ name }) => name.startsWith(`collection ${DEPLOYMENT.name} `));

@@ -1,17 +1,26 @@
-import type { CallOptions } from '@questline/core';
+import { countTokens } from '@questline/core/internal';
+import type { CallOptions, CapUsage } from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
-import { defineStatement, toNumber } from '../statement.ts';
+import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
+import { createCapSql, toCapsJson } from './postgres-caps.ts';
 import { toHold } from './rows.ts';
-import { holdValues, type LedgerWrites, type NewHold, refusalOf, type Standing } from './writes.ts';
+import {
+  holdValues,
+  type LedgerWrites,
+  type NewHold,
+  type Standing,
+  toErrorResponse,
+  toText,
+} from './writes.ts';
 
 /**
- * Each write is one statement: one round trip, and no lock outlives it. All take their locks in one order (charges,
- * holds, accounts, caps), so they wait for each other but never in a circle.
+ * Each write is one statement: one round trip, and no lock outlives it. All lock in the same order (charges,
+ * holds, accounts, caps), so they cannot deadlock.
  *
- * While a statement waits for a row, the row changes. An update then looks at its own row again, as it is now, but at
- * everything else as it was when the statement began: so each sum is guarded by conditions on its own row alone, and what
- * concerns other rows is left to unique indexes or to `for update`.
+ * While a statement waits for a row lock, the row may change. An update then re-reads its own row, but sees
+ * everything else in the snapshot of the statement: so the conditions of each sum use only its own row, and conditions
+ * on other rows use unique indexes or `for update`.
  */
 export function createPostgresWrites({ dialect, names, run }: PostgresDatabase): LedgerWrites {
   const accounts = names.table('ledgerAccounts');
@@ -19,8 +28,9 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
   const holds = names.table('ledgerHolds');
   const charges = names.table('ledgerCharges');
   const entries = names.table('ledgerEntries');
+  const capSql = createCapSql(names);
 
-  /** Writes the hold down for each row of `from`: one or none. */
+  /** Inserts the hold for each row of `from`: one or none. */
   const insertHold = (from: string) =>
     `charge as (
        insert into ${charges} (id, kind, key, account, reserved, expires_at, charged, cap_id,
@@ -45,7 +55,7 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      ), ${insertHold('account')}`,
   );
 
-  // Two sums move or none: both rows are locked before either is judged, and then read as they are.
+  // Changes two sums or none: locks both rows before it reads them.
   const holdWithCap = defineStatement<keyof ReturnType<typeof holdValues>>(
     dialect,
     `with account as materialized (
@@ -60,6 +70,15 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
        update ${accounts} set held = held + cast(@amount as bigint) from granted where account = @account
      ), cap_held as (
        update ${caps} set held = held + cast(@amount as bigint) from granted where id = @capId
+     ), ${insertHold('granted')}`,
+  );
+
+  const holdWithCaps = defineStatement<keyof ReturnType<typeof holdValues> | 'caps' | 'ignoresBalance'>(
+    dialect,
+    `with account as materialized (
+       select posted - held as available from ${accounts} where account = @account for update
+     ), ${capSql.hold.replace('@isNew', isNew)}, held as (
+       update ${accounts} set held = held + cast(@amount as bigint) from granted where account = @account
      ), ${insertHold('granted')}`,
   );
 
@@ -80,16 +99,24 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
        ) as lapsed`,
   );
 
-  const open = defineStatement<'account' | 'capId'>(
+  const lookAtCaps = defineStatement<'caps' | 'now'>(
+    dialect,
+    `select c.id, charged as spent, held as reserved,
+       exists (select 1 from ${holds} where counted and expires_at <= @now) as lapsed
+     from jsonb_to_recordset(cast(@caps as jsonb)) as one(id text) join ${caps} c on c.id = one.id`,
+  );
+
+  const open = defineStatement<'account' | 'caps'>(
     dialect,
     `with account as (
        insert into ${accounts} (account, posted, held) values (@account, 0, 0) on conflict do nothing
      )
      insert into ${caps} (id, charged, held)
-     select @capId, 0, 0 where cast(@capId as text) is not null on conflict do nothing`,
+     select id, 0, 0 from jsonb_to_recordset(cast(@caps as jsonb)) as one(id text) order by id
+     on conflict do nothing`,
   );
 
-  const settle = defineStatement<'id' | 'actual' | 'usage' | 'now'>(
+  const settle = defineStatement<'id' | 'actual' | 'usage' | 'tokens' | 'now'>(
     dialect,
     `with charge as (
        update ${charges} set settled_at = @now, charged = cast(@actual as bigint), usage = cast(@usage as jsonb)
@@ -97,16 +124,15 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
        returning account, key, operation, cap_id
      ), hold as (
        delete from ${holds} h using charge where h.account = charge.account and h.id = @id
-       returning case when h.counted then h.amount else 0 end as freed
+       returning case when h.counted then h.amount else 0 end as freed, h.counted
      ), ended as materialized (
-       select account, cap_id, coalesce((select freed from hold), 0) as freed from charge
+       select account, cap_id, coalesce((select freed from hold), 0) as freed,
+         coalesce((select counted from hold), false) as counted
+       from charge
      ), account as (
        update ${accounts} a set posted = a.posted - cast(@actual as bigint), held = a.held - ended.freed
        from ended where a.account = ended.account returning 1
-     ), cap as (
-       update ${caps} c set charged = c.charged + cast(@actual as bigint), held = c.held - ended.freed
-       from ended where c.id = ended.cap_id and exists (select 1 from account)
-     ), entry as (
+     ), ${capSql.settle}, entry as (
        insert into ${entries} (account, kind, amount, key, reason, created_at)
        select account, 'charge', -cast(@actual as bigint), key, operation, cast(@now as bigint)
        from charge where cast(@actual as bigint) > 0
@@ -118,13 +144,10 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
     dialect,
     `with hold as (
        delete from ${holds} where id = @id and account = (select account from ${charges} where id = @id)
-       returning account, cap_id, case when counted then amount else 0 end as freed
+       returning id, account, cap_id, counted, case when counted then amount else 0 end as freed
      ), account as (
        update ${accounts} a set held = a.held - hold.freed from hold where a.account = hold.account returning 1
-     ), cap as (
-       update ${caps} c set held = c.held - hold.freed
-       from hold where c.id = hold.cap_id and exists (select 1 from account)
-     )
+     ), ${capSql.release}
      select 1 from hold`,
   );
 
@@ -137,16 +160,12 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
        order by account, id limit 1000 for update
      ), hold as (
        update ${holds} h set counted = false from due where h.account = due.account and h.id = due.id
-       returning h.account, h.cap_id, h.amount
+       returning h.id, h.account, h.cap_id, h.amount
      ), account as (
        update ${accounts} a set held = a.held - freed.amount
        from (select account, cast(sum(amount) as bigint) as amount from hold group by account) freed
        where a.account = freed.account returning 1
-     ), cap as (
-       update ${caps} c set held = c.held - freed.amount
-       from (select cap_id, cast(sum(amount) as bigint) as amount from hold group by cap_id) freed
-       where c.id = freed.cap_id and exists (select 1 from account)
-     )
+     ), ${capSql.lapse}
      select count(*) as lapsed from hold`,
   );
 
@@ -164,13 +183,21 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      select 1 from entry`,
   );
 
-  /** @returns false when the key is known, or there is not enough. */
+  const toHoldStatement = (request: NewHold): SqlStatement => {
+    const values = holdValues(request);
+    const { caps: further = [], ignoresBalance = false } = request;
+    if (further.length > 0 || ignoresBalance) {
+      return holdWithCaps({ ...values, caps: toCapsJson(request), ignoresBalance });
+    }
+    return request.cap === undefined ? hold(values) : holdWithCap(values);
+  };
+
+  /** @returns false for a known key or insufficient credit. */
   const tryHold = async (request: NewHold, options: CallOptions | undefined): Promise<boolean> => {
-    const statement = request.cap === undefined ? hold : holdWithCap;
     try {
-      return (await run(statement(holdValues(request)), options)).length === 1;
+      return (await run(toHoldStatement(request), options)).length === 1;
     } catch (error) {
-      // The same key at the same moment: nothing of this one remains.
+      // A concurrent call with the same key won: this one has no effect.
       if (isUniqueViolation(error)) return false;
       throw error;
     }
@@ -178,7 +205,8 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
 
   const writes: LedgerWrites = {
     async hold(request, options) {
-      const { account, amount, cap, expiresAt, id, key, now } = request;
+      const { account, amount, cap, caps: further = [], expiresAt, id, key, now } = request;
+      const all = toCapsJson(request);
       for (;;) {
         if (await tryHold(request, options)) {
           return { outcome: 'held', hold: { id, account, amount, expiresAt } };
@@ -186,19 +214,25 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
         const [before] = await run(known({ key }), options);
         if (before !== undefined) return { outcome: 'held', hold: toHold(before) };
         const [row = {}] = await run(look({ account, capId: cap?.id, now }), options);
-        const standing = toStanding(row);
-        if (standing.available === undefined || (cap !== undefined && standing.used === undefined)) {
-          await run(open({ account, capId: cap?.id }), options);
-        } else if (row.lapsed === true) {
-          await writes.lapse({ account, capId: cap?.id }, now, options);
+        const capRows = further.length === 0 ? [] : await run(lookAtCaps({ caps: all, now }), options);
+        const standing = { ...toStanding(row), caps: toCapUsages(capRows) };
+        const isCapMissing =
+          (cap !== undefined && standing.used === undefined) ||
+          further.some(({ id: capId }) => !standing.caps.has(capId));
+        if (standing.available === undefined || isCapMissing) {
+          await run(open({ account, caps: all }), options);
+        } else if (row.lapsed === true || capRows.some(({ lapsed }) => lapsed === true)) {
+          const scope = further.length > 0 ? {} : { account, capId: cap?.id };
+          await writes.lapse(scope, now, options);
         } else {
-          const refusal = refusalOf(request, standing);
+          const refusal = toErrorResponse(request, standing);
           if (refusal !== undefined) return refusal;
         }
       }
     },
     async settle({ id }, actual, usage, now) {
-      return (await run(settle({ id, actual, usage, now }))).length === 1;
+      const values = { id, actual, usage: toText(usage), tokens: countTokens(usage), now };
+      return (await run(settle(values))).length === 1;
     },
     async release({ id }) {
       return (await run(release({ id }))).length === 1;
@@ -219,4 +253,13 @@ function toStanding({ available, used }: Readonly<Record<string, unknown>>): Sta
     available: available === null ? undefined : toNumber(available),
     used: used === null ? undefined : toNumber(used),
   };
+}
+
+function toCapUsages(rows: readonly SqlRow[]): ReadonlyMap<string, CapUsage> {
+  return new Map(
+    rows.map(({ id, spent, reserved }) => [
+      String(id),
+      { spent: toNumber(spent), reserved: toNumber(reserved) },
+    ]),
+  );
 }

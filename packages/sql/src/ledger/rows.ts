@@ -1,4 +1,4 @@
-import type { Charge, Hold, LedgerEntry, Usage } from '@questline/core';
+import type { Charge, Hold, LedgerEntry, Usage } from '@questline/core/ports';
 import { type SqlRow, toNumber } from '../statement.ts';
 import { fromJson } from '../store/json.ts';
 
@@ -11,7 +11,7 @@ export function toHold({ id, account, reserved, expires_at }: SqlRow): Hold {
   };
 }
 
-/** @param now a hold past its expiry counts as released, whether or not somebody has swept it. */
+/** @param now an expired hold counts as released, even if it is not swept yet. */
 export function toCharge(row: SqlRow, now: number): Charge {
   const isOpen = row.open_until !== null && toNumber(row.open_until) > now;
   return {
@@ -41,12 +41,12 @@ export function toEntry(row: SqlRow): LedgerEntry {
   };
 }
 
-/** Entries are numbered as they are written; the number, as wide as all ids are, is the id. */
+/** The id of an entry is its sequence number, padded to the length of ids. */
 function entryId(sequence: number): string {
   return sequence.toString(16).padStart(24, '0');
 }
 
-/** 0, before all entries, for what is no entry's id. */
+/** 0, before all entries, for an invalid id. */
 export function entrySequence(id: string): number {
   return /^[0-9a-f]{1,24}$/.test(id) ? Math.min(Number.parseInt(id, 16), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -1,12 +1,12 @@
 import type { TableStep } from '../migrations/tables.ts';
 
-/** Micro-credits are counted exactly up to here in every engine and in JavaScript. */
-const MOST = Number.MAX_SAFE_INTEGER;
+/** The maximum of exact micro-credits in every engine and in JavaScript. */
+const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 /**
- * `accounts` and `caps` carry running sums, so that a hold costs the same however long the history is. `holds` is what is
- * open now: small, however long the history is; a row that counts in the sums is `counted`. `charges` is every paid call,
- * `entries` the history that the sums can be recomputed from.
+ * `accounts` and `caps` have running sums, so that the cost of a hold does not depend on the history. `holds` has the
+ * open holds; a row that the sums include is `counted`. `charges` has every paid call,
+ * `entries` the history, from which the sums can be recomputed.
  */
 export const LEDGER_TABLES: TableStep = {
   name: '0002 ledger',
@@ -15,7 +15,7 @@ export const LEDGER_TABLES: TableStep = {
     const json = isSqlite ? 'text' : 'jsonb';
     const text = isSqlite ? 'text' : 'text collate "C"';
     const sequence = isSqlite ? 'integer primary key autoincrement' : 'bigint generated always as identity';
-    // Room in every page lets an update stay on it, without touching any index.
+    // Free space in each page allows heap-only updates, which change no index.
     const room = isSqlite ? '' : ' with (fillfactor = 60)';
     const accounts = names.table('ledgerAccounts');
     const caps = names.table('ledgerCaps');
@@ -27,13 +27,13 @@ export const LEDGER_TABLES: TableStep = {
     return [
       `create table ${accounts} (
         account ${text} not null primary key,
-        posted bigint not null check (posted between -${MOST} and ${MOST}),
-        held bigint not null check (held between 0 and ${MOST})
+        posted bigint not null check (posted between -${MAX_COUNT} and ${MAX_COUNT}),
+        held bigint not null check (held between 0 and ${MAX_COUNT})
       )${room}`,
       `create table ${caps} (
         id ${text} not null primary key,
-        charged bigint not null check (charged between 0 and ${MOST}),
-        held bigint not null check (held between 0 and ${MOST})
+        charged bigint not null check (charged between 0 and ${MAX_COUNT}),
+        held bigint not null check (held between 0 and ${MAX_COUNT})
       )${room}`,
       `create table ${holds} (
         account ${text} not null,
@@ -80,6 +80,23 @@ export const LEDGER_TABLES: TableStep = {
         ? [`create index ${index('ledgerEntries', ['account'], 'idx')} on ${entries} (account, sequence)`]
         : []),
       `create unique index ${index('ledgerEntries', ['grant'], 'key')} on ${entries} (account, key) where kind = 'grant'`,
+    ];
+  },
+};
+
+/** The further caps of holds. A row exists until its hold is settled. */
+export const LEDGER_HOLD_CAPS: TableStep = {
+  name: '0008 ledger hold caps',
+  statements(dialect, names) {
+    const text = dialect === 'sqlite' ? 'text' : 'text collate "C"';
+    return [
+      `create table ${names.table('ledgerHoldCaps')} (
+        hold_id ${text} not null,
+        cap_id ${text} not null,
+        unit text not null check (unit in ('credits', 'tokens', 'requests', 'concurrent')),
+        amount bigint not null check (amount >= 0),
+        primary key (hold_id, cap_id)
+      )${dialect === 'sqlite' ? ' without rowid' : ''}`,
     ];
   },
 };

@@ -1,4 +1,4 @@
-import type { CallOptions, RateDecision, RateWindow } from '@questline/core';
+import type { CallOptions, RateDecision, RateWindow } from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
 import { defineStatement, toNumber } from '../statement.ts';
 import { fromJson } from '../store/json.ts';
@@ -12,8 +12,8 @@ export type Take = (
 ) => Promise<RateDecision>;
 
 /**
- * One statement. `on conflict` waits for the row, reads it as it is then, and writes down in it whether this call was
- * allowed: what it returns cannot be another call's answer.
+ * One statement. `on conflict` waits for the row, reads its current version, and stores in it whether this call was
+ * allowed, so it cannot return the decision of another call.
  */
 export function createPostgresTake({ dialect, names, run }: PostgresDatabase, now: string): Take {
   const table = names.table('rateWindows');

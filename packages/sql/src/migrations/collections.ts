@@ -1,4 +1,4 @@
-import type { CollectionShape } from '@questline/core';
+import type { CollectionShape } from '@questline/core/ports';
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
 import { quote, type SqlNames } from '../names.ts';
 import { fingerprint } from '../statement.ts';
@@ -7,8 +7,8 @@ import { describeTable, type ExistingTable } from './existing.ts';
 import type { MigrationStep } from './migrate.ts';
 
 /**
- * A step per definition as it stands: it adds what the definition has and the database lacks, and takes nothing away. A
- * definition that changes is another step; one that was there before is done already.
+ * One step per definition: it creates what the database lacks and drops nothing. A
+ * changed definition is a new step; an unchanged one is complete.
  */
 export function collectionStep(database: SqlDatabase, definition: CollectionShape): MigrationStep {
   const table = createTable(definition);
@@ -23,7 +23,7 @@ export function collectionStep(database: SqlDatabase, definition: CollectionShap
   };
 }
 
-/** The statements that bring an existing table, or none, to a definition. */
+/** The statements that create a table, or extend it to a definition. */
 function planTable(
   dialect: SqlDialect,
   names: SqlNames,
@@ -52,7 +52,7 @@ function planTable(
       }
     }
   }
-  for (const index of indexesOf(table, dialect)) {
+  for (const index of listIndexes(table, dialect)) {
     const indexName = names.index(table.collection, index.fields, index.kind);
     if (existing?.indexes.has(indexName)) continue;
     const how = index.kind === 'key' ? 'create unique index' : 'create index';
@@ -69,14 +69,14 @@ interface Index {
   readonly isList?: boolean;
 }
 
-function indexesOf(table: Table, dialect: SqlDialect): Index[] {
+function listIndexes(table: Table, dialect: SqlDialect): Index[] {
   const found = new Map<string, Index>();
   const add = (index: Index) => found.set(`${index.fields.join()} ${index.kind}`, index);
   for (const rule of table.unique) {
     add({ kind: 'key', fields: rule.map(({ field }) => field), parts: rule.map(({ name }) => quote(name)) });
   }
   for (const asked of table.indexes) {
-    // A list is asked for its members, which a sorted index cannot answer.
+    // Queries search for members of a list, which a sorted index does not support.
     const sorted = asked.filter(({ type }) => type !== 'list');
     if (sorted.length === 0) continue;
     const order = sorted.at(-1)?.name === 'id' ? sorted : [...sorted, ID];
@@ -106,15 +106,15 @@ function typeOf(column: Column, dialect: SqlDialect): string {
 }
 
 /**
- * A column is computed from the record by the engine itself: it cannot disagree with it, it is filled in when it is added,
- * and a process of an older version that does not know it keeps it right all the same.
+ * A generated column: it always agrees with the record, existing rows get its value when it is added,
+ * and writes of an older version update it, too.
  */
 function defineColumn(column: Column, dialect: SqlDialect, when: 'stored' | 'added'): string {
   const { field, name, type } = column;
   const sqlType = typeOf(column, dialect);
   const key = field.replaceAll("'", "''");
   if (dialect === 'sqlite') {
-    // SQLite adds no stored columns to a table that is there: later ones are computed when read, or kept by an index.
+    // SQLite cannot add stored columns to an existing table: later ones are virtual, or stored by an index.
     const keep = when === 'stored' ? 'stored' : 'virtual';
     return `${quote(name)} ${sqlType} generated always as (json_extract(record, '$."${key}"')) ${keep}`;
   }

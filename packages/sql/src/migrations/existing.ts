@@ -1,14 +1,14 @@
 import type { SqlConnection, SqlDatabase } from '../database.ts';
 import { defineStatement } from '../statement.ts';
 
-/** What the database has of a table. */
+/** The existing columns and indexes of a table. */
 export interface ExistingTable {
-  /** Types by column name, as the engine calls them. */
+  /** The engine's type names, by column name. */
   readonly columns: ReadonlyMap<string, string>;
   readonly indexes: ReadonlySet<string>;
 }
 
-/** @returns undefined when there is no such table. */
+/** @returns undefined for a missing table. */
 export async function describeTable(
   { dialect, names }: SqlDatabase,
   connection: SqlConnection,

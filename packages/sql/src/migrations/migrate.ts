@@ -1,4 +1,4 @@
-import type { CollectionShape } from '@questline/core';
+import type { CollectionShape } from '@questline/core/ports';
 import type { SqlConnection, SqlDatabase } from '../database.ts';
 import type { SqlNames } from '../names.ts';
 import { defineStatement } from '../statement.ts';
@@ -6,22 +6,22 @@ import { collectionStep } from './collections.ts';
 import { describeTable } from './existing.ts';
 import { createMigrations, MIGRATIONS, OWN_TABLES, TABLE_STEPS } from './tables.ts';
 
-/** One recorded step forward: run once per database, whole or not at all, and never undone. */
+/** One forward step: runs once per database, atomically, without a way back. */
 export interface MigrationStep {
-  /** What it is recorded under. */
+  /** The recorded name. */
   readonly name: string;
-  /** False: not now; asked again at the next migration. Default: always. */
+  /** False: skip it now; the next migration checks again. Default: always. */
   applies?(connection: SqlConnection): Promise<boolean>;
-  /** The statements that are missing, judged by what is there. */
+  /** The missing statements, given the existing tables. */
   plan(connection: SqlConnection): Promise<readonly string[]>;
 }
 
 export interface MigrateOptions {
-  /** Every collection that will be asked for: core's `COLLECTIONS`, and your own. */
+  /** All used collections: core's `COLLECTIONS`, and your own. */
   readonly collections: readonly CollectionShape[];
-  /** Only tells what would be run. */
+  /** Lists the pending steps without running them. */
   readonly dryRun?: boolean;
-  /** Told before each step that is missing: its place among them, from 1, and how many there are. */
+  /** Called before each pending step with its position, from 1, and the number of pending steps. */
   readonly onStep?: (step: { readonly name: string; readonly at: number; readonly of: number }) => void;
   /** Milliseconds a step may take, waiting for another process's step included. Default 10 minutes. */
   readonly timeoutMs?: number;
@@ -34,8 +34,8 @@ export interface MigrationReport {
 }
 
 /**
- * Brings the database forward to this version: creates what is missing, drops nothing. Any number of processes may do it
- * at once, and a process killed in the middle leaves whole steps behind; the next start goes on from there.
+ * Migrates the database to this version: creates what is missing, drops nothing. Any number of processes may do it
+ * at once. A killed process leaves only complete steps, and the next start continues.
  * @throws TypeError when two collections would share a table; Error when a column's type changed or a unique rule does not
  * hold for what is stored.
  * @returns the steps that were missing, in order. Empty when the database is up to date.
@@ -63,7 +63,7 @@ export async function migrate(
     for (const sql of statements) await connection.run({ sql, parameters: [] });
   };
 
-  /** @returns undefined when somebody else has done it meanwhile. */
+  /** @returns undefined when another process has run the step meanwhile. */
   const apply = (step: MigrationStep): Promise<MigrationReport | undefined> =>
     database.transaction(
       async (connection) => {
@@ -76,7 +76,7 @@ export async function migrate(
         await connection.run(record({ name: step.name, statements: statements.join(';\n') }));
         return report;
       },
-      // The lock must be taken before anything is looked at, so each statement looks anew.
+      // The lock comes before the first read, so each statement needs a new snapshot.
       { isolation: 'read committed', timeoutMs },
     );
 
@@ -110,7 +110,7 @@ function assertNamesDiffer(names: SqlNames, collections: readonly CollectionShap
   }
 }
 
-/** Held until the transaction ends, however it ends. SQLite's transactions exclude each other anyway. */
+/** Held until the end of the transaction. SQLite's transactions exclude each other anyway. */
 function lockStatement({ dialect, names }: SqlDatabase) {
   const lock = defineStatement<'name'>(dialect, 'select pg_advisory_xact_lock(hashtextextended(@name, 0))');
   return lock({ name: `${names.schema ?? ''} ${names.prefix}migrations` });

@@ -1,22 +1,23 @@
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
-import { LEDGER_TABLES } from '../ledger/tables.ts';
+import { LEDGER_REPORTS } from '../ledger/report-tables.ts';
+import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
 import { LIMITER_TABLES } from '../limiter/tables.ts';
 import type { SqlNames } from '../names.ts';
-import { QUEUE_TABLES } from '../queue/tables.ts';
+import { QUEUE_OWNERS, QUEUE_TABLES } from '../queue/tables.ts';
 import { PGVECTOR, VECTOR_TABLES } from '../vectors/tables.ts';
 
-/** A step of the tables that are no collections. Numbered, in order; one that was published never changes. */
+/** A step for the tables that are not collections. Numbered, in order; a published step never changes. */
 export interface TableStep {
   readonly name: string;
   statements(dialect: SqlDialect, names: SqlNames): readonly string[];
-  /** False: not now; the step is asked for again at the next migration. Default: always. */
+  /** False: skip it now; the next migration checks again. Default: always. */
   applies?(database: SqlDatabase, connection: SqlConnection): Promise<boolean>;
 }
 
-/** Where the steps are recorded. */
+/** The table of recorded steps. */
 export const MIGRATIONS = 'migrations';
 
-/** Safe to run when it is there already. */
+/** Idempotent. */
 export function createMigrations(dialect: SqlDialect, names: SqlNames): readonly string[] {
   const time = dialect === 'sqlite' ? 'text' : 'timestamptz';
   return [
@@ -32,9 +33,12 @@ export const TABLE_STEPS: readonly TableStep[] = [
   QUEUE_TABLES,
   VECTOR_TABLES,
   PGVECTOR,
+  QUEUE_OWNERS,
+  LEDGER_HOLD_CAPS,
+  LEDGER_REPORTS,
 ];
 
-/** No collection may be called like one of these. */
+/** Names that no collection may have. */
 export const OWN_TABLES: readonly string[] = [
   MIGRATIONS,
   'ledgerAccounts',
@@ -42,6 +46,7 @@ export const OWN_TABLES: readonly string[] = [
   'ledgerHolds',
   'ledgerCharges',
   'ledgerEntries',
+  'ledgerHoldCaps',
   'rateWindows',
   'jobs',
   'vectorChunks',

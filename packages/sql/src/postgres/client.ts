@@ -4,21 +4,21 @@ type Listeners = {
   (event: 'notification', listener: (message: { channel: string }) => void): unknown;
 };
 
-/** What is asked of a connection of `pg`. */
+/** The required part of a `pg` connection. */
 export interface PostgresClient {
   query(config: { text: string; values?: unknown[]; name?: string }): Promise<{ rows: unknown[] }>;
-  /** Several statements in one text, where `query` takes one only. */
+  /** Runs several statements in one text, if `query` accepts only one. */
   exec?(text: string): Promise<unknown>;
   readonly on?: Listeners;
   readonly removeListener?: Listeners;
 }
 
 export interface PooledClient extends PostgresClient {
-  /** `true` ends the connection instead of giving it back. */
+  /** `true` closes the connection instead of returning it. */
   release(destroy?: boolean): void;
 }
 
-/** What is asked of a pool: `pg.Pool` has it all. */
+/** The required part of a pool; `pg.Pool` implements it. */
 export interface PostgresPool {
   connect(): Promise<PooledClient>;
   on?(event: 'connect', listener: (client: PooledClient) => void): unknown;
@@ -30,6 +30,6 @@ export interface PostgresPool {
 /** One connection in place of a pool: a connected `pg.Client`, or PGlite. */
 export interface PostgresConnection {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** PGlite's `query` takes one statement only; this takes several. */
+  /** PGlite's `query` accepts one statement; this accepts several. */
   exec?(text: string): Promise<unknown>;
 }

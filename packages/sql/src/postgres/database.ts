@@ -1,4 +1,4 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 import type { PostgresDatabase, SqlConnection, TransactionOptions } from '../database.ts';
 import { createDeadline, type Deadline, pause, within } from '../deadline.ts';
 import { createNames } from '../names.ts';
@@ -11,15 +11,15 @@ import { createListen } from './listen.ts';
 
 export interface PostgresOptions {
   /**
-   * Your own pool; it is never ended. Give it `connectionTimeoutMillis` (5000 or less): only the pool itself can abandon
-   * a connection that a frozen network never answers.
+   * Your own pool; the handle never ends it. Set `connectionTimeoutMillis` (5000 or less): only the pool can abandon
+   * a connection attempt on a frozen network.
    */
   readonly pool?: PostgresPool;
-  /** In place of `pool`: one connection, used for one thing at a time. When it is lost, it is lost. */
+  /** Instead of `pool`: one connection, used by one call at a time. A lost connection is not replaced. */
   readonly connection?: PostgresConnection;
   /** An existing schema. Default: the first one in the connection's search path. */
   readonly schema?: string;
-  /** Leads every table's name. Default `questline_`. */
+  /** The prefix of every table name. Default `questline_`. */
   readonly prefix?: string;
   /** Milliseconds until a call gives up with a `StorageUnavailable`. Default 4500. */
   readonly timeoutMs?: number;
@@ -27,7 +27,7 @@ export interface PostgresOptions {
   readonly prepare?: boolean;
 }
 
-/** PostgreSQL 12 or later, beside the tables you already have there. */
+/** PostgreSQL 12 or later. Your own tables can be in the same database. */
 export function createPostgresDatabase({
   pool,
   connection,
@@ -68,7 +68,7 @@ export function createPostgresDatabase({
       signal?.throwIfAborted();
       return await use(lease.client);
     } catch (error) {
-      // A statement that ran into its deadline is still on its way: its connection is as good as lost.
+      // A statement continues after its deadline, so its connection cannot be reused.
       lost = error instanceof StorageUnavailable;
       throw error;
     } finally {
@@ -76,7 +76,7 @@ export function createPostgresDatabase({
     }
   };
 
-  /** A conflict with somebody else's transaction means: nothing happened, do it again. */
+  /** A conflict with another transaction has no effect: retry. */
   const despiteConflicts = async <T>(deadline: Deadline, attempt: () => Promise<T>): Promise<T> => {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -115,7 +115,7 @@ export function createPostgresDatabase({
 
       return despiteConflicts(deadline, () =>
         useConnection(deadline, signal, async (client) => {
-          // A server that lost sight of us must not keep our locks until its own patience ends.
+          // The server must release our locks soon after it loses the connection.
           const patience = Math.ceil(limit);
           await control(
             client,

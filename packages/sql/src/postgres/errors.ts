@@ -1,7 +1,7 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 
 /**
- * Classes of https://www.postgresql.org/docs/current/errcodes-appendix.html that say the server cannot work now:
+ * Classes of https://www.postgresql.org/docs/current/errcodes-appendix.html for an unavailable server:
  * connection, resources, operator intervention (shutdown, cancelled statement), system.
  */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
@@ -10,7 +10,7 @@ const UNAVAILABLE_CODES = new Set(['25006', '25P03']);
 /** Serialization failure, deadlock. */
 const CONFLICTS = new Set(['40001', '40P01']);
 
-/** What came back over a working connection. Errors of the driver, the socket and the pool have no severity. */
+/** An error of the server. Errors of the driver, the socket and the pool have no severity. */
 function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -20,7 +20,7 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(sqlState(error) ?? '');
 }
 
-/** A `StorageUnavailable` when the engine could not do its work, otherwise the error as it is. */
+/** Converts errors of an unavailable engine to `StorageUnavailable`; returns other errors unchanged. */
 export function toStorageError(error: unknown): unknown {
   const state = sqlState(error);
   const isUnavailable =

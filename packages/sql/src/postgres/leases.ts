@@ -1,25 +1,25 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 import { type Deadline, within } from '../deadline.ts';
-import { createTurns } from '../turns.ts';
+import { createMutex } from '../mutex.ts';
 import type { PooledClient, PostgresClient, PostgresConnection, PostgresPool } from './client.ts';
 
-/** A connection for a while. */
+/** A leased connection. */
 export interface Lease {
   readonly client: PostgresClient;
-  /** `lost`: the connection is of no use any more. */
+  /** `lost`: the connection is unusable. */
   end(lost: boolean): void;
 }
 
 export interface Leases {
   take(deadline: Deadline, signal?: AbortSignal): Promise<Lease>;
-  /** Lets go of the pool. Ends no connection. */
+  /** Removes the listeners from the pool. Closes no connection. */
   close(): void;
 }
 
 /**
- * Connections out of the user's pool. A connection that was lost in our hands is an incident: all that are older than the
- * last incident are suspected of the same and replaced when their turn comes, so that a network that came back is used
- * again at once instead of after one time-out per connection.
+ * Leases connections of the user's pool. A connection that is lost during a lease is an incident: all connections older than the
+ * last incident are replaced on their next lease, so that calls after an outage succeed
+ * at once instead of after one timeout per connection.
  */
 export function createPoolLeases(pool: PostgresPool): Leases {
   let incidents = 0;
@@ -27,7 +27,7 @@ export function createPoolLeases(pool: PostgresPool): Leases {
   const onConnect = (client: PooledClient): void => {
     bornIn.set(client, incidents);
   };
-  // Without a listener the loss of an idle connection, e.g. when the server restarts, ends the whole process.
+  // Without a listener, the loss of an idle connection, e.g. on a server restart, would end the process.
   pool.on?.('error', ignore);
   pool.on?.('connect', onConnect);
 
@@ -42,7 +42,7 @@ export function createPoolLeases(pool: PostgresPool): Leases {
           client.release(true);
           continue;
         }
-        // The same for a connection in use: its query rejects, which is enough.
+        // The same for a connection in use: its query rejects anyway.
         client.on?.('error', ignore);
         let isOver = false;
         return {
@@ -78,16 +78,16 @@ async function connect(
   });
 }
 
-/** Turns on the one connection there is. */
+/** Serializes the calls on a single connection. */
 export function createConnectionLeases(connection: PostgresConnection): Leases {
-  const turns = createTurns('the PostgreSQL connection');
+  const mutex = createMutex('the PostgreSQL connection');
   const client: PostgresClient = {
     query: ({ text, values }) => connection.query(text, values),
     ...(connection.exec && { exec: connection.exec.bind(connection) }),
   };
   return {
     async take(deadline, signal) {
-      const end = await turns.take(deadline, signal);
+      const end = await mutex.lock(deadline, signal);
       return { client, end };
     },
     close() {},

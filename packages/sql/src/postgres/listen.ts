@@ -1,12 +1,12 @@
 import { quote } from '../names.ts';
 import type { PooledClient, PostgresPool } from './client.ts';
 
-/** Hears what is notified on a channel, over one client of the pool. @returns stops it and gives the client up. */
+/** Listens to a channel with one client of the pool. @returns a function that stops and releases the client. */
 export type Listen = (channel: string, onMessage: () => void) => () => void;
 
 const RETRY_MS = 1000;
 
-/** A connection that is lost is replaced; what was missed meanwhile counts as one message. */
+/** Replaces a lost connection; missed notifications count as one message. */
 export function createListen(pool: PostgresPool): Listen {
   return (channel, onMessage) => {
     let client: PooledClient | undefined;
@@ -35,7 +35,7 @@ export function createListen(pool: PostgresPool): Listen {
       try {
         client = await pool.connect();
         if (isOver) return drop();
-        // The loss of the connection is heard as its end; without a listener its error would end the process.
+        // `end` reports the loss of the connection; without a listener, its error would end the process.
         client.on?.('error', ignore);
         client.on?.('end', restart);
         client.on?.('notification', onNotification);

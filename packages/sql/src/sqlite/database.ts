@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 import type { SqliteDatabase } from '../database.ts';
 import { createDeadline, type Deadline, pause } from '../deadline.ts';
+import { createMutex } from '../mutex.ts';
 import { createNames } from '../names.ts';
-import { createTurns } from '../turns.ts';
 import { runWork } from '../work.ts';
 import { isBusy, toStorageError } from './errors.ts';
 import { createStatementCache } from './statements.ts';
@@ -12,28 +12,28 @@ export interface SqliteOptions {
   /** A file, or `:memory:`. Opened, set up and closed by the handle. */
   readonly path?: string;
   /**
-   * A connection of your own in place of `path`; its settings stay as they are and it is never closed. A transaction
+   * Your own connection instead of `path`; the handle does not change its settings or close it. A transaction
    * spans turns of the event loop, so statements that you run on it meanwhile would become a part of it: give the
    * handle a connection of its own.
    */
   readonly database?: DatabaseSync;
-  /** Leads every table's name. Default `questline_`. */
+  /** The prefix of every table name. Default `questline_`. */
   readonly prefix?: string;
   /**
-   * What a committed write outlives: `process` (default) the process being killed at any moment; `power` the machine
-   * losing power too, for one disk flush per write. Only with `path`.
+   * What a committed write survives: `process` (default) a killed process; `power` also a
+   * power failure, for one disk flush per write. Only with `path`.
    */
   readonly durability?: 'process' | 'power';
   /** Milliseconds until a call gives up with a `StorageUnavailable`. Default 4500. */
   readonly timeoutMs?: number;
 }
 
-/** How long SQLite itself may wait for another process, with the event loop standing still. Longer waits are ours. */
+/** How long SQLite may wait for another process, which blocks the event loop. We wait longer asynchronously. */
 const BUSY_TIMEOUT_MS = 5;
 
 /**
  * Embedded SQLite, for one machine. Several processes may share the file. Needs Node 22.13 or later.
- * @throws Error where this Node has no `node:sqlite`, or the file cannot be opened.
+ * @throws Error without `node:sqlite`, or if the file cannot be opened.
  */
 export function createSqliteDatabase({
   path,
@@ -45,12 +45,12 @@ export function createSqliteDatabase({
   if ((path === undefined) === (given === undefined)) throw new TypeError('either path or database');
   const names = createNames({ ...(prefix !== undefined && { prefix }) });
   const database = given ?? open(path ?? '', durability);
-  // The engine's own LIKE and lower() know no letters beyond ASCII.
+  // The engine's LIKE and lower() support only ASCII letters.
   database.function(`${names.prefix}contains`, { deterministic: true }, (text, part) =>
     typeof text === 'string' && text.toLowerCase().includes(String(part)) ? 1 : 0,
   );
   const runNow = createStatementCache(database);
-  const turns = createTurns('the SQLite connection');
+  const mutex = createMutex('the SQLite connection');
   let hasLeftOver = false;
   let isClosed = false;
 
@@ -58,7 +58,7 @@ export function createSqliteDatabase({
     runNow({ sql, parameters: [] });
   };
 
-  /** Another process may be writing: tries again until the deadline. */
+  /** Another process may be writing: retries until the deadline. */
   const whenFree = async <T>(deadline: Deadline, attempt: () => T): Promise<T> => {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -70,7 +70,7 @@ export function createSqliteDatabase({
     }
   };
 
-  /** A transaction that could not be ended stays open: whatever ran next would become a part of it. */
+  /** A transaction that cannot end would include the next statements. */
   const rollBack = (): void => {
     hasLeftOver = true;
     try {
@@ -92,7 +92,7 @@ export function createSqliteDatabase({
     signal: AbortSignal | undefined,
     work: () => T | Promise<T>,
   ): Promise<T> => {
-    const endTurn = await turns.take(deadline, signal);
+    const endTurn = await mutex.lock(deadline, signal);
     try {
       cleanUp();
       try {
@@ -119,7 +119,7 @@ export function createSqliteDatabase({
     async run(statement, options) {
       options?.signal?.throwIfAborted();
       const deadline = createDeadline(options?.timeoutMs ?? timeoutMs);
-      const endTurn = turns.tryTake() ?? (await turns.take(deadline, options?.signal));
+      const endTurn = mutex.tryLock() ?? (await mutex.lock(deadline, options?.signal));
       try {
         cleanUp();
         return await whenFree(deadline, () => runNow(statement));
@@ -144,7 +144,7 @@ export function createSqliteDatabase({
 
     async close() {
       if (given !== undefined || isClosed) return;
-      const endTurn = await turns.take(createDeadline(timeoutMs));
+      const endTurn = await mutex.lock(createDeadline(timeoutMs));
       isClosed = true;
       database.close();
       endTurn();
@@ -160,7 +160,7 @@ function open(path: string, durability: 'process' | 'power'): DatabaseSync {
     );
   }
   const database = new sqlite.DatabaseSync(path);
-  // Changing the journal mode takes the file for a moment: several processes may open it at once.
+  // A change of the journal mode locks the file, and several processes may open it at once.
   database.exec('pragma busy_timeout = 5000');
   database.exec('pragma journal_mode = wal');
   // In WAL mode a commit reaches the operating system either way; `full` also waits for the disk.

@@ -1,20 +1,20 @@
-import { StorageUnavailable } from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
 
 /** The low byte of https://www.sqlite.org/rescode.html */
 const BUSY = 5;
-/** Locked, read-only, I/O error, disk full, cannot open: the file, not the question. */
+/** Locked, read-only, I/O error, disk full, cannot open: errors of the file, not of the statement. */
 const UNAVAILABLE = new Set([BUSY, 6, 8, 10, 13, 14]);
 export function isBusy(error: unknown): boolean {
-  return codeOf(error) % 256 === BUSY;
+  return getCode(error) % 256 === BUSY;
 }
 
-/** A `StorageUnavailable` when the engine could not do its work, otherwise the error as it is. */
+/** Converts errors of an unavailable engine to `StorageUnavailable`; returns other errors unchanged. */
 export function toStorageError(error: unknown): unknown {
-  if (!UNAVAILABLE.has(codeOf(error) % 256)) return error;
+  if (!UNAVAILABLE.has(getCode(error) % 256)) return error;
   return new StorageUnavailable('SQLite cannot do its work now', { cause: error });
 }
 
-function codeOf(error: unknown): number {
+function getCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode
     : 0;

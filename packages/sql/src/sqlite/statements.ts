@@ -1,17 +1,17 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { RunNow } from '../database.ts';
 
-/** As many texts as a busy process uses over and over, and far fewer than would weigh anything. */
-const MOST_KEPT = 500;
+/** Enough for the repeated statements of a busy process, at a negligible size. */
+const MAX_KEPT = 500;
 
-/** Runs statements and keeps them prepared: preparing anew costs more than running. The ones unused longest are dropped. */
+/** Runs statements and caches them prepared (LRU): preparing costs more than running. */
 export function createStatementCache(database: DatabaseSync): RunNow {
   const kept = new Map<string, StatementSync>();
   return ({ sql, parameters }) => {
     let statement = kept.get(sql);
     if (statement === undefined) {
       statement = database.prepare(sql);
-      if (kept.size >= MOST_KEPT) {
+      if (kept.size >= MAX_KEPT) {
         for (const oldest of kept.keys()) {
           kept.delete(oldest);
           break;

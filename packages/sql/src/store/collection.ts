@@ -5,44 +5,44 @@ import {
   type FindOptions,
   type StoredRecord,
   UniqueViolation,
-} from '@questline/core';
+} from '@questline/core/ports';
 import { type Compilable, type Expression, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import { type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
 import { createCompiler } from './compiler.ts';
+import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import { fromJson } from './json.ts';
-import { assertFits, columnOf, type Table } from './table.ts';
-import { createWording } from './wording.ts';
+import { assertFits, getColumn, type Table } from './table.ts';
 
-const MOST_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 const RECORD = sql<string>`cast(record as text)`.as('record');
 
 export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
 
-/** Makes the seven verbs of one table, over the database itself or over one transaction. */
+/** Creates the seven operations of one table, on the database or in a transaction. */
 export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
 
-/** What a table's verbs need is made once per definition; each verb is one statement. */
+/** Statements are compiled once per definition; each operation is one statement. */
 export function createCollectionMaker(database: SqlDatabase, table: Table): CollectionMaker {
   const { dialect, names } = database;
-  const wording = createWording(dialect, names);
+  const expressions = createWording(dialect, names);
   const compiler = createCompiler(dialect);
   const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
   const name = names.plain(table.collection);
 
   const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
     guard === undefined
-      ? sql`id = ${wording.text(id)}`
-      : sql`id = ${wording.text(id)} and ${compileFilter(table, wording, guard)}`;
+      ? sql`id = ${expressions.text(id)}`
+      : sql`id = ${expressions.text(id)} and ${compileFilter(table, expressions, guard)}`;
 
   return (run) => {
     const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>
       (await run(query.compile(), options)).map(({ record }) => fromJson<StoredRecord>(record));
     const one = async (query: Compilable, options: CallOptions | undefined) => (await all(query, options))[0];
 
-    /** Writes the record as `next` has it. */
+    /** Replaces the record by `next`. */
     const change = async (
       id: string,
       next: Expression<unknown>,
@@ -63,36 +63,31 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
       },
 
       async find(filter, options: FindOptions<StoredRecord> = {}) {
-        const {
-          order = { field: 'id', direction: 'asc' },
-          after,
-          offset = 0,
-          limit = MOST_RECORDS,
-        } = options;
-        if (!Number.isInteger(limit) || limit < 1 || limit > MOST_RECORDS) {
-          throw new RangeError(`a limit of ${limit} is not within 1..${MOST_RECORDS}`);
+        const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MAX_RECORDS } = options;
+        if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
+          throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
         }
-        const column = columnOf(table, order.field);
+        const column = getColumn(table, order.field);
         const field = sql.ref(column.name);
         const id = sql.ref('id');
         const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
         let query = db
           .selectFrom(name)
           .select(RECORD)
-          .where(compileFilter(table, wording, filter))
+          .where(compileFilter(table, expressions, filter))
           .limit(limit);
         if (column.name === 'id') query = query.orderBy(sql`id ${sql.raw(order.direction)}`);
         else {
-          const direction = wording.direction(order.direction);
+          const direction = expressions.direction(order.direction);
           query = query.orderBy(sql`${field} ${direction}, ${id} ${sql.raw(order.direction)}`);
         }
         if (offset > 0) query = query.offset(offset);
         if (after === undefined) return all(query, options);
         if (column.name === 'id')
-          return all(query.where(sql<SqlBool>`${id} ${isBeyond} ${wording.text(after.id)}`), options);
-        const place = typeof after.value === 'string' ? wording.text(after.value) : after.value;
+          return all(query.where(sql<SqlBool>`${id} ${isBeyond} ${expressions.text(after.id)}`), options);
+        const place = typeof after.value === 'string' ? expressions.text(after.value) : after.value;
         return all(
-          query.where(sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${wording.text(after.id)})`),
+          query.where(sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${expressions.text(after.id)})`),
           options,
         );
       },
@@ -101,7 +96,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
         const query = db
           .selectFrom(name)
           .select(({ fn }) => fn.countAll().as('count'))
-          .where(compileFilter(table, wording, filter));
+          .where(compileFilter(table, expressions, filter));
         const [row] = await run(query.compile(), options);
         return toNumber(row?.count);
       },
@@ -110,7 +105,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
         assertFits(table, record);
         const query = db
           .insertInto(name)
-          .values({ id: wording.text(record.id), record: wording.json(record) })
+          .values({ id: expressions.text(record.id), record: expressions.json(record) })
           .onConflict((conflict) => conflict.doNothing())
           .returning('id');
         return (await run(query.compile(), options)).length === 1;
@@ -121,18 +116,18 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
         const fields = Object.entries(patch).filter(([field]) => field !== 'id');
         const set = fields.filter(([, value]) => value !== undefined);
         const removed = fields.filter(([, value]) => value === undefined).map(([field]) => field);
-        return change(id, wording.patched(set, removed), guard, options);
+        return change(id, expressions.patched(set, removed), guard, options);
       },
 
       async add(id, deltas, guard, options) {
         const moves = Object.entries(deltas).map(([field, delta = 0]) => {
-          const column = columnOf(table, field);
+          const column = getColumn(table, field);
           if (column.type !== 'integer' || !Number.isSafeInteger(delta)) {
             throw new TypeError(`${table.collection}.${field} counts whole numbers`);
           }
           return [column, delta] as const;
         });
-        return change(id, wording.moved(moves), guard, options);
+        return change(id, expressions.withDeltas(moves), guard, options);
       },
 
       async take(id, guard, options) {

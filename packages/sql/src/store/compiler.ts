@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import type { SqlDialect } from '../database.ts';
 
-/** Every table of a collection begins with these; its columns are added by the definition. */
+/** The common columns of all collection tables; the definition adds others. */
 export interface CollectionRow {
   readonly id: string;
   /** The whole record, as JSON. */
@@ -18,7 +18,7 @@ export interface CollectionRow {
 }
 
 /**
- * Kysely as the one who writes the SQL. It runs nothing: time limits, lost connections and prepared statements are ours,
+ * Kysely compiles the SQL but does not run it: this package handles timeouts, lost connections and prepared statements,
  * see docs/decisions/sql.md.
  */
 export function createCompiler(dialect: SqlDialect): Kysely<Record<string, CollectionRow>> {

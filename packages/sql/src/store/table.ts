@@ -1,15 +1,15 @@
-import type { CollectionShape, ColumnType } from '@questline/core';
+import type { CollectionShape, ColumnType } from '@questline/core/ports';
 import { snakeCase } from '../names.ts';
 
 export interface Column {
-  /** As the record calls it. */
+  /** The field of the record. */
   readonly field: string;
-  /** As the table calls it. */
+  /** The column of the table. */
   readonly name: string;
   readonly type: ColumnType;
 }
 
-/** A collection as a table. */
+/** The table of a collection. */
 export interface Table {
   readonly collection: string;
   readonly columns: ReadonlyMap<string, Column>;
@@ -21,7 +21,7 @@ const ID: Column = { field: 'id', name: 'id', type: 'text' };
 
 /**
  * Reads a definition.
- * @throws TypeError for names that cannot be columns, and for rules over fields that are none.
+ * @throws TypeError for invalid column names, and for constraints on fields without a column.
  */
 export function createTable(definition: CollectionShape): Table {
   const collection = definition.name;
@@ -35,7 +35,7 @@ export function createTable(definition: CollectionShape): Table {
     columns.set(field, { field, name, type });
   }
   const table = { collection, columns };
-  const resolve = (fields: readonly string[]) => fields.map((field) => columnOf(table, field));
+  const resolve = (fields: readonly string[]) => fields.map((field) => getColumn(table, field));
   const unique = definition.unique.map(resolve);
   if (unique.some((rule) => rule.length === 0 || rule.some(({ type }) => type === 'list'))) {
     throw new TypeError(`${collection}: a unique rule names fields, and no lists`);
@@ -43,15 +43,15 @@ export function createTable(definition: CollectionShape): Table {
   return { ...table, unique, indexes: definition.indexes.map(resolve) };
 }
 
-export function columnOf(table: Pick<Table, 'collection' | 'columns'>, field: string): Column {
+export function getColumn(table: Pick<Table, 'collection' | 'columns'>, field: string): Column {
   const column = table.columns.get(field);
-  if (column === undefined) throw new TypeError(`${table.collection}: ${field} is no column`);
+  if (column === undefined) throw new TypeError(`${table.collection}: ${field} is not a column`);
   return column;
 }
 
 /**
- * Whether a record's or a patch's values fit into their columns.
- * @throws TypeError naming the first that does not.
+ * Checks that the values of a record or patch have the types of their columns.
+ * @throws TypeError that names the first invalid field.
  */
 export function assertFits(table: Table, values: object): void {
   for (const [field, value] of Object.entries(values)) {

@@ -1,11 +1,11 @@
-import { cosine } from '@questline/core';
+import { cosine } from '@questline/core/ports';
 
 interface Near {
   readonly id: string;
   readonly score: number;
 }
 
-/** Keeps the best of those it is shown: nearest first, equally near ones by id. */
+/** Collects the nearest chunks: nearest first, ties by id. */
 export interface Best {
   see(id: string, direction: Float32Array): void;
   readonly found: readonly Near[];

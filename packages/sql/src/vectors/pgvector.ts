@@ -1,24 +1,24 @@
 import type { PostgresDatabase } from '../database.ts';
 import { quote } from '../names.ts';
 
-/** The extension pgvector, as far as this database has it. */
+/** The pgvector extension of this database. */
 export interface Pgvector {
-  /** Which type takes vectors of a length, ready for SQL; undefined when no index can hold them. */
+  /** The SQL type for vectors of a length; undefined above the maximum of indexes. */
   typeOf(dimensions: number): string | undefined;
   /** The distance of two vectors of such a type: 1 minus the cosine. */
   readonly distance: string;
-  /** The HNSW index of one length of vectors, made when it is missing. */
+  /** Creates the HNSW index for one vector length if it is missing. */
   index(dimensions: number): Promise<void>;
-  /** Whether an index may be followed further when filters threw away what it found first. */
+  /** Whether index scans are iterative: they continue when filters remove the first results. */
   readonly iterates: boolean;
 }
 
-/** pgvector indexes 32-bit numbers so far … */
-const MOST_DIMENSIONS = 2000;
-/** … and 16-bit ones so far. */
-const MOST_HALF_DIMENSIONS = 4000;
+/** Maximum length of indexed vectors with 32-bit numbers … */
+const MAX_DIMENSIONS = 2000;
+/** … and with 16-bit numbers. */
+const MAX_HALF_DIMENSIONS = 4000;
 
-/** @returns undefined when the database does not have the extension. */
+/** @returns undefined without the extension. */
 export async function findPgvector(database: PostgresDatabase): Promise<Pgvector | undefined> {
   const { names } = database;
   const [row] = await database.run({
@@ -33,18 +33,18 @@ export async function findPgvector(database: PostgresDatabase): Promise<Pgvector
   const indexed = new Map<number, Promise<void>>();
 
   const typeOf = (dimensions: number): string | undefined => {
-    if (dimensions <= MOST_DIMENSIONS) return `${schema}.vector(${dimensions})`;
-    return dimensions <= MOST_HALF_DIMENSIONS && has(7) ? `${schema}.halfvec(${dimensions})` : undefined;
+    if (dimensions <= MAX_DIMENSIONS) return `${schema}.vector(${dimensions})`;
+    return dimensions <= MAX_HALF_DIMENSIONS && has(7) ? `${schema}.halfvec(${dimensions})` : undefined;
   };
 
   const makeIndex = async (dimensions: number): Promise<void> => {
     const type = typeOf(dimensions);
     if (type === undefined || !has(5)) return;
     const name = quote(names.index('vectorChunks', [`hnsw${dimensions}`], 'idx'));
-    const operators = `${schema}.${dimensions <= MOST_DIMENSIONS ? 'vector' : 'halfvec'}_cosine_ops`;
+    const operators = `${schema}.${dimensions <= MAX_DIMENSIONS ? 'vector' : 'halfvec'}_cosine_ops`;
     await database.transaction(
       async (connection) => {
-        // Of several processes one makes it, the others find it.
+        // One of several processes creates it.
         await connection.run({
           sql: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
           parameters: [`${names.schema ?? ''} ${names.prefix}hnsw ${dimensions}`],

@@ -5,7 +5,7 @@ import {
   type IndexedChunk,
   toDirection,
   type VectorIndex,
-} from '@questline/core';
+} from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { storable } from '../store/json.ts';
@@ -13,18 +13,18 @@ import type { SqlVectorsOptions } from '../vectors.ts';
 import { createBest } from './nearest.ts';
 import { findPgvector, type Pgvector } from './pgvector.ts';
 
-/** Chunks read at a time where every one is compared here. */
+/** Page size for comparisons in this process. */
 const PAGE = 500;
 const EXACT_BELOW = 10_000;
-/** How far an index is followed: pgvector allows no more. */
-const MOST_CANDIDATES = 1000;
-const FEWEST_CANDIDATES = 100;
+/** pgvector's maximum of `hnsw.ef_search`. */
+const MAX_CANDIDATES = 1000;
+const MIN_CANDIDATES = 100;
 
 const WITHIN = `lake_id = any(@lakes) and dimensions = @dimensions
   and (cast(@files as text[]) is null or file_id = any(@files))
   and (cast(@tags as text[]) is null or tags && cast(@tags as text[]))`;
 
-/** The numbers as the server sends them, instead of as text: 20 bytes of head, then a length of 4 bytes and 4 bytes each. */
+/** The binary array format: a header of 20 bytes, then 4 bytes of length and 4 bytes of value per number. */
 const FLOATS = 'array_send(embedding) as floats';
 const FIELDS = 'id, lake_id, file_id, place, text, to_json(tags)::text as tags';
 
@@ -50,7 +50,7 @@ export function createPostgresVectors(
     'ids' | 'lakes' | 'files' | 'dimensions' | 'places' | 'texts' | 'tags' | 'words' | 'embeddings'
   >(
     dialect,
-    // Lists within lists must be of one length in PostgreSQL, so they travel as text.
+    // Nested arrays in PostgreSQL need equal lengths, so they are sent as text.
     `insert into ${chunks} (id, lake_id, file_id, dimensions, place, text, tags, words, embedding)
      select id, lake, file, dimension, place, content, cast(tag as text[]), cast(word as text[]),
        cast(numbers as real[])
@@ -86,9 +86,9 @@ export function createPostgresVectors(
     `select count(*) as count from (select 1 from ${chunks} where ${WITHIN} limit @most) as first`,
   );
 
-  /** Every chunk in scope, read here and compared here. */
+  /** Compares every chunk in scope in this process. */
   const compareHere = async (
-    within: ReturnType<typeof withinOf>,
+    within: ReturnType<typeof isWithin>,
     wanted: Float32Array,
     limit: number,
     minScore: number,
@@ -111,10 +111,10 @@ export function createPostgresVectors(
     });
   };
 
-  /** The server compares: all in scope while they are few, else those its index leads to. */
+  /** The server compares: all chunks of a small scope, otherwise those of its index scan. */
   const compareThere = async (
     { typeOf, distance, iterates }: Pgvector,
-    within: ReturnType<typeof withinOf>,
+    within: ReturnType<typeof isWithin>,
     wanted: Float32Array,
     limit: number,
     signal: AbortSignal | undefined,
@@ -122,7 +122,7 @@ export function createPostgresVectors(
     const type = typeOf(wanted.length);
     if (type === undefined) return undefined;
     const far = `embedding::${type} ${distance} cast(cast(@wanted as real[]) as ${type})`;
-    // The length stands in the text: only so the planner knows which index is meant.
+    // The length is part of the SQL text, so that the planner can choose the index.
     const scope = WITHIN.replace('@dimensions', String(wanted.length));
     const values = { ...within, wanted: Array.from(wanted), limit };
     const call = { ...(signal && { signal }) };
@@ -147,7 +147,7 @@ export function createPostgresVectors(
       },
       { isolation: 'read committed', ...call },
     );
-    // The index led to chunks out of scope, or to ones long deleted: what is near must not be missed for that.
+    // The index scan returned too few chunks in scope: compare all of them.
     return rows.length < limit ? compareAll() : rows.map(toMeasured);
   };
 
@@ -184,7 +184,7 @@ export function createPostgresVectors(
     async nearest({ scope, vector, limit, minScore = -1 }, options) {
       options?.signal?.throwIfAborted();
       const wanted = toDirection(vector);
-      const within = withinOf(scope, wanted);
+      const within = isWithin(scope, wanted);
       const extra = await pgvector();
       const there = extra && (await compareThere(extra, within, wanted, limit, options?.signal));
       if (there === undefined) return compareHere(within, wanted, limit, minScore, options?.signal);
@@ -195,7 +195,7 @@ export function createPostgresVectors(
       options?.signal?.throwIfAborted();
       const direction = toDirection(vector);
       const wanted = [...new Set(words.map(storable))];
-      const rows = await run(match({ ...withinOf(scope, direction), wanted, limit }), options);
+      const rows = await run(match({ ...isWithin(scope, direction), wanted, limit }), options);
       return rows.map((row) => toFound(row, cosine(toFloats(row.floats), direction)));
     },
 
@@ -206,18 +206,18 @@ export function createPostgresVectors(
   };
 }
 
-function withinOf({ lakeIds, fileIds, tags }: ChunkScope, wanted: Float32Array) {
+function isWithin({ lakeIds, fileIds, tags }: ChunkScope, wanted: Float32Array) {
   return { lakes: lakeIds, dimensions: wanted.length, files: fileIds, tags: tags?.map(storable) };
 }
 
 function indexSettings(limit: number, iterates: boolean): SqlStatement[] {
-  const candidates = Math.min(MOST_CANDIDATES, Math.max(FEWEST_CANDIDATES, 4 * limit));
+  const candidates = Math.min(MAX_CANDIDATES, Math.max(MIN_CANDIDATES, 4 * limit));
   const settings = [`set local hnsw.ef_search = ${candidates}`];
   if (iterates) settings.push('set local hnsw.iterative_scan = strict_order');
   return settings.map((sql) => ({ sql, parameters: [] }));
 }
 
-/** A list as PostgreSQL writes it. */
+/** A PostgreSQL array literal. */
 function listText(values: readonly string[]): string {
   const quoted = values.map((value) => `"${storable(value).replace(/["\\]/g, '\\$&')}"`);
   return `{${quoted.join()}}`;

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { cosine, type FoundChunk, toDirection, type VectorIndex } from '@questline/core';
+import { cosine, type FoundChunk, toDirection, type VectorIndex } from '@questline/core/ports';
 import type { SqliteDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, toNumber } from '../statement.ts';
 import { createBest } from './nearest.ts';
 
-/** Chunks read at a time: between two pages the event loop goes on. */
+/** Page size; the search yields to the event loop between pages. */
 const PAGE = 500;
 
 const WITHIN = `(@files is null or file_id in (select value from json_each(@files)))
@@ -62,15 +62,15 @@ export function createSqliteVectors(database: SqliteDatabase): VectorIndex {
 
   const readFound = async (
     ids: readonly string[],
-    scoreOf: (row: SqlRow) => number,
+    getScore: (row: SqlRow) => number,
     signal: AbortSignal | undefined,
   ): Promise<FoundChunk[]> => {
     const rows = await run(read({ ids }), { ...(signal && { signal }) });
     const byId = new Map(rows.map((row) => [String(row.id), row]));
     return ids.flatMap((id) => {
       const row = byId.get(id);
-      // Removed since.
-      return row === undefined ? [] : [toFound(row, scoreOf(row))];
+      // Deleted since.
+      return row === undefined ? [] : [toFound(row, getScore(row))];
     });
   };
 
@@ -160,12 +160,12 @@ export function createSqliteVectors(database: SqliteDatabase): VectorIndex {
   };
 }
 
-/** A word or a name as the full-text engine takes it, whatever stands in it. */
+/** Quotes any word or name for the full-text engine. */
 function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Written by a machine of the same byte order: a database file does not travel to another. */
+/** In the byte order of this machine: database files stay on machines of one byte order. */
 function toFloats(embedding: unknown): Float32Array {
   const bytes = embedding as Uint8Array;
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();

@@ -8,7 +8,7 @@ export const VECTOR_TABLES: TableStep = {
     const byLake = `create index "${names.index('vectorChunks', ['lakeId', 'fileId'], 'idx')}" on ${chunks}`;
     if (dialect === 'sqlite') {
       return [
-        // What every search reads stands first, what only the found ones are asked for comes last.
+        // The columns that every search reads come first, the ones that only results need come last.
         `create table ${chunks} (
           sequence integer primary key autoincrement,
           lake_id text not null,
@@ -48,7 +48,7 @@ export const VECTOR_TABLES: TableStep = {
   },
 };
 
-/** PostgreSQL's own search by vectors: asked for at every start until the server has it. */
+/** Vector search with pgvector: every migration checks for the extension until the server has it. */
 export const PGVECTOR: TableStep = {
   name: '0006 pgvector',
   async applies({ dialect }, connection) {

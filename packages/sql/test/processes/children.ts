@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineAddress } from '../engines.ts';
 import type { Answer, Task } from './protocol.ts';
 
-/** Processes that do the same thing at the same time. */
+/** Processes that do the same work at the same time. */
 export interface Children {
   /** @returns how many calls went through in all of them together. */
   run(task: Omit<Task, 'process' | 'calls'>, calls: number): Promise<number>;
@@ -14,8 +13,6 @@ export interface Children {
 
 export function forkScript(script: string): ChildProcess {
   return fork(join(import.meta.dirname, script), {
-    // Each process would compile the same sources anew.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
     execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
   });
 }

@@ -5,11 +5,11 @@ import type { EngineAddress } from '../engines.ts';
 
 export interface MigratorStart {
   readonly address: EngineAddress;
-  /** Stands still before this statement, in the middle of its step, until somebody kills it. Default: never. */
+  /** Stops before this statement, in the middle of its step, until it is killed. Default: never. */
   readonly stopBefore?: number;
 }
 
-/** Runs in a process of its own: migrates whatever it is told to, and tells which steps were its own. */
+/** Runs in a separate process: migrates the given steps and reports which ones it ran. */
 process.on('message', async (order: MigratorStart | 'end') => {
   if (order === 'end') return process.disconnect();
   const { address, stopBefore } = order;

@@ -1,12 +1,12 @@
-import { defineCollection, type StoredRecord } from '@questline/core';
+import { defineCollection, type StoredRecord } from '@questline/core/ports';
 import type { EngineAddress } from '../engines.ts';
 
-/** What a process is told to do: so many calls at once, all on the round's own names. */
+/** The work of a process: a number of parallel calls, all with the names of the round. */
 export interface Task {
   readonly kind: 'hold' | 'take' | 'insert' | 'lease';
   readonly round: string;
   readonly calls: number;
-  /** Tells this process from the others. */
+  /** Distinguishes this process from the others. */
   readonly process: number;
 }
 
@@ -14,7 +14,7 @@ export interface Start {
   readonly address: EngineAddress;
 }
 
-/** How many of the calls went through. */
+/** The number of successful calls. */
 export interface Answer {
   readonly passed: number;
 }

@@ -3,7 +3,7 @@ import { createSqlPorts } from '../../src/index.ts';
 import { connect } from '../connect.ts';
 import { type Answer, CEILING, SLOTS, type Start, type Task } from './protocol.ts';
 
-/** Runs in a process of its own: does what the parent says, until it is told to end. */
+/** Runs in a separate process: performs the tasks of the parent, until its parent ends it. */
 function serve({ address }: Start): void {
   const { database, close } = connect(address);
   const clock = createSystemClock();

@@ -5,7 +5,7 @@ import { within } from './waiting.ts';
 
 export type Head = Omit<Answer, 'body'>;
 
-/** One HTTP/1.1 connection, byte for byte: what clients do that well-behaved client libraries hide. */
+/** One raw HTTP/1.1 connection, for behaviour that client libraries hide. */
 export class Connection {
   readonly #socket: Socket;
   #unread = Buffer.alloc(0);
@@ -48,12 +48,12 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  /** One piece of a chunked body; an empty one ends it. */
+  /** One chunk of a chunked body; an empty one ends it. */
   writeChunk(bytes: string): void {
     this.write(`${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`);
   }
 
-  /** Leaves without a word. */
+  /** Closes the connection. */
   leave(): void {
     this.#socket.destroy();
   }
@@ -83,7 +83,7 @@ export class Connection {
     return { status: Number(first.split(' ')[1]), headers };
   }
 
-  /** The next piece of a chunked body, undefined at its end. Throws when the connection ends in the middle. */
+  /** The next chunk of a chunked body, undefined at its end. Throws when the connection ends before. */
   async chunk(): Promise<Buffer | undefined> {
     const end = await this.#find('\r\n');
     const size = Number.parseInt(this.#take(end + 2).toString('latin1'), 16);

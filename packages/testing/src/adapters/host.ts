@@ -2,28 +2,37 @@ import type { Mountable } from '@questline/core';
 import type { Subject } from '../suite.ts';
 import type { Connection } from './connection.ts';
 
-/** How a case wants the host application to be. */
+/** The host application of a case. */
 export interface HostSetup {
-  /** What is mounted, in front of the host's own routes. */
+  /** The mounted api, in front of the host's own routes unless `mountedAfter` is set. */
   readonly api: Mountable;
+  /** Routes of the host. Each answers 200 with the text `the host: <method> <path>`. */
+  readonly ownRoutes?: readonly OwnRoute[];
+  /** The api is mounted after the host's own routes, and before its 404 handler. */
+  readonly mountedAfter?: boolean;
   /** Mounted below this path, e.g. `/ai`. Default: at the root. */
   readonly mountPath?: string;
   /** Mounted as one route at `POST /ask/:id` of the host's own router instead. */
   readonly asRoute?: boolean;
-  /** A body parser runs in front: for JSON, for any type as bytes, or for text. */
+  /** A body parser in front: for JSON, for any type as bytes, or for text. */
   readonly bodyParser?: 'json' | 'raw' | 'text';
-  /** Compression runs in front, also for answers of a few bytes. */
+  /** Compression in front, also of small responses. */
   readonly compression?: boolean;
-  /** CORS for `https://app.example` runs in front. */
+  /** CORS for `https://app.example` in front. */
   readonly cors?: boolean;
-  /** The host believes one proxy in front of it. */
+  /** The host trusts one proxy. */
   readonly trustProxy?: boolean;
-  /** The host puts `X-Host: yes` on every answer, from a hook or middleware of its own. */
+  /** The host adds `X-Host: yes` to every response, in a hook or middleware. */
   readonly stamp?: boolean;
 }
 
+export interface OwnRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+}
+
 /**
- * A host application that listens on 127.0.0.1. Beside what is mounted it has, all its own:
+ * A host application that listens on 127.0.0.1. Its own routes:
  * - `GET /host` -> 200 `the host`
  * - `POST /host/echo`, a JSON body parsed its own way -> 200 with the same JSON
  * - `GET /host/fails` throws; its error handler answers 500 `the host failed`
@@ -31,14 +40,14 @@ export interface HostSetup {
  */
 export interface Host {
   readonly port: number;
-  /** What reached the host's own error handler, or its error event. */
+  /** Errors that reached the host's error handler or error event. */
   readonly errors: readonly unknown[];
-  /** The status of every answer, as a hook or middleware of the host's own saw it. */
+  /** The status of every response in a hook or middleware of the host. */
   readonly seen: readonly number[];
   close(): Promise<void>;
 }
 
-/** One promise every adapter keeps. Throws when it is broken. */
+/** One requirement of every adapter. Throws if it is violated. */
 export interface AdapterCase {
   readonly name: string;
   readonly run: (stage: Stage) => Promise<void>;
@@ -50,7 +59,7 @@ export interface Stage extends Subject {
 }
 
 export interface StartedHost extends Host {
-  /** One request on a connection of its own, the whole answer. */
+  /** Sends one request on a new connection. @returns the whole response. */
   ask(request: Question): Promise<Answer>;
   connect(): Promise<Connection>;
 }
@@ -58,9 +67,9 @@ export interface StartedHost extends Host {
 export interface Question {
   /** Default `GET`. */
   readonly method?: string;
-  /** As it is sent, query included. */
+  /** With the query. */
   readonly path: string;
-  /** In the order they are sent; a list sends the header once per item. */
+  /** In sending order; a list sends the header once per item. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
 }

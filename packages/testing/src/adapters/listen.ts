@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Host } from './host.ts';
 
-/** A host out of a listener of `node:http`, on a free port. Closing it breaks off what is still open. */
+/** A host of a `node:http` listener on a free port. `close` also closes open connections. */
 export async function listen(
   listener: RequestListener,
   { errors, seen }: Pick<Host, 'errors' | 'seen'>,

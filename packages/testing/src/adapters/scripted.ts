@@ -3,7 +3,7 @@ import { signalled } from './waiting.ts';
 
 type Script = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** A mountable that answers exactly the given paths (the query aside), whatever the method. */
+/** A mountable that answers exactly the given paths, with any query and method. */
 export function scripted(scripts: Readonly<Record<string, Script>>): Mountable {
   return {
     async handle(request) {
@@ -38,13 +38,13 @@ export function events(body: AsyncIterable<string | Uint8Array>): ApiResponse {
 
 type Step = IteratorResult<string | Uint8Array>;
 
-/** A streamed body that yields what the case tells it to, and counts how it was treated. */
+/** A streamed body that yields scripted chunks, and counts reads and cancellations. */
 export class ScriptedBody implements AsyncIterableIterator<string | Uint8Array> {
   /** Calls of `next`. */
   reads = 0;
-  /** Calls of `return`: at most one is right, and none after an end. */
+  /** Calls of `return`: at most one is correct, and none after the end. */
   returns = 0;
-  /** How often it ended, in whatever way: one is right. */
+  /** Number of ends of any kind: one is correct. */
   ends = 0;
   readonly #ready: (() => Step)[] = [];
   #waiting: { resolve: (step: Step) => void; reject: (error: unknown) => void } | undefined;
@@ -56,7 +56,7 @@ export class ScriptedBody implements AsyncIterableIterator<string | Uint8Array> 
     return this.#read.promise;
   }
 
-  /** Resolves when the reader has left. */
+  /** Resolves when the reader has cancelled. */
   get returned(): Promise<void> {
     return this.#returned.promise;
   }

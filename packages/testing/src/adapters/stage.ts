@@ -3,7 +3,7 @@ import { fakeTime } from '../time.ts';
 import { Connection } from './connection.ts';
 import type { Answer, Host, HostSetup, Question, Stage, StartedHost } from './host.ts';
 
-/** Starts what a case asks for, and takes all of it down again. */
+/** Starts the hosts and connections of a case, and closes them at its end. */
 export function createStage(create: (setup: HostSetup) => Promise<Host>): Stage {
   const started: { close(): unknown }[] = [];
 
@@ -27,7 +27,7 @@ export function createStage(create: (setup: HostSetup) => Promise<Host>): Stage 
 
   return {
     start,
-    // No case asks for the time: they wait for events.
+    // Cases do not read the time; they wait for events.
     time: fakeTime(createFakeClock()),
     async close() {
       for (const one of started.splice(0).reverse()) await one.close();

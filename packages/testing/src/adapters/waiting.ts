@@ -1,8 +1,8 @@
-/** The longest any case waits for anything, in milliseconds. Cases wait for events; this only ends a broken one. */
-const LONGEST_WAIT = 10_000;
+/** Timeout of every wait in a case, in milliseconds. Cases wait for events; only a broken one reaches it. */
+const MAX_WAIT = 10_000;
 
-/** Fails, naming what did not happen, instead of hanging. */
-export async function within<T>(promise: Promise<T>, what: string, ms = LONGEST_WAIT): Promise<T> {
+/** Rejects with the name of the missing event instead of hanging. */
+export async function within<T>(promise: Promise<T>, what: string, ms = MAX_WAIT): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${what}: not within ${ms} ms`)), ms);
@@ -14,7 +14,7 @@ export async function within<T>(promise: Promise<T>, what: string, ms = LONGEST_
   }
 }
 
-/** A promise with its handle outside. */
+/** A promise with its resolvers. */
 export interface Signalled<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;

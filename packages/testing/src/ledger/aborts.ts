@@ -6,7 +6,7 @@ const WHEN = ['before', 'during'] as const;
 
 export const abortCases: readonly LedgerCase[] = WHEN.flatMap((when): LedgerCase[] => [
   {
-    name: `a hold aborted ${when} the call is made whole or not at all`,
+    name: `makes a hold whole or not at all when it is aborted ${when} the call`,
     section: 'abort',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -18,14 +18,14 @@ export const abortCases: readonly LedgerCase[] = WHEN.flatMap((when): LedgerCase
       if (attempt.isDone) expect(held).toBe(60);
       expect(await subject.ledger.capUsed(cap.id)).toBe(held);
       expect(await subject.ledger.charges({ account: alice }, 10)).toHaveLength(held / 60);
-      // Whoever does not know asks again.
+      // A caller that does not know the outcome repeats the call.
       expect((await subject.ledger.hold(request)).outcome).toBe('held');
       await expectBalance(subject, 100, 60);
       expect(await subject.ledger.capUsed(cap.id)).toBe(60);
     },
   },
   {
-    name: `a grant aborted ${when} the call is made once when repeated`,
+    name: `makes a grant once when it is aborted ${when} the call and repeated`,
     section: 'abort',
     async run(subject) {
       const welcome = { account: alice, amount: 100, key: 'welcome', reason: 'free credits' };
@@ -40,7 +40,7 @@ export const abortCases: readonly LedgerCase[] = WHEN.flatMap((when): LedgerCase
     },
   },
   {
-    name: `a sweep aborted ${when} the call leaves the balance right`,
+    name: `keeps the balance right when a sweep is aborted ${when} the call`,
     section: 'abort',
     async run(subject) {
       const { ledger, time } = subject;

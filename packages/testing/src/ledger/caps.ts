@@ -5,7 +5,7 @@ const cap = { id: 'key:1:2026-06', limit: 100 };
 
 export const capCases: readonly LedgerCase[] = [
   {
-    name: 'a cap counts what is held and what was charged',
+    name: 'counts held and charged amounts against a cap',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;
@@ -23,7 +23,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a refused hold leaves nothing in the cap',
+    name: 'leaves a cap unchanged by a rejected hold',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;
@@ -39,7 +39,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a release gives the cap back',
+    name: 'returns the amount to the cap on release',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 1000);
@@ -51,7 +51,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a lapsed hold does not count against the cap, a late settlement does',
+    name: 'counts a late settlement against the cap but not an expired hold',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -68,7 +68,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a shortfall may lead beyond the cap',
+    name: 'lets a shortfall exceed the cap',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;
@@ -81,7 +81,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'caps are independent, and a hold without one counts against none',
+    name: 'keeps caps independent, and counts a hold without a cap against none',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;
@@ -94,7 +94,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'the limit of a cap may change between holds',
+    name: 'accepts a changed cap limit between holds',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 1000);
@@ -105,7 +105,7 @@ export const capCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'the same key counts once against the cap',
+    name: 'counts the same hold key once against the cap',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 1000);

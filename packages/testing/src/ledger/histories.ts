@@ -1,10 +1,10 @@
-import type { LedgerEntry } from '@questline/core';
+import type { LedgerEntry } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { alice, bob, expectBalance, grant, type LedgerCase, mustHold } from './subject.ts';
 
 export const historyCases: readonly LedgerCase[] = [
   {
-    name: 'entries tell every movement, newest first, and add up to the balance',
+    name: 'lists every movement as an entry, newest first, adding up to the balance',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -27,7 +27,18 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'entries can be paged through without gap or repetition',
+    name: 'rejects a grant to an account that is neither a user nor an organization',
+    section: 'behaviour',
+    async run({ ledger }) {
+      for (const account of ['alice', 'user:', 'key:alice', '']) {
+        await expect(async () =>
+          ledger.grant({ account, amount: 1, key: 'gift', reason: 'gift' }),
+        ).rejects.toThrow(RangeError);
+      }
+    },
+  },
+  {
+    name: 'pages through entries without gap or repetition',
     section: 'behaviour',
     async run({ ledger }) {
       for (let at = 0; at < 7; at += 1) await grant(ledger, at + 1);
@@ -44,7 +55,7 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'charges tell what became of every paid call, newest first',
+    name: 'lists the outcome of every paid call as a charge, newest first',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -80,7 +91,7 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'charges and spending can be asked by account, key and user together',
+    name: 'filters charges and spending by account, key and user together',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;
@@ -101,16 +112,16 @@ export const historyCases: readonly LedgerCase[] = [
       expect(await amounts({ userId: 'alice' })).toEqual([1, 2, 4]);
       expect(await amounts({ account: team, userId: 'alice' })).toEqual([4]);
       expect(await amounts({ account: team, keyId: 'key 2' })).toEqual([]);
-      expect(await amounts({ userId: 'nobody' })).toEqual([]);
+      expect(await amounts({ userId: 'unknown' })).toEqual([]);
       expect(await amounts({})).toEqual([1, 2, 4, 8, 16]);
       expect(await ledger.spent({ account: alice }, 0)).toBe(19);
       expect(await ledger.spent({ keyId: 'key 1' }, 0)).toBe(5);
       expect(await ledger.spent({ account: team, userId: 'alice' }, 0)).toBe(4);
-      expect(await ledger.spent({ userId: 'nobody' }, 0)).toBe(0);
+      expect(await ledger.spent({ userId: 'unknown' }, 0)).toBe(0);
     },
   },
   {
-    name: 'spending counts settled calls since an instant',
+    name: 'counts settled calls since an instant as spending',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -127,7 +138,7 @@ export const historyCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a call that cost nothing is written down once',
+    name: 'records a free call once',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;

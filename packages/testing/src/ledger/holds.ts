@@ -5,15 +5,15 @@ const LARGE = 9_000_000_000_000_000;
 
 export const holdCases: readonly LedgerCase[] = [
   {
-    name: 'an unknown account has nothing',
+    name: 'returns zero for an unknown account',
     section: 'behaviour',
     async run(subject) {
-      await expectBalance(subject, 0, 0, 'user:nobody');
-      expect(await subject.ledger.entries('user:nobody', { limit: 10 })).toEqual([]);
+      await expectBalance(subject, 0, 0, 'user:unknown');
+      expect(await subject.ledger.entries('user:unknown', { limit: 10 })).toEqual([]);
     },
   },
   {
-    name: 'a grant adds up, the same key only once',
+    name: 'adds grants and counts the same key once',
     section: 'behaviour',
     async run(subject) {
       const welcome = { account: alice, amount: 100, key: 'welcome', reason: 'free credits' };
@@ -25,7 +25,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'the same grant key on another account is another grant',
+    name: 'treats the same grant key on another account as another grant',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100, alice, 'welcome');
@@ -34,7 +34,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a negative grant takes back, below zero too',
+    name: 'withdraws a negative grant, also below zero',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -43,7 +43,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a hold takes from what is available, not from what is posted',
+    name: 'holds from the available balance and keeps the posted one',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -53,7 +53,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a hold may take all that is available and nothing more',
+    name: 'allows a hold of the whole available balance and not more',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -66,7 +66,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'nothing can be held without credit, but nothing itself can',
+    name: 'allows only a hold of zero without credit',
     section: 'behaviour',
     async run(subject) {
       const refused = await subject.ledger.hold(holdRequest(subject, 'poor', 1));
@@ -76,7 +76,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'below zero not even nothing can be held',
+    name: 'rejects even a hold of zero below zero',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, -5);
@@ -85,7 +85,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'the same key holds once and answers the same hold',
+    name: 'returns the same hold for the same key',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -96,7 +96,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'the same key holds once even when the hold has ended',
+    name: 'returns the same hold for the same key after the hold has ended',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -110,7 +110,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a refused hold is not remembered',
+    name: 'does not remember a rejected hold',
     section: 'behaviour',
     async run(subject) {
       const refused = await subject.ledger.hold(holdRequest(subject, 'call', 10));
@@ -121,7 +121,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'accounts know nothing of each other',
+    name: 'keeps accounts independent',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100, alice);
@@ -133,7 +133,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'large sums stay whole',
+    name: 'keeps large sums exact',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, LARGE);
@@ -145,7 +145,7 @@ export const holdCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'what is no whole amount is refused and changes nothing',
+    name: 'rejects an amount that is not a whole number and changes nothing',
     section: 'behaviour',
     async run(subject) {
       const { ledger } = subject;

@@ -3,7 +3,7 @@ import { alice, expectBalance, grant, holdRequest, type LedgerCase, LONG, mustHo
 
 export const lapseCases: readonly LedgerCase[] = [
   {
-    name: 'a lapsed hold stops counting by itself',
+    name: 'stops counting an expired hold without a sweep',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -16,7 +16,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a hold counts until the millisecond of its expiry, not longer',
+    name: 'counts a hold until the millisecond of its expiry',
     section: 'behaviour',
     needsExactTime: true,
     async run(subject) {
@@ -32,7 +32,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a late settlement still charges, once',
+    name: 'charges a late settlement once',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -45,7 +45,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a late release frees nothing a second time',
+    name: 'frees nothing twice on a late release',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -57,7 +57,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a renewed hold lasts',
+    name: 'keeps a renewed hold',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -73,7 +73,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a renewed hold lapses at its new expiry',
+    name: 'expires a renewed hold at its new time',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -85,7 +85,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'only an open hold can be renewed',
+    name: 'renews only open holds',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -103,7 +103,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a sweep releases what has lapsed, and nothing else, once',
+    name: 'releases expired holds once in a sweep, and nothing else',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -121,7 +121,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a swept hold can still be settled, once',
+    name: 'settles a swept hold once',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;
@@ -136,7 +136,7 @@ export const lapseCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a hold settled late is not swept any more',
+    name: 'does not sweep a hold that was settled late',
     section: 'behaviour',
     async run(subject) {
       const { ledger, time } = subject;

@@ -1,4 +1,4 @@
-import type { Hold, HoldOutcome } from '@questline/core';
+import type { Hold, HoldOutcome } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { checkConservation } from '../conservation.ts';
 import { inParallel } from '../parallel.ts';
@@ -20,7 +20,7 @@ const heldIn = (answers: readonly HoldOutcome[]) =>
 
 export const raceCases: readonly LedgerCase[] = [
   {
-    name: 'of 200 parallel holds on credit for 10, exactly 10 are granted',
+    name: 'grants exactly 10 of 200 parallel holds on credit for 10',
     section: 'race',
     async run(subject) {
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -35,7 +35,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'of 200 parallel holds under a cap for 10, exactly 10 are granted',
+    name: 'grants exactly 10 of 200 parallel holds under a cap for 10',
     section: 'race',
     async run(subject) {
       await grant(subject.ledger, 1_000_000);
@@ -49,7 +49,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: '50 parallel holds of one key hold once',
+    name: 'holds once in 50 parallel holds of one key',
     section: 'race',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -62,7 +62,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'of 50 parallel settlements of one hold, one charges',
+    name: 'charges once in 50 parallel settlements of one hold',
     section: 'race',
     async run(subject) {
       await grant(subject.ledger, 1000);
@@ -79,7 +79,24 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'settling, releasing and renewing at once charges once and leaves nothing held',
+    name: 'charges one of several parallel settlements for different amounts and returns it to every caller',
+    section: 'race',
+    async run(subject) {
+      await grant(subject.ledger, 1000);
+      const hold = await mustHold(subject, 'call', 500);
+      const answers = await inParallel(30, allLedgers(subject), (ledger, at) =>
+        ledger.settle(hold, 100 + at),
+      );
+      const [first, ...others] = answers.filter((answer) => answer.first);
+      expect(others).toEqual([]);
+      const charged = first?.charged ?? 0;
+      expect(charged).toBeGreaterThanOrEqual(100);
+      expect(new Set(answers.map((answer) => answer.charged))).toEqual(new Set([charged]));
+      await expectBalance(subject, 1000 - charged, 0);
+    },
+  },
+  {
+    name: 'charges once and leaves nothing held when settlement, release and renewal run in parallel',
     section: 'race',
     async run(subject) {
       const { time } = subject;
@@ -98,7 +115,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'of 50 parallel grants of one key, one is made',
+    name: 'makes one of 50 parallel grants of one key',
     section: 'race',
     async run(subject) {
       const made = await inParallel(50, allLedgers(subject), (ledger) =>
@@ -109,7 +126,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'parallel workers on few accounts never overspend and lose nothing',
+    name: 'never overspends and loses nothing with parallel workers on few accounts',
     section: 'race',
     async run(subject) {
       const accounts = [alice, bob, 'organization:team'];
@@ -138,7 +155,7 @@ export const raceCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'sweeping while late settlements arrive neither frees nor charges twice',
+    name: 'neither frees nor charges twice when late settlements arrive during a sweep',
     section: 'race',
     async run(subject) {
       const { time } = subject;

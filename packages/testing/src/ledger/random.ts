@@ -1,9 +1,9 @@
-import type { CreditLedger, Hold } from '@questline/core';
 import { createMemoryLedger } from '@questline/core/memory';
+import type { CapUnit, CreditLedger, Hold, HoldCap } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { checkConservation } from '../conservation.ts';
-import { runsOf } from '../suite.ts';
+import { getRuns } from '../suite.ts';
 import { holdRequest, type LedgerCase, type LedgerSubject, LONG } from './subject.ts';
 
 type Step =
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constantFrom('sweep' as const, 'advance' as const) }),
 );
 
-/** One side of the comparison: the ledger and the holds it has given, by key. */
+/** One side of the comparison: a ledger and its holds by key. */
 interface Side {
   readonly ledger: CreditLedger;
   readonly holds: Map<number, Hold>;
@@ -33,7 +33,7 @@ interface Side {
 
 export const randomCases: readonly LedgerCase[] = [
   {
-    name: 'any sequence of calls answers as the reference does',
+    name: 'behaves like the reference for any sequence of calls',
     section: 'random',
     async run(subject, random) {
       let run = 0;
@@ -42,7 +42,7 @@ export const randomCases: readonly LedgerCase[] = [
           run += 1;
           await compare(subject, steps, run);
         }),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },
@@ -56,7 +56,17 @@ async function compare(subject: LedgerSubject, steps: readonly Step[], run: numb
   const accounts = [`user:run-${run}-a`, `user:run-${run}-b`];
   const cap = { id: `cap ${run}`, limit: 150 };
   const grants = new Map<string, { account: string; amount: number }>();
-  // Both sides must be asked for the same instant.
+  const units: readonly CapUnit[] = ['credits', 'tokens', 'requests', 'concurrent'];
+  const limits = { credits: 90, tokens: 120, requests: 5, concurrent: 3 };
+  const capIds = units.map((unit) => `${unit} ${run}`);
+  const toCaps = (key: number, amount: number): readonly HoldCap[] =>
+    units.slice(key % units.length).map((unit) => ({
+      id: `${unit} ${run}`,
+      unit,
+      limit: limits[unit],
+      amount: unit === 'credits' || unit === 'tokens' ? amount : 1,
+    }));
+  // Both sides must use the same instant.
   const expiries = { short: time.now() + time.unit, long: time.now() + LONG * time.unit };
 
   const perform = async ({ ledger, holds }: Side, now: Step): Promise<unknown> => {
@@ -72,6 +82,7 @@ async function compare(subject: LedgerSubject, steps: readonly Step[], run: numb
         const request = holdRequest(subject, `${run} hold ${now.key}`, now.amount, {
           account: accounts[now.key % 2] ?? '',
           ...(now.key % 3 === 0 && { cap }),
+          ...(now.key % 5 < 3 && { caps: toCaps(now.key, now.amount) }),
         });
         const expiresAt = time.isExact && now.key % 4 === 1 ? expiries.short : expiries.long;
         const answer = await ledger.hold({ ...request, expiresAt });
@@ -81,7 +92,7 @@ async function compare(subject: LedgerSubject, steps: readonly Step[], run: numb
       }
       case 'settle': {
         const hold = holds.get(now.key);
-        return hold && ledger.settle(hold, now.amount);
+        return hold && ledger.settle(hold, now.amount, now.key === 1 ? undefined : { output: now.amount });
       }
       case 'release': {
         const hold = holds.get(now.key);
@@ -106,6 +117,7 @@ async function compare(subject: LedgerSubject, steps: readonly Step[], run: numb
         expect(await tested.ledger.balance(name)).toEqual(await reference.ledger.balance(name));
       }
       expect(await tested.ledger.capUsed(cap.id)).toBe(await reference.ledger.capUsed(cap.id));
+      expect(await tested.ledger.capUsage(capIds)).toEqual(await reference.ledger.capUsage(capIds));
     }
     for (const name of accounts) {
       const outline = async ({ ledger }: Side) =>
@@ -120,7 +132,7 @@ async function compare(subject: LedgerSubject, steps: readonly Step[], run: numb
   try {
     await walk();
   } finally {
-    // The next run finds the ledger without open holds, which would lapse into its sweeps.
+    // Close open holds, which would expire in sweeps of the next run.
     for (const hold of tested.holds.values()) await tested.ledger.release(hold);
     await tested.ledger.sweep();
   }

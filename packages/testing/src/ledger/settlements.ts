@@ -1,9 +1,10 @@
+import type { Usage } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { alice, bob, expectBalance, grant, type LedgerCase, mustHold } from './subject.ts';
 
 export const settlementCases: readonly LedgerCase[] = [
   {
-    name: 'settling charges what was used and returns the excess',
+    name: 'charges the used amount on settlement and returns the rest',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -13,7 +14,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a shortfall is charged in full, below zero too',
+    name: 'charges a shortfall in full, also below zero',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -23,7 +24,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'settling for nothing ends the hold',
+    name: 'ends the hold on a settlement of zero',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -34,7 +35,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'settling again changes nothing and answers the first charge',
+    name: 'returns the first charge on repeated settlements and changes nothing',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -46,7 +47,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'settling one hold leaves the others',
+    name: 'keeps other holds when one is settled',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -59,7 +60,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a release frees the hold, however often',
+    name: 'frees a hold once however often it is released',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -73,7 +74,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a release after the settlement does nothing',
+    name: 'ignores a release after the settlement',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -88,7 +89,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a settlement after the release still charges, once',
+    name: 'charges once when a settlement follows the release',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -100,7 +101,7 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'what a hold is worth is for the ledger to know, not for the caller',
+    name: 'uses its own amount of a hold, not that of the caller',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
@@ -112,13 +113,45 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'a hold nobody made cannot be settled',
+    name: 'rejects the settlement of an unknown hold',
     section: 'behaviour',
     async run(subject) {
       await grant(subject.ledger, 100);
       const hold = await mustHold(subject, 'call', 60);
       await expect(subject.ledger.settle({ ...hold, id: 'f'.repeat(24) }, 25)).rejects.toThrow();
       await expectBalance(subject, 100, 60);
+    },
+  },
+  {
+    name: 'charges once when a call is repeated under the key of a settled hold',
+    section: 'behaviour',
+    async run(subject) {
+      await grant(subject.ledger, 100);
+      const hold = await mustHold(subject, 'call', 60);
+      await subject.ledger.settle(hold, 25);
+      const again = await mustHold(subject, 'call', 60);
+      expect(again.id).toBe(hold.id);
+      await expectBalance(subject, 75, 0);
+      expect(await subject.ledger.settle(again, 40)).toEqual({ charged: 25, first: false });
+      await expectBalance(subject, 75, 0);
+    },
+  },
+  {
+    name: 'keeps every usage class as counted, including fractions of seconds',
+    section: 'behaviour',
+    async run(subject) {
+      await grant(subject.ledger, 100);
+      const usages: Usage[] = [
+        { input: 10, output: 0, reasoning: 30_000 },
+        { input: 0, output: 1, cachedInput: 7, cacheWrite: 3 },
+        { seconds: 6959.25 },
+        { images: 2, characters: 12, bytes: 34 },
+      ];
+      for (const [at, usage] of usages.entries()) {
+        await subject.ledger.settle(await mustHold(subject, `call ${at}`, 5), 5, usage);
+      }
+      const charges = await subject.ledger.charges({ account: alice }, 10);
+      expect(charges.map(({ usage }) => usage).reverse()).toEqual(usages);
     },
   },
 ];

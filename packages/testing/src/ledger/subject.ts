@@ -1,10 +1,10 @@
-import type { CreditLedger, Hold, HoldRequest, SpendCap } from '@questline/core';
+import type { CreditLedger, Hold, HoldCap, HoldRequest, SpendCap } from '@questline/core/ports';
 import { expect } from 'vitest';
 import type { Case, Subject } from '../suite.ts';
 
 export interface LedgerSubject extends Subject {
   readonly ledger: CreditLedger;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly CreditLedger[];
 }
 
@@ -13,7 +13,7 @@ export type LedgerCase = Case<LedgerSubject>;
 export const alice = 'user:alice';
 export const bob = 'user:bob';
 
-/** So many units that no case lets it pass. */
+/** In units: longer than any case. */
 export const LONG = 40;
 
 export function allLedgers({ ledger, peers = [] }: LedgerSubject): readonly CreditLedger[] {
@@ -24,21 +24,23 @@ export async function grant(ledger: CreditLedger, amount: number, account = alic
   expect(await ledger.grant({ account, amount, key, reason: 'test' })).toBe(true);
 }
 
-export interface HoldTerms {
+export interface HoldInput {
   readonly account?: string;
   /** Units from now. Default: long. */
   readonly units?: number;
   readonly cap?: SpendCap;
+  readonly caps?: readonly HoldCap[];
+  readonly ignoresBalance?: true;
   readonly keyId?: string;
   readonly userId?: string;
 }
 
-/** A request to hold, with the parts a case does not care about filled in. */
+/** A hold request with defaults. */
 export function holdRequest(
   { time }: Pick<LedgerSubject, 'time'>,
   key: string,
   amount: number,
-  { account = alice, units = LONG, cap, keyId, userId }: HoldTerms = {},
+  { account = alice, units = LONG, cap, caps, ignoresBalance, keyId, userId }: HoldInput = {},
 ): HoldRequest {
   return {
     account,
@@ -46,6 +48,8 @@ export function holdRequest(
     key,
     expiresAt: time.now() + units * time.unit,
     ...(cap && { cap }),
+    ...(caps && { caps }),
+    ...(ignoresBalance && { ignoresBalance }),
     details: {
       operation: 'createCompletion',
       ...(keyId !== undefined && { keyId }),
@@ -54,14 +58,14 @@ export function holdRequest(
   };
 }
 
-/** Holds, and fails the case when that is refused. */
+/** Holds; fails the case on a refusal. */
 export async function mustHold(
   subject: LedgerSubject,
   key: string,
   amount: number,
-  terms?: HoldTerms,
+  input?: HoldInput,
 ): Promise<Hold> {
-  const answer = await subject.ledger.hold(holdRequest(subject, key, amount, terms));
+  const answer = await subject.ledger.hold(holdRequest(subject, key, amount, input));
   if (answer.outcome !== 'held') throw new Error(`expected ${key} to be held, but: ${answer.outcome}`);
   return answer.hold;
 }

@@ -1,7 +1,7 @@
-import type { RateDecision } from '@questline/core';
+import type { RateDecision } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { aborting, inParallel } from '../parallel.ts';
-import { allLimiters, type LimiterCase, remaining, windowOf } from './subject.ts';
+import { allLimiters, getWindow, type LimiterCase, remaining } from './subject.ts';
 
 const allowedIn = (decisions: readonly RateDecision[]) => decisions.filter(({ allowed }) => allowed).length;
 
@@ -10,11 +10,11 @@ const WHEN = ['before', 'during'] as const;
 
 export const raceCases: readonly LimiterCase[] = [
   {
-    name: 'of 100 parallel takes under a ceiling of 60, exactly 60 pass',
+    name: 'allows exactly 60 of 100 parallel takes under a limit of 60',
     section: 'race',
     async run(subject) {
       for (let round = 0; round < 3; round += 1) {
-        const windows = [windowOf(subject, 'minute', 60), windowOf(subject, 'day', 1000)];
+        const windows = [getWindow(subject, 'minute', 60), getWindow(subject, 'day', 1000)];
         const key = `key:${round}`;
         const decisions = await inParallel(100, allLimiters(subject), (limiter) =>
           limiter.take(key, windows, subject.time.now()),
@@ -25,10 +25,10 @@ export const raceCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'parallel takes see every number of remaining slots once',
+    name: 'returns every number of remaining slots once to parallel takes',
     section: 'race',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 60)];
+      const windows = [getWindow(subject, 'minute', 60)];
       const decisions = await inParallel(60, allLimiters(subject), (limiter) =>
         limiter.take(KEY, windows, subject.time.now()),
       );
@@ -37,10 +37,10 @@ export const raceCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'parallel takes refused by the day give every minute slot back',
+    name: 'returns every minute slot when the day rejects parallel takes',
     section: 'race',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 60), windowOf(subject, 'day', 25)];
+      const windows = [getWindow(subject, 'minute', 60), getWindow(subject, 'day', 25)];
       const decisions = await inParallel(100, allLimiters(subject), (limiter) =>
         limiter.take(KEY, windows, subject.time.now()),
       );
@@ -50,10 +50,10 @@ export const raceCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'parallel takes of many keys are exact for each',
+    name: 'counts parallel takes of many keys exactly for each',
     section: 'race',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 7)];
+      const windows = [getWindow(subject, 'minute', 7)];
       const decisions = await inParallel(100, allLimiters(subject), (limiter, at) =>
         limiter.take(`key:${at % 10}`, windows, subject.time.now()),
       );
@@ -61,11 +61,11 @@ export const raceCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'when the window turns, exactly the limit passes once more',
+    name: 'allows exactly the limit once more when the window turns',
     section: 'race',
     needsExactTime: true,
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 60, 1), windowOf(subject, 'day', 1000)];
+      const windows = [getWindow(subject, 'minute', 60, 1), getWindow(subject, 'day', 1000)];
       for (let turn = 1; turn <= 3; turn += 1) {
         const decisions = await inParallel(100, allLimiters(subject), (limiter) =>
           limiter.take(KEY, windows, subject.time.now()),
@@ -79,10 +79,10 @@ export const raceCases: readonly LimiterCase[] = [
 ];
 
 export const abortCases: readonly LimiterCase[] = WHEN.map((when) => ({
-  name: `a take aborted ${when} the call takes from all windows or from none`,
+  name: `takes from all windows or none when aborted ${when} the call`,
   section: 'abort',
   async run(subject) {
-    const windows = [windowOf(subject, 'minute', 5), windowOf(subject, 'day', 5)];
+    const windows = [getWindow(subject, 'minute', 5), getWindow(subject, 'day', 5)];
     const attempt = await aborting(when, (signal) =>
       subject.limiter.take(KEY, windows, subject.time.now(), { signal }),
     );

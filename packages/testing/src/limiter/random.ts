@@ -1,9 +1,9 @@
-import type { RateDecision, RateWindow, WindowState } from '@questline/core';
 import { createMemoryLimiter } from '@questline/core/memory';
+import type { RateDecision, RateWindow, WindowState } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runsOf } from '../suite.ts';
-import { type LimiterCase, type LimiterSubject, windowOf } from './subject.ts';
+import { getRuns } from '../suite.ts';
+import { getWindow, type LimiterCase, type LimiterSubject } from './subject.ts';
 
 interface Step {
   readonly do: 'take' | 'peek' | 'advance';
@@ -21,7 +21,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 export const randomCases: readonly LimiterCase[] = [
   {
-    name: 'any sequence of calls answers as the reference does',
+    name: 'behaves like the reference for any sequence of calls',
     section: 'random',
     async run(subject, random) {
       let run = 0;
@@ -30,7 +30,7 @@ export const randomCases: readonly LimiterCase[] = [
           run += 1;
           await compare(subject, steps, run);
         }),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },
@@ -39,7 +39,7 @@ export const randomCases: readonly LimiterCase[] = [
 async function compare(subject: LimiterSubject, steps: readonly Step[], run: number): Promise<void> {
   const { limiter, time } = subject;
   const reference = createMemoryLimiter();
-  // Instants are compared only where no time passes between the two calls.
+  // Instants are compared only with a fake clock.
   const comparable = ({ name, limit, remaining, resetAt }: WindowState) =>
     time.isExact ? { name, limit, remaining, resetAt } : { name, limit, remaining };
   const outline = (decision: RateDecision) => ({
@@ -51,8 +51,8 @@ async function compare(subject: LimiterSubject, steps: readonly Step[], run: num
   for (const { do: what, key, minute, day } of steps) {
     const name = `run ${run} key ${key}`;
     const windows: RateWindow[] = [
-      windowOf(subject, 'minute', minute, time.isExact ? 1 : 40),
-      windowOf(subject, 'day', day),
+      getWindow(subject, 'minute', minute, time.isExact ? 1 : 40),
+      getWindow(subject, 'day', day),
     ];
     const now = time.now();
     if (what === 'take') {

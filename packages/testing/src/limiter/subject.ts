@@ -1,24 +1,24 @@
-import type { RateDecision, RateLimiter, RateWindow } from '@questline/core';
+import type { RateDecision, RateLimiter, RateWindow } from '@questline/core/ports';
 import { expect } from 'vitest';
 import type { Case, Subject } from '../suite.ts';
 
 export interface LimiterSubject extends Subject {
   readonly limiter: RateLimiter;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly RateLimiter[];
 }
 
 export type LimiterCase = Case<LimiterSubject>;
 
-/** So many units that no case lets it pass. */
+/** In units: longer than any case. */
 const LONG = 40;
 
 export function allLimiters({ limiter, peers = [] }: LimiterSubject): readonly RateLimiter[] {
   return [limiter, ...peers];
 }
 
-/** A window that no case lets pass, unless it is given a length in units. */
-export function windowOf(
+/** A window that outlasts any case, unless its length is given in units. */
+export function getWindow(
   { time }: Pick<LimiterSubject, 'time'>,
   name: string,
   limit: number,
@@ -27,7 +27,7 @@ export function windowOf(
   return { name, limit, lengthMs: units * time.unit };
 }
 
-/** Takes so many times, one after the other, and answers the last decision. */
+/** Takes several times in sequence. @returns the last decision. */
 export async function takeTimes(
   { limiter, time }: LimiterSubject,
   times: number,
@@ -49,7 +49,7 @@ export async function remaining(
   return (await limiter.peek(key, windows, time.now())).map((window) => window.remaining);
 }
 
-/** Exactly that instant; where time really passes, within a unit of it. */
+/** Expects exactly this instant; in real time, within one unit. */
 export function expectInstant(
   { time }: Pick<LimiterSubject, 'time'>,
   actual: number,

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
-import { expectInstant, type LimiterCase, remaining, takeTimes, windowOf } from './subject.ts';
+import { expectInstant, getWindow, type LimiterCase, remaining, takeTimes } from './subject.ts';
 
 const KEY = 'key:1';
 
 export const windowCases: readonly LimiterCase[] = [
   {
-    name: 'every take counts down all windows, in the order asked',
+    name: 'counts down all windows on every take, in the requested order',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 60), windowOf(subject, 'day', 1000)];
+      const windows = [getWindow(subject, 'minute', 60), getWindow(subject, 'day', 1000)];
       const start = subject.time.now();
       const first = await subject.limiter.take(KEY, windows, start);
       expect(first.allowed).toBe(true);
@@ -25,10 +25,10 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'exactly the limit is allowed, then the window refuses',
+    name: 'allows exactly the limit and rejects the next take',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 3), windowOf(subject, 'day', 1000)];
+      const windows = [getWindow(subject, 'minute', 3), getWindow(subject, 'day', 1000)];
       const last = await takeTimes(subject, 3, KEY, windows);
       expect(last.allowed).toBe(true);
       expect(last.windows[0]?.remaining).toBe(0);
@@ -40,19 +40,19 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a limit of one allows one',
+    name: 'allows one take under a limit of one',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 1)];
+      const windows = [getWindow(subject, 'minute', 1)];
       expect((await takeTimes(subject, 1, KEY, windows)).allowed).toBe(true);
       expect((await takeTimes(subject, 1, KEY, windows)).allowed).toBe(false);
     },
   },
   {
-    name: 'a refusal by the minute leaves the day as it was',
+    name: 'keeps the day unchanged when the minute rejects',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 2), windowOf(subject, 'day', 10)];
+      const windows = [getWindow(subject, 'minute', 2), getWindow(subject, 'day', 10)];
       await takeTimes(subject, 2, KEY, windows);
       const refused = await takeTimes(subject, 5, KEY, windows);
       expect(refused.windows.map((window) => window.remaining)).toEqual([0, 8]);
@@ -60,10 +60,10 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a refusal by the day leaves the minute as it was',
+    name: 'keeps the minute unchanged when the day rejects',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 10), windowOf(subject, 'day', 2)];
+      const windows = [getWindow(subject, 'minute', 10), getWindow(subject, 'day', 2)];
       await takeTimes(subject, 2, KEY, windows);
       const refused = await takeTimes(subject, 5, KEY, windows);
       expect(refused.refusedBy?.name).toBe('day');
@@ -72,12 +72,12 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a refusal opens no window',
+    name: 'opens no window on a rejection',
     section: 'behaviour',
     async run(subject) {
-      const day = windowOf(subject, 'day', 1);
+      const day = getWindow(subject, 'day', 1);
       await takeTimes(subject, 1, KEY, [day]);
-      const minute = windowOf(subject, 'minute', 5);
+      const minute = getWindow(subject, 'minute', 5);
       const refused = await takeTimes(subject, 1, KEY, [minute, day]);
       expect(refused.allowed).toBe(false);
       expect(refused.windows[0]?.remaining).toBe(5);
@@ -88,39 +88,39 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'of two exhausted windows the first asked is named',
+    name: 'names the first requested of two exhausted windows',
     section: 'behaviour',
     async run(subject) {
-      const minute = windowOf(subject, 'minute', 2);
-      const day = windowOf(subject, 'day', 2);
+      const minute = getWindow(subject, 'minute', 2);
+      const day = getWindow(subject, 'day', 2);
       await takeTimes(subject, 2, KEY, [minute, day]);
       expect((await takeTimes(subject, 1, KEY, [minute, day])).refusedBy?.name).toBe('minute');
       expect((await takeTimes(subject, 1, KEY, [day, minute])).refusedBy?.name).toBe('day');
     },
   },
   {
-    name: 'keys know nothing of each other',
+    name: 'keeps keys independent',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 1)];
+      const windows = [getWindow(subject, 'minute', 1)];
       await takeTimes(subject, 2, 'key:1', windows);
       expect((await takeTimes(subject, 1, 'key:2', windows)).allowed).toBe(true);
       expect((await takeTimes(subject, 1, 'key:1', windows)).allowed).toBe(false);
     },
   },
   {
-    name: 'windows of one key know nothing of each other',
+    name: 'keeps the windows of one key independent',
     section: 'behaviour',
     async run(subject) {
-      await takeTimes(subject, 2, KEY, [windowOf(subject, 'minute', 1)]);
-      expect((await takeTimes(subject, 1, KEY, [windowOf(subject, 'hour', 1)])).allowed).toBe(true);
+      await takeTimes(subject, 2, KEY, [getWindow(subject, 'minute', 1)]);
+      expect((await takeTimes(subject, 1, KEY, [getWindow(subject, 'hour', 1)])).allowed).toBe(true);
     },
   },
   {
-    name: 'looking takes nothing and opens nothing',
+    name: 'takes and opens nothing on peek',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 2), windowOf(subject, 'day', 3)];
+      const windows = [getWindow(subject, 'minute', 2), getWindow(subject, 'day', 3)];
       const now = subject.time.now();
       const states = await subject.limiter.peek(KEY, windows, now);
       expect(states).toMatchObject([
@@ -134,10 +134,10 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a window ends so long after its first request, however many follow',
+    name: 'ends a window after its length from the first request, however many follow',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'day', 100)];
+      const windows = [getWindow(subject, 'day', 100)];
       const first = await takeTimes(subject, 1, KEY, windows);
       await subject.time.advance(2 * subject.time.unit);
       const second = await takeTimes(subject, 1, KEY, windows);
@@ -146,11 +146,11 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'an ended window opens anew with the whole limit',
+    name: 'opens an ended window anew with the whole limit',
     section: 'behaviour',
     async run(subject) {
-      const windows = [windowOf(subject, 'minute', 3, 1), windowOf(subject, 'day', 100)];
-      // Where time passes, the three may fall into two windows: a fourth would then be allowed.
+      const windows = [getWindow(subject, 'minute', 3, 1), getWindow(subject, 'day', 100)];
+      // In real time, the three may be in two windows: a fourth would then be allowed.
       await subject.limiter.take(KEY, windows, subject.time.now());
       await subject.time.advance(1.5 * subject.time.unit);
       expect(await remaining(subject, KEY, windows)).toEqual([3, 99]);
@@ -161,13 +161,13 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a window refuses until the millisecond of its end, not longer',
+    name: 'rejects until the millisecond at which the window ends',
     section: 'behaviour',
     needsExactTime: true,
     async run(subject) {
       const { time } = subject;
       await time.advance(12_345);
-      const windows = [windowOf(subject, 'minute', 2, 1), windowOf(subject, 'day', 100)];
+      const windows = [getWindow(subject, 'minute', 2, 1), getWindow(subject, 'day', 100)];
       await takeTimes(subject, 1, KEY, windows);
       await time.advance(time.unit / 2);
       await takeTimes(subject, 1, KEY, windows);
@@ -182,15 +182,15 @@ export const windowCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'a changed limit counts at once, and never shows less than nothing',
+    name: 'applies a changed limit at once and never shows a negative remainder',
     section: 'behaviour',
     async run(subject) {
-      await takeTimes(subject, 5, KEY, [windowOf(subject, 'minute', 10)]);
-      const lowered = [windowOf(subject, 'minute', 3)];
+      await takeTimes(subject, 5, KEY, [getWindow(subject, 'minute', 10)]);
+      const lowered = [getWindow(subject, 'minute', 3)];
       const refused = await takeTimes(subject, 1, KEY, lowered);
       expect(refused.allowed).toBe(false);
       expect(refused.refusedBy).toMatchObject({ limit: 3, remaining: 0 });
-      const raised = await takeTimes(subject, 1, KEY, [windowOf(subject, 'minute', 6)]);
+      const raised = await takeTimes(subject, 1, KEY, [getWindow(subject, 'minute', 6)]);
       expect(raised.allowed).toBe(true);
       expect(raised.windows[0]).toMatchObject({ limit: 6, remaining: 0 });
     },

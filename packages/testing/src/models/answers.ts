@@ -1,7 +1,7 @@
-import { isProviderError, type ModelPart, type ProviderErrorKind } from '@questline/core';
+import { isProviderError, type ModelPart, type ProviderErrorKind } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { inParallel } from '../parallel.ts';
-import { allParts, type ModelsCase, partsOf, rejectionOf, requestTo, soon, textOf } from './subject.ts';
+import { allParts, catchRejection, getText, type ModelsCase, readParts, requestTo, soon } from './subject.ts';
 
 const text = (value: string): ModelPart => ({ type: 'text', text: value });
 const PIECES = ['Caf\u00e9 ', '\u4f60\u597d', ' \u{1f30d}\u{1f469}\u200d\u{1f680}', '\n"quoted" \\n', ' end'];
@@ -10,7 +10,7 @@ const FINISH: ModelPart = { type: 'finish', reason: 'stop' };
 
 export const answerCases: readonly ModelsCase[] = [
   {
-    name: 'the models it can serve are its own, and named once',
+    name: 'lists only its own models, each once',
     section: 'behaviour',
     async run({ stage }) {
       const { provider } = await stage({ kind: 'answer', parts: [text('hello'), FINISH] });
@@ -26,18 +26,18 @@ export const answerCases: readonly ModelsCase[] = [
     },
   },
   {
-    name: 'text arrives letter by letter as it was said',
+    name: 'delivers text in order, character by character',
     section: 'behaviour',
     async run({ stage }) {
       const parts = await allParts(
         await stage({ kind: 'answer', parts: [...PIECES.map(text), USAGE, FINISH] }),
       );
-      expect(textOf(parts)).toBe(PIECES.join(''));
+      expect(getText(parts)).toBe(PIECES.join(''));
       for (const part of parts) if (part.type === 'text') expect(part.text).not.toBe('');
     },
   },
   {
-    name: 'usage is told, the last of it counts, and the end has one reason',
+    name: 'reports usage, of which the last counts, and one finish reason',
     section: 'behaviour',
     async run({ stage }) {
       const parts = await allParts(await stage({ kind: 'answer', parts: [text('hello'), USAGE, FINISH] }));
@@ -47,7 +47,7 @@ export const answerCases: readonly ModelsCase[] = [
     },
   },
   {
-    name: 'an answer cut at the limit says so',
+    name: 'reports an answer cut at the limit',
     section: 'behaviour',
     async run({ stage }) {
       const finish: ModelPart = { type: 'finish', reason: 'max_tokens' };
@@ -56,7 +56,7 @@ export const answerCases: readonly ModelsCase[] = [
     },
   },
   {
-    name: 'tool calls arrive whole, in order',
+    name: 'delivers whole tool calls in order',
     section: 'behaviour',
     async run({ stage }) {
       const call = (id: string, input: unknown): ModelPart => ({
@@ -81,17 +81,17 @@ export const answerCases: readonly ModelsCase[] = [
       expect(calls.map(({ name }) => name)).toEqual(['web_search', 'web_search']);
       expect(calls.map((each) => JSON.parse(each.arguments) as unknown)).toEqual(inputs);
       expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-      expect(textOf(parts)).toBe('let me look');
+      expect(getText(parts)).toBe('let me look');
       expect(reasonsIn(parts)).toEqual(['tool_use']);
     },
   },
   {
-    name: 'parallel answers do not mix',
+    name: 'keeps parallel answers apart',
     section: 'race',
     async run({ stage }) {
       const one = await stage({ kind: 'answer', parts: [...PIECES.map(text), USAGE, FINISH] });
       const answers = await inParallel(20, [one], (each) => allParts(each));
-      for (const parts of answers) expect(textOf(parts)).toBe(PIECES.join(''));
+      for (const parts of answers) expect(getText(parts)).toBe(PIECES.join(''));
       expect(one.calls()).toBe(20);
     },
   },
@@ -108,7 +108,7 @@ const REFUSALS: readonly { kind: ProviderErrorKind; retryAfterMs?: number }[] = 
 export const failureCases: readonly ModelsCase[] = [
   ...REFUSALS.map(
     ({ kind, retryAfterMs }): ModelsCase => ({
-      name: `a call refused upstream as ${kind} rejects as that, before any stream`,
+      name: `rejects with ${kind} before any stream when the upstream does`,
       section: 'behaviour',
       async run({ stage }) {
         const one = await stage({
@@ -116,7 +116,7 @@ export const failureCases: readonly ModelsCase[] = [
           error: kind,
           ...(retryAfterMs !== undefined && { retryAfterMs }),
         });
-        const error = await rejectionOf(soon('the refusal', one.provider.generate(requestTo(one), {})));
+        const error = await catchRejection(soon('the refusal', one.provider.generate(requestTo(one), {})));
         expect(isProviderError(error) && error.kind).toBe(kind);
         if (retryAfterMs !== undefined) {
           expect(isProviderError(error) && error.retryAfterMs).toBe(retryAfterMs);
@@ -125,28 +125,28 @@ export const failureCases: readonly ModelsCase[] = [
     }),
   ),
   {
-    name: 'an answer that breaks off fails as such, behind what had been said',
+    name: 'fails after the delivered text when an answer breaks off',
     section: 'behaviour',
     async run({ stage }) {
       const one = await stage({ kind: 'break', parts: PIECES.map(text) });
       const stream = await one.provider.generate(requestTo(one), {});
       const parts: ModelPart[] = [];
-      const error = await rejectionOf(
+      const error = await catchRejection(
         soon(
           'the failure',
           (async () => {
-            for await (const part of partsOf(stream)) parts.push(part);
+            for await (const part of readParts(stream)) parts.push(part);
           })(),
         ),
       );
       expect(isProviderError(error)).toBe(true);
-      expect(textOf(parts)).toBe(PIECES.join(''));
+      expect(getText(parts)).toBe(PIECES.join(''));
       expect(parts.some(({ type }) => type === 'finish')).toBe(false);
     },
   },
 ];
 
-/** Which model has answered may be told with the reason: where it is, by a name. */
+/** The finish part may name the model that answered; the name is not empty. */
 function reasonsIn(parts: readonly ModelPart[]): string[] {
   return parts.flatMap((part) => {
     if (part.type !== 'finish') return [];

@@ -4,33 +4,51 @@ import type {
   ModelPart,
   ModelProvider,
   ProviderErrorKind,
-} from '@questline/core';
+  ToolChoice,
+} from '@questline/core/ports';
 import { expect } from 'vitest';
 import type { Case, Subject } from '../suite.ts';
 
-/** What the upstream behind a provider is to do with every call. */
+/** The behaviour of the upstream for every call. */
 export type ModelScenario =
-  /** Says this, in this order, reports usage if there is any, and ends well. */
+  /** Sends these parts in order, reports usage if given, and ends. */
   | { readonly kind: 'answer'; readonly parts: readonly ModelPart[] }
-  /** Refuses the call before it says anything. */
+  /** Rejects the call before any output. */
   | { readonly kind: 'refuse'; readonly error: ProviderErrorKind; readonly retryAfterMs?: number }
-  /** Takes the call and says nothing, not even that it has taken it. */
+  /** Accepts the call and sends nothing, not even headers. */
   | { readonly kind: 'silent' }
-  /** Says this and then nothing more, until the caller has left. */
+  /** Sends these parts and then nothing until the caller disconnects. */
   | { readonly kind: 'stall'; readonly parts: readonly ModelPart[] }
-  /** Says this, and then the connection breaks. */
+  /** Sends these parts and breaks the connection. */
   | { readonly kind: 'break'; readonly parts: readonly ModelPart[] };
 
 export interface ModelStage {
   readonly provider: ModelProvider;
-  /** The provider's own name of a text model, as `generate` takes it. */
+  /** The provider's id of a text model, for `generate`. */
   readonly model: string;
-  /** Calls the upstream has seen so far. */
+  /** The last request at the upstream. Absent: requests are not checked. */
+  received?(): ReceivedRequest;
+  /** Number of calls that the upstream has received. */
   calls(): number;
-  /** Resolves when the upstream has seen its first call. */
+  /** Resolves when the upstream receives its first call. */
   called(): Promise<unknown>;
-  /** Resolves when the upstream has noticed that its first caller left. */
+  /** Resolves when the upstream notices the disconnect of its first caller. */
   left(): Promise<unknown>;
+}
+
+/**
+ * A request at the upstream, in the types of the port. A field exists if the upstream has it, and is undefined
+ * if it was not sent.
+ */
+export interface ReceivedRequest {
+  readonly toolNames?: readonly string[];
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly parallelToolCalls?: boolean | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly stop?: readonly string[] | undefined;
+  readonly seed?: number | undefined;
+  readonly cacheKey?: string | undefined;
 }
 
 export interface ModelsSubject extends Subject {
@@ -45,8 +63,8 @@ export function requestTo({ model }: Pick<ModelStage, 'model'>, text = 'Hello'):
   return { model, messages: [{ role: 'user', content }], maxTokens: 100 };
 }
 
-/** The parts of a stream, one by one, however they were joined. */
-export async function* partsOf(
+/** The parts of a stream, one by one, for any chunking. */
+export async function* readParts(
   stream: AsyncIterable<ModelPart | readonly ModelPart[]>,
 ): AsyncGenerator<ModelPart> {
   for await (const chunk of stream) {
@@ -55,20 +73,24 @@ export async function* partsOf(
   }
 }
 
-export async function allParts(stage: ModelStage, signal?: AbortSignal): Promise<ModelPart[]> {
+export async function allParts(
+  stage: ModelStage,
+  signal?: AbortSignal,
+  request: GenerateRequest = requestTo(stage),
+): Promise<ModelPart[]> {
   const parts: ModelPart[] = [];
-  const stream = await stage.provider.generate(requestTo(stage), signal ? { signal } : {});
-  for await (const part of partsOf(stream)) parts.push(part);
+  const stream = await stage.provider.generate(request, signal ? { signal } : {});
+  for await (const part of readParts(stream)) parts.push(part);
   return parts;
 }
 
-export function textOf(parts: readonly ModelPart[]): string {
+export function getText(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 const PATIENCE_MS = 10_000;
 
-/** Fails when something does not happen within some seconds: a hang must not hang the suite. */
+/** Rejects after some seconds, so that a hanging provider does not hang the suite. */
 export async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -84,8 +106,8 @@ export async function soon<T>(what: string, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** What a promise rejects with; fails the case when it does not. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+/** Returns the error of a promise; fails the case if it resolves. */
+export async function catchRejection(promise: Promise<unknown>): Promise<unknown> {
   let rejection: unknown;
   const isRejected = await promise.then(
     () => false,

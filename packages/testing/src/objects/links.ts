@@ -1,13 +1,13 @@
-import type { ObjectStore, SignedUpload } from '@questline/core';
+import type { ObjectStore, SignedUpload } from '@questline/core/ports';
 import { expect } from 'vitest';
 import {
   about,
-  bytesOf,
   type ObjectsCase,
   type ObjectsSubject,
   read,
   type SignedAnswer,
   type SignedRequest,
+  toBytes,
 } from './subject.ts';
 
 const KEY = 'uploads/1';
@@ -53,70 +53,70 @@ function post(subject: ObjectsSubject, { url, fields }: SignedUpload, bytes: Uin
 
 export const linkCases: readonly ObjectsCase[] = [
   {
-    name: 'a link to put accepts the bytes it was made for',
+    name: 'accepts the bytes of an upload link',
     section: 'behaviour',
     excuse,
     async run(subject) {
       const asked = terms(subject, 1000);
       const signed = await signing(subject).signPut(asked);
       expect(signed.expiresAt).toBe(asked.expiresAt);
-      expect(isFine(await put(subject, signed, bytesOf(1000)))).toBe(true);
+      expect(isFine(await put(subject, signed, toBytes(1000)))).toBe(true);
       expect(await subject.objects.head(KEY)).toMatchObject({ size: 1000, contentType: 'image/png' });
-      expect(await read(subject.objects, KEY)).toEqual(bytesOf(1000));
+      expect(await read(subject.objects, KEY)).toEqual(toBytes(1000));
     },
   },
   {
-    name: 'a link to put refuses another size, another type and another key',
+    name: 'rejects another size, type or key on an upload link',
     section: 'behaviour',
     excuse,
     async run(subject) {
       const signed = await signing(subject).signPut(terms(subject, 1000));
-      expect(isRefused(await put(subject, signed, bytesOf(1001)))).toBe(true);
-      expect(isRefused(await put(subject, signed, bytesOf(999)))).toBe(true);
-      expect(isRefused(await put(subject, signed, bytesOf(1000), { 'content-type': 'text/html' }))).toBe(
+      expect(isRefused(await put(subject, signed, toBytes(1001)))).toBe(true);
+      expect(isRefused(await put(subject, signed, toBytes(999)))).toBe(true);
+      expect(isRefused(await put(subject, signed, toBytes(1000), { 'content-type': 'text/html' }))).toBe(
         true,
       );
       const moved = { ...signed, url: moveKey(signed.url) };
-      expect(isRefused(await put(subject, moved, bytesOf(1000)))).toBe(true);
+      expect(isRefused(await put(subject, moved, toBytes(1000)))).toBe(true);
       expect(await subject.objects.head(KEY)).toBeUndefined();
       expect(await subject.objects.head('uploads/2')).toBeUndefined();
     },
   },
   {
-    name: 'a form to post accepts the bytes it was made for',
+    name: 'accepts the bytes of an upload form',
     section: 'behaviour',
     excuse,
     async run(subject) {
       const signed = await signing(subject).signPost(terms(subject, 1000));
-      expect(isFine(await post(subject, signed, bytesOf(1000)))).toBe(true);
+      expect(isFine(await post(subject, signed, toBytes(1000)))).toBe(true);
       expect(await subject.objects.head(KEY)).toMatchObject({ size: 1000, contentType: 'image/png' });
-      expect(await read(subject.objects, KEY)).toEqual(bytesOf(1000));
+      expect(await read(subject.objects, KEY)).toEqual(toBytes(1000));
     },
   },
   {
-    name: 'a form to post refuses another size and another key',
+    name: 'rejects another size or key on an upload form',
     section: 'behaviour',
     excuse,
     async run(subject) {
       const signed = await signing(subject).signPost(terms(subject, 1000));
-      expect(isRefused(await post(subject, signed, bytesOf(1001)))).toBe(true);
-      expect(isRefused(await post(subject, signed, bytesOf(999)))).toBe(true);
-      expect(isRefused(await post(subject, signed, bytesOf(1000), { key: 'uploads/2' }))).toBe(true);
+      expect(isRefused(await post(subject, signed, toBytes(1001)))).toBe(true);
+      expect(isRefused(await post(subject, signed, toBytes(999)))).toBe(true);
+      expect(isRefused(await post(subject, signed, toBytes(1000), { key: 'uploads/2' }))).toBe(true);
       expect(await subject.objects.head(KEY)).toBeUndefined();
       expect(await subject.objects.head('uploads/2')).toBeUndefined();
     },
   },
   {
-    name: 'a link to get hands the bytes out, named and typed as it says',
+    name: 'returns bytes at a download link with its name and type',
     section: 'behaviour',
     excuse,
     async run(subject) {
-      await subject.objects.put(KEY, bytesOf(1000), about);
+      await subject.objects.put(KEY, toBytes(1000), about);
       const { expiresAt } = terms(subject, 0);
       const plain = await signing(subject).signGet(KEY, { expiresAt });
       const answer = await send(subject, { method: 'GET', url: plain ?? '', headers: {} });
       expect(answer.status).toBe(200);
-      expect(Uint8Array.from(answer.body)).toEqual(bytesOf(1000));
+      expect(Uint8Array.from(answer.body)).toEqual(toBytes(1000));
       const named = await signing(subject).signGet(KEY, {
         expiresAt,
         contentType: 'text/plain',
@@ -129,39 +129,39 @@ export const linkCases: readonly ObjectsCase[] = [
     },
   },
   {
-    name: 'a link to get opens one object, and only to read',
+    name: 'limits a download link to reading one object',
     section: 'behaviour',
     excuse,
     async run(subject) {
-      await subject.objects.put(KEY, bytesOf(10), about);
-      await subject.objects.put('uploads/2', bytesOf(10), about);
+      await subject.objects.put(KEY, toBytes(10), about);
+      await subject.objects.put('uploads/2', toBytes(10), about);
       const url = (await signing(subject).signGet(KEY, { expiresAt: terms(subject, 0).expiresAt })) ?? '';
       expect(isRefused(await send(subject, { method: 'GET', url: moveKey(url), headers: {} }))).toBe(true);
-      const written = await send(subject, { method: 'PUT', url, headers: {}, body: bytesOf(10, 5) });
+      const written = await send(subject, { method: 'PUT', url, headers: {}, body: toBytes(10, 5) });
       expect(isRefused(written)).toBe(true);
-      expect(await read(subject.objects, KEY)).toEqual(bytesOf(10));
+      expect(await read(subject.objects, KEY)).toEqual(toBytes(10));
     },
   },
   {
-    name: 'links end',
+    name: 'expires links',
     section: 'behaviour',
     excuse,
     async run(subject) {
-      await subject.objects.put('uploads/2', bytesOf(10), about);
+      await subject.objects.put('uploads/2', toBytes(10), about);
       const { expiresAt } = terms(subject, 0, 1);
       const toPut = await signing(subject).signPut(terms(subject, 10, 1));
       const toPost = await signing(subject).signPost(terms(subject, 10, 1));
       const toGet = (await signing(subject).signGet('uploads/2', { expiresAt })) ?? '';
       await subject.time.advance(2.5 * subject.time.unit);
-      expect(isRefused(await put(subject, toPut, bytesOf(10)))).toBe(true);
-      expect(isRefused(await post(subject, toPost, bytesOf(10)))).toBe(true);
+      expect(isRefused(await put(subject, toPut, toBytes(10)))).toBe(true);
+      expect(isRefused(await post(subject, toPost, toBytes(10)))).toBe(true);
       expect(isRefused(await send(subject, { method: 'GET', url: toGet, headers: {} }))).toBe(true);
       expect(await subject.objects.head(KEY)).toBeUndefined();
     },
   },
 ];
 
-/** The same link for another object, wherever in it the key stands. */
+/** The same link with the key of another object, anywhere in it. */
 function moveKey(url: string): string {
   return url.replace('uploads/1', 'uploads/2').replace('uploads%2F1', 'uploads%2F2');
 }

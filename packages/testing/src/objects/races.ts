@@ -2,15 +2,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { aborting, inParallel } from '../parallel.ts';
-import { runsOf } from '../suite.ts';
-import { about, bytesOf, contentOf, type ObjectsCase, read } from './subject.ts';
+import { getRuns } from '../suite.ts';
+import { about, type ObjectsCase, read, readContent, toBytes } from './subject.ts';
 
 const KEY = 'files/contended';
 const WHEN = ['before', 'during'] as const;
 
 export const raceCases: readonly ObjectsCase[] = [
   {
-    name: 'of parallel puts to one key one stays, whole, and readers never see a part',
+    name: 'keeps one whole object of parallel puts and never shows readers a part',
     section: 'race',
     async run({ objects }) {
       const written = (at: number) => new Uint8Array(100_000 + at).fill(at);
@@ -33,12 +33,12 @@ export const raceCases: readonly ObjectsCase[] = [
     },
   },
   {
-    name: 'parallel puts to many keys do not mix',
+    name: 'keeps parallel puts to many keys apart',
     section: 'race',
     async run({ objects }) {
-      await inParallel(20, [objects], (store, at) => store.put(`files/${at}`, bytesOf(5000, at), about));
+      await inParallel(20, [objects], (store, at) => store.put(`files/${at}`, toBytes(5000, at), about));
       for (let at = 0; at < 20; at += 1)
-        expect(await read(objects, `files/${at}`)).toEqual(bytesOf(5000, at));
+        expect(await read(objects, `files/${at}`)).toEqual(toBytes(5000, at));
     },
   },
 ];
@@ -46,33 +46,33 @@ export const raceCases: readonly ObjectsCase[] = [
 export const abortCases: readonly ObjectsCase[] = [
   ...WHEN.map(
     (when): ObjectsCase => ({
-      name: `a put aborted ${when} the call leaves the old object or the new one`,
+      name: `leaves the old object or the new one when a put is aborted ${when} the call`,
       section: 'abort',
       async run({ objects }) {
-        await objects.put(KEY, bytesOf(100), about);
+        await objects.put(KEY, toBytes(100), about);
         const attempt = await aborting(when, (signal) =>
-          objects.put(KEY, bytesOf(150_000, 3), about, { signal }),
+          objects.put(KEY, toBytes(150_000, 3), about, { signal }),
         );
         const now = await read(objects, KEY);
         expect([100, 150_000]).toContain(now?.length);
-        const whole = now?.length === 100 ? bytesOf(100) : bytesOf(150_000, 3);
+        const whole = now?.length === 100 ? toBytes(100) : toBytes(150_000, 3);
         expect(Buffer.from(now ?? []).equals(whole)).toBe(true);
         if (attempt.isDone) expect(now?.length).toBe(150_000);
       },
     }),
   ),
   {
-    name: 'a put aborted amid its body leaves the old object and lets go of the body',
+    name: 'keeps the old object and releases the body when a put is aborted during its body',
     section: 'abort',
     async run({ objects }) {
-      await objects.put(KEY, bytesOf(100), about);
+      await objects.put(KEY, toBytes(100), about);
       const controller = new AbortController();
       let isLetGo = false;
       const body = async function* () {
         try {
-          yield bytesOf(70_000);
+          yield toBytes(70_000);
           controller.abort();
-          for (let more = 0; more < 100; more += 1) yield bytesOf(70_000);
+          for (let more = 0; more < 100; more += 1) yield toBytes(70_000);
         } finally {
           isLetGo = true;
         }
@@ -105,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 export const randomCases: readonly ObjectsCase[] = [
   {
-    name: 'any sequence of calls answers as a map of bytes would',
+    name: 'behaves like a map of bytes for any sequence of calls',
     section: 'random',
     async run({ objects }, random) {
       let run = 0;
@@ -117,8 +117,8 @@ export const randomCases: readonly ObjectsCase[] = [
             const key = `run/${run}/${number}`;
             const known = model.get(key);
             if (what === 'put') {
-              model.set(key, bytesOf(a, b));
-              await objects.put(key, bytesOf(a, b), about);
+              model.set(key, toBytes(a, b));
+              await objects.put(key, toBytes(a, b), about);
             } else if (what === 'remove') {
               model.delete(key);
               await objects.remove(key);
@@ -127,18 +127,18 @@ export const randomCases: readonly ObjectsCase[] = [
               expect((await objects.head(key))?.size).toBe(known?.length);
             } else {
               const range = { start: Math.min(a, b), end: Math.max(a, b) };
-              const part = await contentOf(await objects.get(key, range));
+              const part = await readContent(await objects.get(key, range));
               expect(isSame(part, known.slice(range.start, range.end + 1))).toBe(true);
             }
           }
         }),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },
 ];
 
-/** Compares bytes without spelling them out in a failure. */
+/** Compares bytes without printing them on failure. */
 function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a === undefined || b === undefined ? a === b : Buffer.from(a).equals(b);
 }

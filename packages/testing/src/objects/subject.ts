@@ -1,4 +1,4 @@
-import type { ObjectContent, ObjectStore } from '@questline/core';
+import type { ObjectContent, ObjectStore } from '@questline/core/ports';
 import type { Case, Subject } from '../suite.ts';
 
 export interface SignedRequest {
@@ -17,7 +17,7 @@ export interface SignedAnswer {
 
 export interface ObjectsSubject extends Subject {
   readonly objects: ObjectStore;
-  /** Sends a request to whatever serves the signed links, as a browser would. Absent: the store cannot sign. */
+  /** Sends a request to a signed link, like a browser. Absent: the store cannot sign. */
   send?(request: SignedRequest): Promise<SignedAnswer>;
 }
 
@@ -25,12 +25,12 @@ export type ObjectsCase = Case<ObjectsSubject>;
 
 export const about = { contentType: 'application/octet-stream' };
 
-/** Bytes that tell where they stand: none looks like its neighbours. */
-export function bytesOf(length: number, start = 0): Uint8Array {
+/** Bytes that differ from their neighbours, to detect shifts. */
+export function toBytes(length: number, start = 0): Uint8Array {
   return Uint8Array.from({ length }, (_, at) => (start + at * 7 + (at >> 8)) % 256);
 }
 
-export async function contentOf(content: ObjectContent | undefined): Promise<Uint8Array | undefined> {
+export async function readContent(content: ObjectContent | undefined): Promise<Uint8Array | undefined> {
   if (content === undefined) return undefined;
   const parts: Uint8Array[] = [];
   for await (const part of content.body) parts.push(part);
@@ -38,10 +38,10 @@ export async function contentOf(content: ObjectContent | undefined): Promise<Uin
 }
 
 export async function read(objects: ObjectStore, key: string): Promise<Uint8Array | undefined> {
-  return contentOf(await objects.get(key));
+  return readContent(await objects.get(key));
 }
 
-/** A body that arrives in pieces. */
-export async function* piecesOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+/** A body in chunks. */
+export async function* getPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }

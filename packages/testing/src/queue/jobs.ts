@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { expectCounts, jobOf, KIND, LONG, lease, mustLease, type QueueCase } from './subject.ts';
+import { expectCounts, KIND, LONG, lease, mustLease, type QueueCase, toJob } from './subject.ts';
 
-const keysOf = (jobs: readonly { readonly key: string }[]) => jobs.map(({ key }) => key);
+const getKeys = (jobs: readonly { readonly key: string }[]) => jobs.map(({ key }) => key);
 
 export const jobCases: readonly QueueCase[] = [
   {
-    name: 'an empty queue has nothing to do',
+    name: 'leases nothing from an empty queue',
     section: 'behaviour',
     async run(subject) {
       expect(await lease(subject, subject.queue, 10)).toEqual([]);
@@ -13,7 +13,7 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a job is leased as it was enqueued, and ends with finish',
+    name: 'leases a job as enqueued and ends it on finish',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
@@ -34,91 +34,91 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'what is handed in can be changed without changing the job',
+    name: 'keeps a job when the caller changes the values passed in',
     section: 'behaviour',
     async run(subject) {
       const payload = { list: ['stored'] };
-      await subject.queue.enqueue(jobOf('one', { payload }));
+      await subject.queue.enqueue(toJob('one', { payload }));
       payload.list.push('changed');
       expect((await mustLease(subject)).payload).toEqual({ list: ['stored'] });
     },
   },
   {
-    name: 'a key is there once while its job waits or is leased',
+    name: 'accepts a key once while its job waits or is leased',
     section: 'behaviour',
     async run(subject) {
       const { queue } = subject;
-      const { id } = await queue.enqueue(jobOf('one'));
-      expect(await queue.enqueue(jobOf('one', { payload: 'other' }))).toEqual({ id, added: false });
+      const { id } = await queue.enqueue(toJob('one'));
+      expect(await queue.enqueue(toJob('one', { payload: 'other' }))).toEqual({ id, added: false });
       const job = await mustLease(subject);
-      expect(await queue.enqueue(jobOf('one'))).toEqual({ id, added: false });
+      expect(await queue.enqueue(toJob('one'))).toEqual({ id, added: false });
       await queue.finish(job);
-      const next = await queue.enqueue(jobOf('one'));
+      const next = await queue.enqueue(toJob('one'));
       expect(next.added).toBe(true);
       expect((await mustLease(subject)).attempt).toBe(1);
     },
   },
   {
-    name: 'the oldest due job comes first, up to the limit asked',
+    name: 'leases the oldest due jobs first, up to the limit',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
       const now = time.now();
       const ago = (units: number) => ({ runAt: now - units * time.unit });
-      await queue.enqueue(jobOf('second', ago(2)));
-      await queue.enqueue(jobOf('first', ago(3)));
-      await queue.enqueue(jobOf('third', ago(1)));
-      expect(keysOf(await lease(subject, queue, 2))).toEqual(['first', 'second']);
-      expect(keysOf(await lease(subject, queue, 2))).toEqual(['third']);
+      await queue.enqueue(toJob('second', ago(2)));
+      await queue.enqueue(toJob('first', ago(3)));
+      await queue.enqueue(toJob('third', ago(1)));
+      expect(getKeys(await lease(subject, queue, 2))).toEqual(['first', 'second']);
+      expect(getKeys(await lease(subject, queue, 2))).toEqual(['third']);
     },
   },
   {
-    name: 'only jobs of the kinds asked are handed out',
+    name: 'leases only jobs of the requested kinds',
     section: 'behaviour',
     async run({ queue, time }) {
-      await queue.enqueue(jobOf('a', { kind: 'a' }));
-      await queue.enqueue(jobOf('b', { kind: 'b' }));
-      await queue.enqueue(jobOf('c', { kind: 'c' }));
+      await queue.enqueue(toJob('a', { kind: 'a' }));
+      await queue.enqueue(toJob('b', { kind: 'b' }));
+      await queue.enqueue(toJob('c', { kind: 'c' }));
       const want = { limit: 10, leaseMs: LONG * time.unit };
       expect(await queue.lease({ kinds: ['d'], ...want })).toEqual([]);
       expect(await queue.lease({ kinds: [], ...want })).toEqual([]);
-      expect(keysOf(await queue.lease({ kinds: ['c', 'a'], ...want })).sort()).toEqual(['a', 'c']);
-      expect(keysOf(await queue.lease({ kinds: ['a', 'b'], ...want }))).toEqual(['b']);
+      expect(getKeys(await queue.lease({ kinds: ['c', 'a'], ...want })).sort()).toEqual(['a', 'c']);
+      expect(getKeys(await queue.lease({ kinds: ['a', 'b'], ...want }))).toEqual(['b']);
     },
   },
   {
-    name: 'a delayed job is due at its time',
+    name: 'leases a delayed job at its time',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('later', { runAt: time.now() + 4 * time.unit }));
-      await queue.enqueue(jobOf('much later', { runAt: time.now() + LONG * time.unit }));
+      await queue.enqueue(toJob('later', { runAt: time.now() + 4 * time.unit }));
+      await queue.enqueue(toJob('much later', { runAt: time.now() + LONG * time.unit }));
       expect(await lease(subject, queue, 10)).toEqual([]);
       await expectCounts(subject, 0, 2, 0);
       await time.advance(4.5 * time.unit);
       await expectCounts(subject, 1, 1, 0);
-      expect(keysOf(await lease(subject, queue, 10))).toEqual(['later']);
+      expect(getKeys(await lease(subject, queue, 10))).toEqual(['later']);
     },
   },
   {
-    name: 'a delayed job is due to the millisecond',
+    name: 'leases a delayed job to the millisecond',
     section: 'behaviour',
     needsExactTime: true,
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('later', { runAt: time.now() + time.unit }));
+      await queue.enqueue(toJob('later', { runAt: time.now() + time.unit }));
       await time.advance(time.unit - 1);
       expect(await lease(subject, queue, 10)).toEqual([]);
       await time.advance(1);
-      expect(keysOf(await lease(subject, queue, 10))).toEqual(['later']);
+      expect(getKeys(await lease(subject, queue, 10))).toEqual(['later']);
     },
   },
   {
-    name: 'a job given back runs again at its time, as another attempt',
+    name: 'runs a returned job at its time as another attempt',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const first = await mustLease(subject);
       const runAt = time.now() + 4 * time.unit;
       expect(await queue.retry(first, { runAt, countAttempt: true })).toBe(true);
@@ -131,11 +131,11 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a job given back uncounted runs again as the same attempt',
+    name: 'runs a job returned uncounted as the same attempt',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const first = await mustLease(subject);
       expect(await queue.retry(first, { runAt: time.now(), countAttempt: false })).toBe(true);
       const second = await mustLease(subject);
@@ -144,11 +144,11 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'who has given a job back has no say in it any more',
+    name: 'ignores a worker after it returned the job',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const job = await mustLease(subject);
       await queue.retry(job, { runAt: time.now(), countAttempt: true });
       expect(await queue.finish(job)).toBe(false);
@@ -161,7 +161,7 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'listeners hear of a job that is due, until they stop',
+    name: 'notifies listeners of due jobs until they stop',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
@@ -169,19 +169,19 @@ export const jobCases: readonly QueueCase[] = [
       const stop = queue.onReady(() => {
         calls += 1;
       });
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       await until(subject, () => calls > 0);
       expect(calls).toBeGreaterThan(0);
       stop();
       stop();
       const heard = calls;
-      await queue.enqueue(jobOf('two'));
+      await queue.enqueue(toJob('two'));
       await time.advance(time.unit);
       expect(calls).toBe(heard);
     },
   },
   {
-    name: 'a listener that throws harms nobody',
+    name: 'continues when a listener throws',
     section: 'behaviour',
     async run(subject) {
       let calls = 0;
@@ -193,7 +193,7 @@ export const jobCases: readonly QueueCase[] = [
           calls += 1;
         }),
       ];
-      expect((await subject.queue.enqueue(jobOf('one'))).added).toBe(true);
+      expect((await subject.queue.enqueue(toJob('one'))).added).toBe(true);
       await until(subject, () => calls > 0);
       expect(calls).toBeGreaterThan(0);
       for (const stop of stops) stop();
@@ -201,7 +201,7 @@ export const jobCases: readonly QueueCase[] = [
   },
 ];
 
-/** Lets time pass in small steps until something holds, at most some units. */
+/** Advances the time in small steps until a condition is true, for a maximum of units. */
 async function until({ time }: Pick<Parameters<QueueCase['run']>[0], 'time'>, holds: () => boolean) {
   for (let step = 0; step < 40 && !holds(); step += 1) await time.advance(time.unit / 10);
 }

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { expectCounts, jobOf, LONG, lease, mustLease, type QueueCase } from './subject.ts';
+import { expectCounts, LONG, lease, mustLease, type QueueCase, toJob } from './subject.ts';
 
 export const leaseCases: readonly QueueCase[] = [
   {
-    name: 'a job whose lease ran out is handed out again, under a greater fence',
+    name: 'leases a job again under a greater fence after its lease expired',
     section: 'behaviour',
     async run(subject) {
-      await subject.queue.enqueue(jobOf('one'));
+      await subject.queue.enqueue(toJob('one'));
       const first = await mustLease(subject, 1);
       await subject.time.advance(1.5 * subject.time.unit);
       await expectCounts(subject, 1, 0, 0);
@@ -17,11 +17,11 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'who lost the lease changes nothing any more',
+    name: 'ignores a worker that lost its lease',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const lost = await mustLease(subject, 1);
       await time.advance(1.5 * time.unit);
       const held = await mustLease(subject);
@@ -35,27 +35,27 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'between running out and being handed out again, finishing is believed or not, never half',
+    name: 'accepts or rejects a finish between expiry and the next lease as a whole',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const late = await mustLease(subject, 1);
       await time.advance(1.5 * time.unit);
       const isFinished = await queue.finish(late);
       expect(await lease(subject, queue)).toHaveLength(isFinished ? 0 : 1);
-      expect((await queue.enqueue(jobOf('one'))).added).toBe(isFinished);
+      expect((await queue.enqueue(toJob('one'))).added).toBe(isFinished);
     },
   },
   {
-    name: 'jobs of a kind with a lease of its own come back after that, and others in their time',
+    name: 'uses the lease time of a kind, and the default for the others',
     section: 'behaviour',
     async run({ queue, time }) {
-      for (const kind of ['a', 'b', 'c d.e']) await queue.enqueue(jobOf(kind, { kind }));
+      for (const kind of ['a', 'b', 'c d.e']) await queue.enqueue(toJob(kind, { kind }));
       const want = { kinds: ['a', 'b', 'c d.e'], limit: 10, leaseMs: LONG * time.unit };
-      const leaseMsOf = { a: time.unit, 'c d.e': 2 * time.unit, other: time.unit };
+      const leaseMsByKind = { a: time.unit, 'c d.e': 2 * time.unit, other: time.unit };
       const before = time.now();
-      const jobs = await queue.lease({ ...want, leaseMsOf });
+      const jobs = await queue.lease({ ...want, leaseMsByKind });
       const after = time.now();
       for (const [kind, units] of [['a', 1] as const, ['b', LONG] as const, ['c d.e', 2] as const]) {
         const until = jobs.find((job) => job.kind === kind)?.leaseUntil;
@@ -71,11 +71,11 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a renewed lease lasts',
+    name: 'keeps a renewed lease',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const job = await mustLease(subject, 4);
       expect(await queue.renew(job, LONG * time.unit)).toBe(true);
       await time.advance(4.5 * time.unit);
@@ -85,11 +85,11 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a lease renewed for less ends then',
+    name: 'ends a lease at a shorter renewal',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const job = await mustLease(subject);
       expect(await queue.renew(job, time.unit)).toBe(true);
       await time.advance(1.5 * time.unit);
@@ -97,12 +97,12 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a lease lasts to the millisecond',
+    name: 'expires a lease to the millisecond',
     section: 'behaviour',
     needsExactTime: true,
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const job = await mustLease(subject, 1);
       expect(job.leaseUntil).toBe(time.now() + time.unit);
       await time.advance(time.unit - 1);
@@ -112,12 +112,12 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a finished job does not come back when its lease would have run out',
+    name: 'does not return a finished job when its lease would have expired',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
-      await queue.enqueue(jobOf('two'));
+      await queue.enqueue(toJob('one'));
+      await queue.enqueue(toJob('two'));
       const [one, two] = await lease(subject, queue, 2, 2);
       if (one === undefined || two === undefined) throw new Error('expected two jobs to be due');
       await queue.finish(one);
@@ -128,11 +128,11 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'an unfinished job comes back however often its workers vanish',
+    name: 'returns an unfinished job however often its workers vanish',
     section: 'behaviour',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       for (let attempt = 1; attempt <= 4; attempt += 1) {
         expect((await mustLease(subject, 1)).attempt).toBe(attempt);
         await time.advance(1.5 * time.unit);
@@ -141,13 +141,13 @@ export const leaseCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'listeners hear of a delayed job and of a lease that ran out',
+    name: 'notifies listeners of a delayed job and of an expired lease',
     section: 'behaviour',
     needsExactTime: true,
     async run(subject) {
       const { queue, time } = subject;
       let calls = 0;
-      await queue.enqueue(jobOf('later', { runAt: time.now() + time.unit }));
+      await queue.enqueue(toJob('later', { runAt: time.now() + time.unit }));
       const stop = queue.onReady(() => {
         calls += 1;
       });

@@ -1,38 +1,38 @@
 import { expect } from 'vitest';
 import { aborting, inParallel } from '../parallel.ts';
-import { allQueues, expectCounts, jobOf, LONG, lease, mustLease, type QueueCase } from './subject.ts';
+import { allQueues, expectCounts, LONG, lease, mustLease, type QueueCase, toJob } from './subject.ts';
 
 const WHEN = ['before', 'during'] as const;
 
 export const raceCases: readonly QueueCase[] = [
   {
-    name: 'of 50 parallel enqueues of one key, one adds',
+    name: 'adds one job in 50 parallel enqueues of one key',
     section: 'race',
     async run(subject) {
-      const answers = await inParallel(50, allQueues(subject), (queue) => queue.enqueue(jobOf('one')));
+      const answers = await inParallel(50, allQueues(subject), (queue) => queue.enqueue(toJob('one')));
       expect(answers.filter(({ added }) => added)).toHaveLength(1);
       expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
       await expectCounts(subject, 1, 0, 0);
     },
   },
   {
-    name: 'of 50 parallel workers, one gets the job',
+    name: 'gives a job to one of 50 parallel workers',
     section: 'race',
     async run(subject) {
       for (let round = 0; round < 3; round += 1) {
-        await subject.queue.enqueue(jobOf(`round ${round}`));
+        await subject.queue.enqueue(toJob(`round ${round}`));
         const leased = await inParallel(50, allQueues(subject), (queue) => lease(subject, queue));
         expect(leased.flat()).toHaveLength(1);
       }
     },
   },
   {
-    name: 'no two parallel workers hold one job, and together they get all',
+    name: 'never leases one job to two parallel workers, and leases all jobs',
     section: 'race',
     async run(subject) {
-      await inParallel(60, allQueues(subject), (queue, at) => queue.enqueue(jobOf(`job ${at}`)));
+      await inParallel(60, allQueues(subject), (queue, at) => queue.enqueue(toJob(`job ${at}`)));
       const leased = await inParallel(20, allQueues(subject), (queue) => lease(subject, queue, 4));
-      // A worker may be refused what another is just looking at; what is left is still there.
+      // A worker may get fewer jobs while another leases; the others remain.
       const keys = leased.flat().map(({ key }) => key);
       expect(new Set(keys).size).toBe(keys.length);
       const rest = await lease(subject, subject.queue, 60);
@@ -41,10 +41,10 @@ export const raceCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'of 50 parallel workers, one gets the job whose lease ran out',
+    name: 'gives a job with an expired lease to one of 50 parallel workers',
     section: 'race',
     async run(subject) {
-      await subject.queue.enqueue(jobOf('one'));
+      await subject.queue.enqueue(toJob('one'));
       const lost = await mustLease(subject, 1);
       await subject.time.advance(1.5 * subject.time.unit);
       const leased = (await inParallel(50, allQueues(subject), (queue) => lease(subject, queue))).flat();
@@ -54,12 +54,12 @@ export const raceCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'of finishing, giving back and renewing at once, the job ends or waits, never both',
+    name: 'ends or requeues a job, never both, when finish, return and renewal run in parallel',
     section: 'race',
     async run(subject) {
       const { time } = subject;
       for (let round = 0; round < 10; round += 1) {
-        await subject.queue.enqueue(jobOf(`round ${round}`));
+        await subject.queue.enqueue(toJob(`round ${round}`));
         const job = await mustLease(subject);
         const back = { runAt: time.now() + LONG * time.unit, countAttempt: true };
         const [finished, returned] = await inParallel(9, allQueues(subject), (queue, at) => {
@@ -70,7 +70,7 @@ export const raceCases: readonly QueueCase[] = [
           answers.filter((answer, at) => answer && at % 3 === 1).length,
         ]);
         expect((finished ?? 0) + (returned ?? 0)).toBe(1);
-        expect((await subject.queue.enqueue(jobOf(`round ${round}`))).added).toBe(finished === 1);
+        expect((await subject.queue.enqueue(toJob(`round ${round}`))).added).toBe(finished === 1);
         const { leased } = await subject.queue.counts();
         expect(leased).toBe(0);
         for (const left of await lease(subject, subject.queue, 100)) await subject.queue.finish(left);
@@ -78,12 +78,12 @@ export const raceCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'the late worker and the next one cannot both end the job',
+    name: 'lets only one of the late and the next worker end the job',
     section: 'race',
     async run(subject) {
       const { time } = subject;
       for (let round = 0; round < 3; round += 1) {
-        await subject.queue.enqueue(jobOf(`round ${round}`));
+        await subject.queue.enqueue(toJob(`round ${round}`));
         const late = await mustLease(subject, 1);
         await time.advance(1.5 * time.unit);
         const ends = await inParallel(10, allQueues(subject), async (queue, at) => {
@@ -100,22 +100,22 @@ export const raceCases: readonly QueueCase[] = [
 
 export const abortCases: readonly QueueCase[] = WHEN.flatMap((when): QueueCase[] => [
   {
-    name: `an enqueue aborted ${when} the call adds the job once when repeated`,
+    name: `adds a job once when an enqueue is aborted ${when} the call and repeated`,
     section: 'abort',
     async run(subject) {
-      const attempt = await aborting(when, (signal) => subject.queue.enqueue(jobOf('one'), { signal }));
-      const again = await subject.queue.enqueue(jobOf('one'));
+      const attempt = await aborting(when, (signal) => subject.queue.enqueue(toJob('one'), { signal }));
+      const again = await subject.queue.enqueue(toJob('one'));
       if (attempt.isDone) expect(again).toEqual({ id: attempt.value.id, added: false });
       await expectCounts(subject, 1, 0, 0);
       expect(await lease(subject, subject.queue, 10)).toHaveLength(1);
     },
   },
   {
-    name: `a lease aborted ${when} the call loses no job`,
+    name: `loses no job when a lease is aborted ${when} the call`,
     section: 'abort',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const want = { kinds: ['quest'], limit: 1, leaseMs: time.unit };
       const attempt = await aborting(when, (signal) => queue.lease(want, { signal }));
       const { ready, leased } = await queue.counts();
@@ -126,17 +126,17 @@ export const abortCases: readonly QueueCase[] = WHEN.flatMap((when): QueueCase[]
     },
   },
   {
-    name: `an end aborted ${when} the call is an end or none`,
+    name: `ends a job or keeps it when its finish is aborted ${when} the call`,
     section: 'abort',
     async run(subject) {
       const { queue, time } = subject;
-      await queue.enqueue(jobOf('one'));
+      await queue.enqueue(toJob('one'));
       const job = await mustLease(subject);
       const attempt = await aborting(when, (signal) => queue.finish(job, { signal }));
       const { leased } = await queue.counts();
       if (attempt.isDone) expect(leased).toBe(0);
       expect(await queue.finish(job)).toBe(leased === 1);
-      await queue.enqueue(jobOf('two'));
+      await queue.enqueue(toJob('two'));
       const other = await mustLease(subject);
       const back = { runAt: time.now() + LONG * time.unit, countAttempt: true };
       await aborting(when, (signal) => queue.retry(other, back, { signal }));

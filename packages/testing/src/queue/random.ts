@@ -1,14 +1,14 @@
-import type { JobQueue, LeasedJob } from '@questline/core';
 import { createMemoryQueue } from '@questline/core/memory';
+import type { JobQueue, LeasedJob } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { createFakeIds } from '../ids.ts';
-import { runsOf } from '../suite.ts';
+import { getRuns } from '../suite.ts';
 import type { QueueCase, QueueSubject } from './subject.ts';
 
 interface Step {
   readonly do: 'enqueue' | 'lease' | 'renew' | 'finish' | 'retry' | 'advance' | 'counts';
-  /** Which key, or which of the jobs leased so far. */
+  /** The index of a key, or of a leased job. */
   readonly at: number;
   readonly isLater: boolean;
 }
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 export const randomCases: readonly QueueCase[] = [
   {
-    name: 'any sequence of calls answers as the reference does',
+    name: 'behaves like the reference for any sequence of calls',
     section: 'random',
     async run(subject, random) {
       let run = 0;
@@ -40,13 +40,13 @@ export const randomCases: readonly QueueCase[] = [
           run += 1;
           await compare(subject, steps, run);
         }),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },
 ];
 
-/** One side of the comparison: the queue and every job it has handed out, oldest first. */
+/** One side of the comparison: a queue and its leased jobs, oldest first. */
 interface Side {
   readonly queue: JobQueue;
   readonly leased: LeasedJob[];
@@ -60,7 +60,7 @@ async function compare(subject: QueueSubject, steps: readonly Step[], run: numbe
   const kinds = [`run ${run} a`, `run ${run} b`];
   const start = time.now();
   const long = 40 * time.unit;
-  // No two jobs are ever due at the same instant: engines are free to choose between such.
+  // Jobs are due at different instants, because engines may order equal ones freely.
   const dueAt = (number: number, isLater: boolean) =>
     isLater && time.isExact ? start + time.unit + number : start - number * time.unit;
 
@@ -111,7 +111,7 @@ async function compare(subject: QueueSubject, steps: readonly Step[], run: numbe
   }
 }
 
-/** Whoever comes late may or may not be believed: engines differ, so it is not asked. */
+/** A late call may or may not be accepted: engines differ, so this is not tested. */
 function isOver(job: LeasedJob, now: number): boolean {
   return job.leaseUntil <= now;
 }

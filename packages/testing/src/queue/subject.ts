@@ -1,16 +1,16 @@
-import type { JobQueue, LeasedJob, NewJob } from '@questline/core';
+import type { JobQueue, LeasedJob, NewJob } from '@questline/core/ports';
 import { expect } from 'vitest';
 import type { Case, Subject } from '../suite.ts';
 
 export interface QueueSubject extends Subject {
   readonly queue: JobQueue;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly JobQueue[];
 }
 
 export type QueueCase = Case<QueueSubject>;
 
-/** So many units that no case lets it pass. */
+/** In units: longer than any case. */
 export const LONG = 40;
 export const KIND = 'quest';
 
@@ -18,11 +18,11 @@ export function allQueues({ queue, peers = [] }: QueueSubject): readonly JobQueu
   return [queue, ...peers];
 }
 
-export function jobOf(key: string, more: Partial<NewJob> = {}): NewJob {
+export function toJob(key: string, more: Partial<NewJob> = {}): NewJob {
   return { kind: KIND, payload: { key }, key, ...more };
 }
 
-/** Leases up to `limit` jobs of the usual kind. */
+/** Leases up to `limit` jobs of the default kind. */
 export function lease(
   { time }: Pick<QueueSubject, 'time'>,
   queue: JobQueue,
@@ -32,7 +32,7 @@ export function lease(
   return queue.lease({ kinds: [KIND], limit, leaseMs: units * time.unit });
 }
 
-/** Leases one job, and fails the case when there is none. */
+/** Leases one job; fails the case without one. */
 export async function mustLease(subject: QueueSubject, units = LONG): Promise<LeasedJob> {
   const [job] = await lease(subject, subject.queue, 1, units);
   if (job === undefined) throw new Error('expected a job to be due');

@@ -1,28 +1,28 @@
-import type { Filter } from '@questline/core';
+import type { Filter } from '@questline/core/ports';
 import { expect } from 'vitest';
 import {
   fill,
-  idOf,
+  getId,
+  getNotes,
+  getNumbers,
   type Note,
   note,
-  notesOf,
-  numbersOf,
   type StoreCase,
   type StoreSubject,
 } from './subject.ts';
 
 async function found({ store }: StoreSubject, filter: Filter<Note>): Promise<number[]> {
-  const records = await notesOf({ store }).find(filter);
-  expect(await notesOf({ store }).count(filter)).toBe(records.length);
-  return numbersOf(records);
+  const records = await getNotes({ store }).find(filter);
+  expect(await getNotes({ store }).count(filter)).toBe(records.length);
+  return getNumbers(records);
 }
 
 /** A filter of a form the types forbid or cannot express for an optional field. */
-const filterOf = (filter: object) => filter as Filter<Note>;
+const makeFilter = (filter: object) => filter as Filter<Note>;
 
 export const listCases: readonly StoreCase[] = [
   {
-    name: 'equality, and null for null or absent',
+    name: 'filters by equality, where null matches null and absent',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -39,12 +39,12 @@ export const listCases: readonly StoreCase[] = [
       expect(await found(subject, { title: null })).toEqual([3, 4]);
       expect(await found(subject, { isPinned: null })).toEqual([3, 4]);
       expect(await found(subject, { title: null, ownerId: 'alice' })).toEqual([4]);
-      expect(await found(subject, { id: idOf(2), ownerId: 'alice' })).toEqual([2]);
-      expect(await found(subject, { id: idOf(2), ownerId: 'bob' })).toEqual([]);
+      expect(await found(subject, { id: getId(2), ownerId: 'alice' })).toEqual([2]);
+      expect(await found(subject, { id: getId(2), ownerId: 'bob' })).toEqual([]);
     },
   },
   {
-    name: 'not, which the absent also is',
+    name: 'filters by not, which absent values match',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -59,18 +59,18 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'one of several, and of none',
+    name: 'filters by one of several values, and by one of none',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [note(1, { rank: 1 }), note(2, { rank: 2 }), note(3, { rank: 3 }), note(4)]);
       expect(await found(subject, { rank: { in: [3, 1, 3, 9] } })).toEqual([1, 3]);
       expect(await found(subject, { rank: { in: [] } })).toEqual([]);
-      expect(await found(subject, { id: { in: [idOf(4), idOf(2)] } })).toEqual([2, 4]);
+      expect(await found(subject, { id: { in: [getId(4), getId(2)] } })).toEqual([2, 4]);
       expect(await found(subject, { ownerId: { in: ['alice', 'bob'] }, rank: 2 })).toEqual([2]);
     },
   },
   {
-    name: 'ranges, which the absent is never in',
+    name: 'filters by ranges, which absent values never match',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -89,7 +89,7 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'text is ordered by code point',
+    name: 'orders text by code point',
     section: 'behaviour',
     async run(subject) {
       const titles = ['B', 'a', '\u00e9', 'Z', 'aa', '\u{1f600}', '\uffee', '', 'a b', 'a-b'];
@@ -97,7 +97,7 @@ export const listCases: readonly StoreCase[] = [
         subject,
         titles.map((title, at) => note(at + 1, { title })),
       );
-      const byTitle = await notesOf(subject).find({}, { order: { field: 'title', direction: 'asc' } });
+      const byTitle = await getNotes(subject).find({}, { order: { field: 'title', direction: 'asc' } });
       expect(byTitle.map(({ title }) => title)).toEqual([
         '',
         'B',
@@ -114,7 +114,7 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'substrings, whatever their case, and nothing in them is a pattern',
+    name: 'filters by substring, ignoring case and without patterns',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -135,7 +135,7 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'membership in a list, by whole members',
+    name: 'filters by whole members of a list',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -155,7 +155,7 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'alternatives, together with what must hold anyway',
+    name: 'combines alternatives with other conditions',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -177,7 +177,7 @@ export const listCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'what a filter says is a value, never a command',
+    name: 'never interprets filter values as commands',
     section: 'behaviour',
     async run(subject) {
       const odd = `'; DROP TABLE suite_notes; -- $1 ? :a "x" {"$gt":""}`;
@@ -186,7 +186,7 @@ export const listCases: readonly StoreCase[] = [
       expect(await found(subject, { title: { contains: odd } })).toEqual([1]);
       expect(await found(subject, { title: { in: [odd] } })).toEqual([1]);
       expect(await found(subject, { tags: { has: odd } })).toEqual([]);
-      await expect(notesOf(subject).find(filterOf({ [odd]: 1 }))).rejects.toThrow();
+      await expect(getNotes(subject).find(makeFilter({ [odd]: 1 }))).rejects.toThrow();
     },
   },
 ];

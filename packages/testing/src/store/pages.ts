@@ -1,12 +1,12 @@
-import type { FindOptions } from '@questline/core';
+import type { FindOptions } from '@questline/core/ports';
 import { expect } from 'vitest';
 import {
   fill,
-  idOf,
+  getId,
+  getNotes,
+  getNumbers,
   type Note,
   note,
-  notesOf,
-  numbersOf,
   type StoreCase,
   type StoreSubject,
 } from './subject.ts';
@@ -14,12 +14,12 @@ import {
 const DIRECTIONS = ['asc', 'desc'] as const;
 
 async function numbers({ store }: StoreSubject, options: FindOptions<Note>): Promise<number[]> {
-  return numbersOf(await notesOf({ store }).find({ ownerId: 'alice' }, options));
+  return getNumbers(await getNotes({ store }).find({ ownerId: 'alice' }, options));
 }
 
 export const pageCases: readonly StoreCase[] = [
   {
-    name: 'a list is in order of ids unless told otherwise',
+    name: 'sorts a list by id by default',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [note(3), note(1), note(2)]);
@@ -28,7 +28,7 @@ export const pageCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an order goes by the field, then by id in the same direction',
+    name: 'sorts by a field, then by id in the same direction',
     section: 'behaviour',
     async run(subject) {
       await fill(subject, [
@@ -44,7 +44,7 @@ export const pageCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'limit and offset cut a page out',
+    name: 'returns a page by limit and offset',
     section: 'behaviour',
     async run(subject) {
       await fill(
@@ -61,7 +61,7 @@ export const pageCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'keyset paging visits every record once, in both directions, equal values too',
+    name: 'visits every record once by keyset paging in both directions, also with equal values',
     section: 'behaviour',
     async run(subject) {
       const records = Array.from({ length: 23 }, (_, at) =>
@@ -74,36 +74,56 @@ export const pageCases: readonly StoreCase[] = [
           const seen: Note[] = [];
           for (let pages = 0; pages < 10; pages += 1) {
             const last = seen.at(-1);
-            const page = await notesOf(subject).find(
+            const page = await getNotes(subject).find(
               { ownerId: 'alice' },
               { order, limit: 5, ...(last && { after: { value: last[field] ?? '', id: last.id } }) },
             );
             if (page.length === 0) break;
             seen.push(...page);
           }
-          expect(numbersOf(seen)).toEqual(await numbers(subject, { order }));
+          expect(getNumbers(seen)).toEqual(await numbers(subject, { order }));
           expect(seen).toHaveLength(23);
         }
       }
     },
   },
   {
-    name: 'a keyset place stays where it was when its record is gone',
+    name: 'keeps a keyset position when its record is removed',
     section: 'behaviour',
     async run(subject) {
       await fill(
         subject,
         [1, 2, 3, 4].map((at) => note(at, { createdAt: 10 * at })),
       );
-      await notesOf(subject).take(idOf(2));
+      await getNotes(subject).take(getId(2));
       const order = { field: 'createdAt' as const, direction: 'asc' as const };
-      expect(await numbers(subject, { order, after: { value: 20, id: idOf(2) } })).toEqual([3, 4]);
+      expect(await numbers(subject, { order, after: { value: 20, id: getId(2) } })).toEqual([3, 4]);
       const down = { field: 'createdAt' as const, direction: 'desc' as const };
-      expect(await numbers(subject, { order: down, after: { value: 20, id: idOf(2) } })).toEqual([1]);
+      expect(await numbers(subject, { order: down, after: { value: 20, id: getId(2) } })).toEqual([1]);
     },
   },
   {
-    name: 'keyset paging goes together with any filter',
+    name: 'continues after the id alone where records are ordered by id, whatever the value of the position',
+    section: 'behaviour',
+    async run(subject) {
+      await fill(
+        subject,
+        [1, 2, 3, 4].map((at) => note(at, { createdAt: 50 - at })),
+      );
+      for (const value of [getId(2), getId(4), getId(9), 'z', '', 0, 99]) {
+        const after = { value, id: getId(2) };
+        expect(await numbers(subject, { after })).toEqual([3, 4]);
+        for (const [direction, expected] of [
+          ['asc', [3, 4]],
+          ['desc', [1]],
+        ] as const) {
+          expect(await numbers(subject, { order: { field: 'id', direction }, after })).toEqual(expected);
+        }
+      }
+    },
+  },
+  {
+    name: 'combines keyset paging with any filter',
     section: 'behaviour',
     async run(subject) {
       await fill(
@@ -111,9 +131,9 @@ export const pageCases: readonly StoreCase[] = [
         Array.from({ length: 12 }, (_, at) => note(at + 1, { rank: at % 3, tags: at % 2 ? ['odd'] : [] })),
       );
       const order = { field: 'createdAt' as const, direction: 'desc' as const };
-      const page = { order, limit: 2, after: { value: 10, id: idOf(10) } };
-      const find = async (filter: Parameters<ReturnType<typeof notesOf>['find']>[0]) =>
-        numbersOf(await notesOf(subject).find(filter, page));
+      const page = { order, limit: 2, after: { value: 10, id: getId(10) } };
+      const find = async (filter: Parameters<ReturnType<typeof getNotes>['find']>[0]) =>
+        getNumbers(await getNotes(subject).find(filter, page));
       expect(await find({ tags: { has: 'odd' } })).toEqual([8, 6]);
       expect(await find({ rank: { in: [0, 1] } })).toEqual([8, 7]);
       expect(await find({ anyOf: [{ rank: 2 }, { tags: { has: 'odd' } }] })).toEqual([9, 8]);
@@ -123,14 +143,14 @@ export const pageCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'a list holds a thousand records at most',
+    name: 'limits a list to a thousand records',
     section: 'behaviour',
     async run(subject) {
-      await Promise.all(Array.from({ length: 1005 }, (_, at) => notesOf(subject).insert(note(at + 1))));
-      expect(await notesOf(subject).find({ ownerId: 'alice' })).toHaveLength(1000);
-      expect(await notesOf(subject).find({ ownerId: 'alice' }, { limit: 1000 })).toHaveLength(1000);
-      expect(await notesOf(subject).find({ ownerId: 'alice' }, { offset: 1000 })).toHaveLength(5);
-      expect(await notesOf(subject).count({ ownerId: 'alice' })).toBe(1005);
+      await Promise.all(Array.from({ length: 1005 }, (_, at) => getNotes(subject).insert(note(at + 1))));
+      expect(await getNotes(subject).find({ ownerId: 'alice' })).toHaveLength(1000);
+      expect(await getNotes(subject).find({ ownerId: 'alice' }, { limit: 1000 })).toHaveLength(1000);
+      expect(await getNotes(subject).find({ ownerId: 'alice' }, { offset: 1000 })).toHaveLength(5);
+      expect(await getNotes(subject).count({ ownerId: 'alice' })).toBe(1005);
     },
   },
 ];

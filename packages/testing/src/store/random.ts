@@ -1,9 +1,9 @@
-import type { Collection, Filter, FindOptions, Patch } from '@questline/core';
 import { createMemoryStore } from '@questline/core/memory';
+import type { Collection, Filter, FindOptions, Patch } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runsOf } from '../suite.ts';
-import { idOf, type Note, notes, notesOf, type StoreCase, type StoreSubject } from './subject.ts';
+import { getRuns } from '../suite.ts';
+import { getId, getNotes, type Note, notes, type StoreCase, type StoreSubject } from './subject.ts';
 
 const OWNERS = ['alice', 'bob'] as const;
 const WORDS = ['', 'a', 'A', 'ab', 'b%', 'c_d', '\u00e9', '\u{1f600}', 'it\u2019s'] as const;
@@ -69,7 +69,7 @@ const options: fc.Arbitrary<FindOptions<Note>> = fc.record(
     }),
     limit: fc.integer({ min: 1, max: 5 }),
     offset: fc.nat({ max: 3 }),
-    after: fc.nat({ max: 9 }).map((at) => ({ value: at % 4, id: idOf(at) })),
+    after: fc.nat({ max: 9 }).map((at) => ({ value: at % 4, id: getId(at) })),
   },
   { requiredKeys: [] },
 );
@@ -93,21 +93,21 @@ const step = fc.oneof(
 
 export const randomCases: readonly StoreCase[] = [
   {
-    name: 'any sequence of calls answers as the reference does',
+    name: 'behaves like the reference for any sequence of calls',
     section: 'random',
     async run(subject, random) {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50 }), (steps) =>
           compare(subject, steps),
         ),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },
 ];
 
 async function compare(subject: StoreSubject, steps: readonly Step[]): Promise<void> {
-  const tested = notesOf(subject);
+  const tested = getNotes(subject);
   for (const { id } of await tested.find({})) await tested.take(id);
   const reference = createMemoryStore().collection(notes);
   for (const each of steps) {
@@ -120,19 +120,19 @@ async function perform(collection: Collection<Note>, step: Step): Promise<unknow
   switch (step.do) {
     case 'insert':
       return collection.insert({
-        id: idOf(step.at),
+        id: getId(step.at),
         ownerId: step.owner,
         createdAt: step.at % 4,
         ...step.fields,
       });
     case 'update':
       return collection
-        .update(idOf(step.at), step.patch, step.guard)
+        .update(getId(step.at), step.patch, step.guard)
         .catch((error: unknown) => (error instanceof Error ? error.name : error));
     case 'add':
-      return collection.add(idOf(step.at), { rank: step.by }, step.guard);
+      return collection.add(getId(step.at), { rank: step.by }, step.guard);
     case 'take':
-      return collection.take(idOf(step.at), step.guard);
+      return collection.take(getId(step.at), step.guard);
     case 'find':
       return [await collection.find(step.filter, step.options), await collection.count(step.filter)];
   }

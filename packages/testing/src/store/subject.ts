@@ -1,9 +1,9 @@
-import { type Collection, defineCollection, type Store, type StoredRecord } from '@questline/core';
+import { type Collection, defineCollection, type Store, type StoredRecord } from '@questline/core/ports';
 import type { Case, Subject } from '../suite.ts';
 
 export interface StoreSubject extends Subject {
   readonly store: Store;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly Store[];
 }
 
@@ -18,12 +18,13 @@ export interface Note extends StoredRecord {
   readonly slug?: string | null;
   readonly code?: string;
   readonly createdAt: number;
-  /** No column: it just travels. */
+  /** Without a column: stored and returned only. */
   readonly body?: unknown;
 }
 
 export const notes = defineCollection<Note>({
   name: 'suite_notes',
+  secretFields: { code: false },
   columns: {
     ownerId: 'text',
     title: 'text',
@@ -50,24 +51,24 @@ const wallets = defineCollection<Wallet>({
   indexes: [['ownerId']],
 });
 
-/** The collections the suite uses, for engines that want tables before anything is stored. */
+/** The collections of the suite, for engines that need tables first. */
 export const storeSuiteCollections = [notes, wallets] as const;
 
-/** An id by a number: ids grow with it. */
-export function idOf(number: number): string {
+/** The id of a number; ids are in the order of the numbers. */
+export function getId(number: number): string {
   return number.toString(16).padStart(24, '0');
 }
 
-/** A note with only what must be. */
+/** A note with the required fields. */
 export function note(number: number, more: Partial<Note> = {}): Note {
-  return { id: idOf(number), ownerId: 'alice', createdAt: number, ...more };
+  return { id: getId(number), ownerId: 'alice', createdAt: number, ...more };
 }
 
-export function notesOf({ store }: Pick<StoreSubject, 'store'>): Collection<Note> {
+export function getNotes({ store }: Pick<StoreSubject, 'store'>): Collection<Note> {
   return store.collection(notes);
 }
 
-export function walletsOf(store: Store): Collection<Wallet> {
+export function getWallets(store: Store): Collection<Wallet> {
   return store.collection(wallets);
 }
 
@@ -75,14 +76,14 @@ export function allStores({ store, peers = [] }: StoreSubject): readonly Store[]
   return [store, ...peers];
 }
 
-/** Puts notes in, failing when one does not go in. */
+/** Inserts notes; fails if an insert returns false. */
 export async function fill(subject: Pick<StoreSubject, 'store'>, records: readonly Note[]): Promise<void> {
   for (const record of records) {
-    if (!(await notesOf(subject).insert(record))) throw new Error(`${record.id} could not be inserted`);
+    if (!(await getNotes(subject).insert(record))) throw new Error(`${record.id} could not be inserted`);
   }
 }
 
-/** The numbers that stand in the ids. */
-export function numbersOf(records: readonly StoredRecord[]): number[] {
+/** The numbers of the ids. */
+export function getNumbers(records: readonly StoredRecord[]): number[] {
   return records.map(({ id }) => Number.parseInt(id, 16));
 }

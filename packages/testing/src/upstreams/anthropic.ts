@@ -1,6 +1,9 @@
-import type { FinishReason, Usage } from '@questline/core';
-import { bytesOf, defaultUsage, type Frame, finishOf, type Script, type ScriptStep } from './script.ts';
-import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
+import type { FinishReason, Usage } from '@questline/core/ports';
+import { refusedByAnthropic } from './anthropic-rules.ts';
+import type { Protocol } from './protocol.ts';
+import { defaultUsage, type Frame, getFinish, type Script, type ScriptStep, toBytes } from './script.ts';
+import { startUpstream } from './server.ts';
+import type { Upstream, UpstreamOptions } from './upstream.ts';
 
 const reasons: Record<FinishReason, string> = {
   stop: 'end_turn',
@@ -14,7 +17,7 @@ function frame(value: { type: string } & Record<string, unknown>): string {
   return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-/** Counts the protocol's way: the input excludes what the cache served or took, the output includes the thinking. */
+/** Usage in the protocol's format: the input excludes cache reads and writes, the output includes the thinking. */
 function messageUsage(usage: Usage, output: number): Record<string, unknown> {
   return {
     input_tokens: usage.input ?? 0,
@@ -46,7 +49,7 @@ function toolBlock(index: number, step: Extract<ScriptStep, { tool: string }>): 
   return block(index, { type: 'tool_use', id: step.id, name: step.tool, input: {} }, pieces);
 }
 
-/** Neighbouring texts are deltas of one block. */
+/** Adjacent texts are deltas of one block. */
 function stepFrames(steps: readonly ScriptStep[]): Frame[] {
   const out: Frame[] = [];
   let index = 0;
@@ -86,7 +89,7 @@ function stepFrames(steps: readonly ScriptStep[]): Frame[] {
 
 function frames(script: Script): Frame[] {
   const usage = script.usage ?? defaultUsage;
-  const reason = finishOf(script);
+  const reason = getFinish(script);
   const out: Frame[] = [
     frame({
       type: 'message_start',
@@ -120,14 +123,22 @@ function frames(script: Script): Frame[] {
   return out;
 }
 
-const anthropicProtocol: Protocol = { basePath: '/v1', frames };
+const anthropicProtocol: Protocol = {
+  basePath: '/v1',
+  frames,
+  answer(_path, body) {
+    const message = refusedByAnthropic(body);
+    if (message === undefined) return undefined;
+    return { status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message } } };
+  },
+};
 
-/** The stream a script makes, as bytes. */
+/** The stream of a script as bytes. */
 export function anthropicStream(script: Script): Buffer {
-  return bytesOf(frames(script));
+  return toBytes(frames(script));
 }
 
-/** A local server that speaks the messages protocol of Anthropic. */
+/** A local server of Anthropic's messages protocol that rejects what the vendor rejects. */
 export function createAnthropicUpstream(options?: UpstreamOptions): Promise<Upstream> {
   return startUpstream(anthropicProtocol, options);
 }

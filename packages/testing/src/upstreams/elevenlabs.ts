@@ -1,15 +1,11 @@
 import { SAMPLE_MP3 } from './media-samples.ts';
-import {
-  type BinaryAnswer,
-  type Protocol,
-  startUpstream,
-  type Upstream,
-  type UpstreamOptions,
-} from './server.ts';
+import type { BinaryAnswer, Protocol } from './protocol.ts';
+import { startUpstream } from './server.ts';
+import type { Upstream, UpstreamOptions } from './upstream.ts';
 
 const elevenLabsProtocol: Protocol = {
   basePath: '/v1',
-  // Nothing here is a stream of events.
+  // This API has no event streams.
   frames: () => [],
   answer(path): BinaryAnswer | undefined {
     if (!/\/(?:text-to-speech\/[^/?]+|sound-generation|music)\?/.test(path)) return undefined;
@@ -20,7 +16,7 @@ const elevenLabsProtocol: Protocol = {
   },
 };
 
-/** A local server that speaks the protocol of ElevenLabs: speech, sound effects and music. */
+/** A local server of the ElevenLabs protocol: speech, sound effects and music. */
 export function createElevenLabsUpstream(options?: UpstreamOptions): Promise<Upstream> {
   return startUpstream(elevenLabsProtocol, options);
 }

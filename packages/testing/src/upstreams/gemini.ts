@@ -1,7 +1,9 @@
-import type { FinishReason, Usage } from '@questline/core';
-import { geminiFilms } from './gemini-films.ts';
-import { bytesOf, defaultUsage, type Frame, finishOf, type Script, type ScriptStep } from './script.ts';
-import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
+import type { FinishReason, Usage } from '@questline/core/ports';
+import { geminiVideos } from './gemini-videos.ts';
+import type { Protocol } from './protocol.ts';
+import { defaultUsage, type Frame, getFinish, type Script, type ScriptStep, toBytes } from './script.ts';
+import { startUpstream } from './server.ts';
+import type { Upstream, UpstreamOptions } from './upstream.ts';
 
 const reasons: Record<FinishReason, string> = {
   stop: 'STOP',
@@ -11,12 +13,12 @@ const reasons: Record<FinishReason, string> = {
   other: 'OTHER',
 };
 
-/** This API ends its lines the long way. */
+/** This API ends lines with CR LF. */
 function frame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`;
 }
 
-/** Counts the protocol's way: the prompt includes what was cached, the candidates exclude the thoughts. */
+/** Usage in the protocol's format: the prompt includes cached tokens, the candidates exclude the thinking. */
 function usageMetadata(usage: Usage, output: number): Record<string, unknown> {
   const promptTokenCount = (usage.input ?? 0) + (usage.cachedInput ?? 0);
   return {
@@ -64,7 +66,7 @@ function stepFrames(step: ScriptStep, usage: Usage): Frame[] {
   if ('error' in step) return [frame({ error: { code: 500, message: step.error, status: step.code } })];
   if ('data' in step) return [`data: ${step.data}\r\n\r\n`];
   if ('raw' in step) return [step.raw];
-  // Thoughts that may not be shown are no part of this protocol.
+  // The protocol has no hidden thoughts.
   return 'redacted' in step ? [] : [step];
 }
 
@@ -75,7 +77,7 @@ function frames(script: Script): Frame[] {
     out.push(...stepFrames(step, usage));
     if ('error' in step) return out;
   }
-  const reason = finishOf(script);
+  const reason = getFinish(script);
   if (reason !== 'none') out.push(chunk([{ text: '' }], usage, usage.output ?? 0, reasons[reason]));
   return out;
 }
@@ -97,15 +99,15 @@ const geminiProtocol: Protocol = {
   basePath: '/v1beta',
   frames,
   answer: (path, body, exchange) =>
-    path.includes(':batchEmbedContents') ? embeddings(body) : geminiFilms(path, body, exchange),
+    path.includes(':batchEmbedContents') ? embeddings(body) : geminiVideos(path, body, exchange),
 };
 
-/** The stream a script makes, as bytes. */
+/** The stream of a script as bytes. */
 export function geminiStream(script: Script): Buffer {
-  return bytesOf(frames(script));
+  return toBytes(frames(script));
 }
 
-/** A local server that speaks the streamed `generateContent` of Gemini. */
+/** A local server of Gemini's streamed `generateContent`. */
 export function createGeminiUpstream(options?: UpstreamOptions): Promise<Upstream> {
   return startUpstream(geminiProtocol, options);
 }

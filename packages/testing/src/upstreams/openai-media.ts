@@ -1,7 +1,7 @@
 import { SAMPLE_MP3, SAMPLE_PNG } from './media-samples.ts';
-import type { BinaryAnswer } from './server.ts';
+import type { BinaryAnswer } from './protocol.ts';
 
-/** What the same service answers to pictures, speech and transcriptions. Undefined for any other path. */
+/** Image, speech and transcription endpoints of the OpenAI upstream. Undefined for any other path. */
 export function openAIMedia(path: string, body: unknown): unknown {
   if (path.endsWith('/images/generations')) return images(Number((body as { n?: number }).n ?? 1));
   if (path.endsWith('/images/edits'))

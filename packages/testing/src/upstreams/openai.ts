@@ -1,8 +1,12 @@
-import type { FinishReason, Usage } from '@questline/core';
-import { openAIFilms } from './openai-films.ts';
+import type { FinishReason, Usage } from '@questline/core/ports';
 import { openAIMedia } from './openai-media.ts';
-import { bytesOf, defaultUsage, type Frame, finishOf, type Script, type ScriptStep } from './script.ts';
-import { type Protocol, startUpstream, type Upstream, type UpstreamOptions } from './server.ts';
+import { checkChatCompletion, checkResponse, RESPONSE_FIELDS, type RuleVendor } from './openai-rules.ts';
+import { openAIVideos } from './openai-videos.ts';
+import type { Protocol } from './protocol.ts';
+import { type ResponsesVendor, responsesFrames } from './responses.ts';
+import { defaultUsage, type Frame, getFinish, type Script, type ScriptStep, toBytes } from './script.ts';
+import { startUpstream } from './server.ts';
+import type { Upstream, UpstreamOptions } from './upstream.ts';
 
 const reasons: Record<FinishReason, string> = {
   stop: 'stop',
@@ -12,7 +16,7 @@ const reasons: Record<FinishReason, string> = {
   other: 'unknown',
 };
 
-/** Short where the real ones are long: tests walk over every byte of a stream. */
+/** Shorter than real ones: tests cut streams at every byte. */
 const head = {
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',
@@ -30,12 +34,12 @@ function delta(change: Record<string, unknown>, reason: string | null = null): s
     choices: [{ index: 0, delta: change, finish_reason: reason }],
     usage: null,
   };
-  // Padding of changing length hides how long a word is from who watches the wire.
+  // Padding of varying length hides the length of the text from observers of the traffic.
   const length = (JSON.stringify(change).length * 7) % 11;
   return frame({ ...event, obfuscation: 'rXv7kQpL2sd'.slice(0, length) });
 }
 
-/** Counts the protocol's way: the prompt includes what was cached, the completion includes the reasoning. */
+/** Usage in the protocol's format: the prompt includes cached tokens, the completion includes the reasoning. */
 export function openAIUsage(usage: Usage): Record<string, unknown> {
   const prompt = (usage.input ?? 0) + (usage.cachedInput ?? 0);
   const completion = (usage.output ?? 0) + (usage.reasoning ?? 0);
@@ -48,11 +52,11 @@ export function openAIUsage(usage: Usage): Record<string, unknown> {
   };
 }
 
-/** Where the servers that speak this protocol differ. */
+/** The differences between servers of this protocol. */
 export interface CompletionWords {
   usage(usage: Usage): Record<string, unknown>;
   error(message: string, code: string): unknown;
-  /** Calls come in one piece. */
+  /** Calls arrive in one piece. */
   readonly wholeCalls: boolean;
 }
 
@@ -83,11 +87,11 @@ function stepFrames(step: ScriptStep, tool: number, words: CompletionWords): Fra
   if ('error' in step) return [frame(words.error(step.error, step.code))];
   if ('data' in step) return [`data: ${step.data}\n\n`];
   if ('raw' in step) return [step.raw];
-  // Thoughts that may not be shown are no part of this protocol.
+  // The protocol has no hidden thoughts.
   return 'redacted' in step ? [] : [step];
 }
 
-/** The stream of a script, in the words of one of these servers. */
+/** The stream of a script in the format of one of these servers. */
 export function completionFrames(script: Script, words: CompletionWords): Frame[] {
   const out: Frame[] = [delta({ role: 'assistant', content: '', refusal: null })];
   let tools = 0;
@@ -96,7 +100,7 @@ export function completionFrames(script: Script, words: CompletionWords): Frame[
     if ('tool' in step) tools += 1;
     if ('error' in step) return out;
   }
-  const reason = finishOf(script);
+  const reason = getFinish(script);
   if (reason !== 'none') {
     out.push(delta({}, reasons[reason]));
     out.push(frame({ ...head, choices: [], usage: words.usage(script.usage ?? defaultUsage) }));
@@ -105,11 +109,31 @@ export function completionFrames(script: Script, words: CompletionWords): Frame[
   return out;
 }
 
-const frames = (script: Script) => completionFrames(script, openAIWords);
+const chatFrames = (script: Script) => completionFrames(script, openAIWords);
+
+const openAIVendor: ResponsesVendor & RuleVendor = {
+  minOutputTokens: 16,
+  encryptedPrefix: 'gAAAAA',
+  error: (message, code) => ({ code, message, param: null }),
+  wholeCalls: false,
+};
+
+const frames = (script: Script, path: string) =>
+  isResponses(path) ? responsesFrames(script, openAIVendor) : chatFrames(script);
+
+/** Whether a request goes to the Responses API. */
+export function isResponses(path: string): boolean {
+  return /\/responses($|\?)/.test(path);
+}
+
+/** The model list of this protocol. */
+function listModels(script: Script): unknown {
+  return { object: 'list', data: script.models ?? [{ id: 'test-model', object: 'model', owned_by: 'test' }] };
+}
 
 function embeddings(body: unknown): unknown {
   const { input, dimensions = 3 } = body as { input: string[]; dimensions?: number };
-  // Out of order on purpose: what says which input it belongs to is the index.
+  // Out of order on purpose: the index determines the input.
   const data = input
     .map((text, index) => ({
       object: 'embedding',
@@ -129,18 +153,48 @@ function embeddings(body: unknown): unknown {
 const openAIProtocol: Protocol = {
   basePath: '/v1',
   frames,
-  answer: (path, body, exchange) =>
-    path.endsWith('/embeddings')
-      ? embeddings(body)
-      : (openAIMedia(path, body) ?? openAIFilms(path, body, exchange)),
+  answer(path, body, exchange) {
+    if (exchange.method === 'GET' && path.endsWith('/models')) return listModels(exchange.script);
+    if (path.endsWith('/embeddings')) return embeddings(body);
+    const refusal = checkRules(path, body);
+    return refusal ?? openAIMedia(path, body) ?? openAIVideos(path, body, exchange);
+  },
 };
 
-/** The stream a script makes, as bytes. */
-export function openAIStream(script: Script): Buffer {
-  return bytesOf(frames(script));
+function checkRules(path: string, body: unknown): unknown {
+  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  if (isResponses(path)) return checkResponse(fields, openAIVendor, RESPONSE_FIELDS);
+  return path.includes('/chat/completions') ? checkChatCompletion(fields) : undefined;
 }
 
-/** A local server that speaks the chat completions protocol of OpenAI. */
+/** A server of the chat completions protocol only: without keys and rules of OpenAI's models. */
+const compatibleProtocol: Protocol = {
+  basePath: '/v1',
+  frames: chatFrames,
+  answer(path, body, { method, script }) {
+    if (method === 'GET' && path.endsWith('/models')) return listModels(script);
+    if (path.endsWith('/embeddings')) return embeddings(body);
+    if (path.includes('/chat/completions')) return undefined;
+    return { status: 404, body: { detail: 'Not Found' } };
+  },
+};
+
+/** The chat completions stream of a script as bytes. */
+export function openAIStream(script: Script): Buffer {
+  return toBytes(chatFrames(script));
+}
+
+/** The Responses API stream of a script as bytes. */
+export function openAIResponsesStream(script: Script): Buffer {
+  return toBytes(responsesFrames(script, openAIVendor));
+}
+
+/** A local server like Ollama, vLLM, llama.cpp or LM Studio: chat completions, embeddings and a list of models. */
+export function createCompatibleUpstream(options?: UpstreamOptions): Promise<Upstream> {
+  return startUpstream(compatibleProtocol, options);
+}
+
+/** A local server of OpenAI's Responses API and chat completions that rejects what OpenAI rejects. */
 export function createOpenAIUpstream(options?: UpstreamOptions): Promise<Upstream> {
   return startUpstream(openAIProtocol, options);
 }

@@ -1,13 +1,13 @@
-import type { FinishReason, Usage } from '@questline/core';
-import type { FilmScript } from './films.ts';
-import type { UpstreamRequest } from './server.ts';
+import type { FinishReason, Usage } from '@questline/core/ports';
+import type { UpstreamRequest } from './upstream.ts';
+import type { VideoScript } from './videos.ts';
 
-/** One thing an upstream does while it streams. Each protocol writes the first six in its own words. */
+/** One step of a stream. Each protocol has its own format for the first six. */
 export type ScriptStep =
   | { readonly text: string }
   /** Reasoning. `signature` where the protocol signs it. */
   | { readonly thinking: string; readonly signature?: string }
-  /** A thought the provider shows to nobody, where the protocol has such. */
+  /** A hidden thought, where the protocol has one. */
   | { readonly redacted: string }
   /** A tool call, its arguments sent in these pieces. `signature` where the protocol signs calls. */
   | {
@@ -16,60 +16,62 @@ export type ScriptStep =
       readonly arguments: readonly string[];
       readonly signature?: string;
     }
-  /** An error in the stream, as this protocol reports one. `code` is the protocol's own word. */
+  /** An error event of the protocol. `code` is the protocol's error code. */
   | { readonly error: string; readonly code: string }
-  /** An event as is: one line of JSON or other data. */
+  /** A raw event: one line of JSON or other data. */
   | { readonly data: string }
-  /** Bytes as they are. */
+  /** Raw bytes. */
   | { readonly raw: string }
-  /** Sends nothing more until the promise resolves, or for so many milliseconds. */
+  /** Pauses until the promise resolves, or for a number of milliseconds. */
   | { readonly wait: Promise<unknown> | number }
   /** Breaks the connection. */
   | { readonly disconnect: true };
 
-/** How one request is answered. */
+/** The response to one request. */
 export interface Script {
-  /** Answers this instead of a stream. An object is sent as JSON. */
+  /** A response instead of a stream. An object is sent as JSON. */
   readonly refusal?: {
     readonly status: number;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body: unknown;
   };
-  /** Holds the head of the answer back. */
+  /** Delays the response headers. */
   readonly wait?: Promise<unknown>;
   readonly steps?: readonly ScriptStep[];
   /** Default `stop`, or `tool_use` when a tool was called. `none`: the stream ends without saying why. */
   readonly finish?: FinishReason | 'none';
-  /** Tokens in classes that don't overlap; sent the way this protocol counts. Default: 12 in, 5 out. */
+  /** Tokens in disjoint classes; sent in the protocol's format. Default: 12 in, 5 out. */
   readonly usage?: Usage;
-  /** Milliseconds between the events of steps. Default 0: everything that is ready goes out in one write. */
+  /** Milliseconds between the events of steps. Default 0: one write for all that is ready. */
   readonly pace?: number;
-  /** Writes every event by itself, even without a pace. */
+  /** Writes each event separately, even without a pace. */
   readonly separate?: boolean;
-  /** Sends the bytes before this place and those after it in two writes, an event loop turn apart. */
+  /** Splits the bytes at this position into two writes, an event loop turn apart. */
   readonly cutAt?: number;
-  /** Sends only so many bytes, then ends the answer cleanly or breaks the connection. */
+  /** Sends only this many bytes, then ends the response or breaks the connection. */
   readonly truncate?: { readonly at: number; readonly by: 'end' | 'disconnect' };
-  /** What is delivered in part stays so until then, before its connection breaks. */
+  /** Delay before the connection of a partial response breaks. */
   readonly stall?: Promise<unknown>;
-  /** What becomes of films that are ordered. */
-  readonly film?: FilmScript;
+  /** The models of `GET /models`. Default: one model `test-model`. */
+  readonly models?: readonly Readonly<Record<string, unknown>>[];
+  /** The outcome of video jobs. */
+  readonly video?: VideoScript;
 }
 
-/** The same answer for every request, or one chosen by the request. */
+/** The same response for every request, or one per request. */
 export type ScriptSource = Script | ((request: UpstreamRequest) => Script);
 
-/** A protocol's way to say a script: frames to write, and steps the server carries out itself. */
+/** The rendering of a script in a protocol: frames to write, and steps for the server. */
 export type Frame = string | { readonly wait: Promise<unknown> | number } | { readonly disconnect: true };
 
 export const defaultUsage: Usage = { input: 12, output: 5 };
 
-/** The reason a script ends with. */
-export function finishOf(script: Script): FinishReason | 'none' {
+/** The finish reason of a script. */
+export function getFinish(script: Script): FinishReason | 'none' {
   return script.finish ?? ((script.steps ?? []).some((step) => 'tool' in step) ? 'tool_use' : 'stop');
 }
 
-/** The whole stream of a script as bytes, for tests that walk over its positions. */
-export function bytesOf(frames: readonly Frame[]): Buffer {
+/** The whole stream of a script as bytes, for tests that cut it at every position. */
+export function toBytes(frames: readonly Frame[]): Buffer {
   return Buffer.from(frames.filter((frame) => typeof frame === 'string').join(''), 'utf8');
 }

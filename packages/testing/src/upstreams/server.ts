@@ -2,103 +2,35 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createFilms, type Films } from './films.ts';
-import { bytesOf, type Frame, type Script, type ScriptSource } from './script.ts';
-
-/** A request as the upstream received it. */
-export interface UpstreamRequest {
-  readonly method: string;
-  /** With its query. */
-  readonly path: string;
-  readonly headers: IncomingMessage['headers'];
-  /** The body, parsed when it is JSON, else its text. */
-  readonly body: unknown;
-  /** The body as it came, e.g. a form with files. */
-  readonly bytes: Buffer;
-  /** `performance.now()` when the request had been read. */
-  readonly receivedAt: number;
-  /** `performance.now()` when the client left before the answer was finished; undefined while it has not. */
-  disconnectedAt: number | undefined;
-  /** Resolves with `disconnectedAt` when the client leaves before the answer was finished. */
-  readonly disconnected: Promise<number>;
-  /** Bytes of the answer handed to the connection so far, and whether it could not take more at once. */
-  written: number;
-  blocked: boolean;
-  /** Connections of one client share a number: tells a reused connection from a new one. */
-  readonly connection: number;
-}
-
-/** A local server that speaks a provider's streaming protocol, under the test's control. */
-export interface Upstream {
-  /** `http://127.0.0.1:port`, without a path. */
-  readonly origin: string;
-  /** What a provider takes as `baseUrl`. */
-  readonly baseUrl: string;
-  /** Everything received, oldest first. */
-  readonly requests: readonly UpstreamRequest[];
-  /** Connections accepted so far. */
-  readonly connections: number;
-  /** Connections open now. */
-  readonly openConnections: number;
-  /** Changes what the next requests get. */
-  use(script: ScriptSource): void;
-  /** The request of this number (0 is the first), waiting for it if need be. */
-  request(number: number): Promise<UpstreamRequest>;
-  /** Breaks what is open and stops listening. */
-  close(): Promise<void>;
-}
-
-export interface UpstreamOptions {
-  readonly script?: ScriptSource;
-  /** 0: any free one. */
-  readonly port?: number;
-}
-
-/** How a protocol answers. */
-export interface Protocol {
-  /** Behind the origin, e.g. `/v1`. */
-  readonly basePath: string;
-  frames(script: Script): readonly Frame[];
-  /**
-   * Answers that are no streams, e.g. embeddings; bytes are sent as `BinaryAnswer`, another status than 200 as
-   * `{status, body}`. Undefined: it is a stream.
-   */
-  answer?(path: string, body: unknown, exchange: Exchange): unknown;
-}
-
-/** What an answer may depend on beside the request's path and body. */
-export interface Exchange {
-  readonly method: string;
-  readonly origin: string;
-  readonly films: Films;
-  readonly script: Script;
-}
-
-/** An answer that is no JSON, e.g. sound. */
-export interface BinaryAnswer {
-  readonly contentType: string;
-  readonly data: Uint8Array;
-}
+import type { BinaryAnswer, Protocol } from './protocol.ts';
+import { type Frame, type Script, type ScriptSource, toBytes } from './script.ts';
+import type { Upstream, UpstreamOptions, UpstreamRequest } from './upstream.ts';
+import { createVideos } from './videos.ts';
 
 /** Starts an upstream for a protocol. */
 export async function startUpstream(protocol: Protocol, options: UpstreamOptions = {}): Promise<Upstream> {
   const requests: UpstreamRequest[] = [];
   const waiting = new Map<number, (request: UpstreamRequest) => void>();
-  // Static scripts are told once, so that benchmarks measure the client and not this server.
-  const told = new WeakMap<Script, readonly Frame[]>();
+  // Static scripts are rendered once, so that benchmarks measure the client and not this server.
+  const rendered = new WeakMap<Script, Map<string, readonly Frame[]>>();
   let script: ScriptSource = options.script ?? {};
   let connections = 0;
 
-  const framesOf = (chosen: Script): readonly Frame[] => {
-    let frames = told.get(chosen);
+  const getFrames = (chosen: Script, path: string): readonly Frame[] => {
+    let byPath = rendered.get(chosen);
+    if (byPath === undefined) {
+      byPath = new Map();
+      rendered.set(chosen, byPath);
+    }
+    let frames = byPath.get(path);
     if (frames === undefined) {
-      frames = protocol.frames(chosen);
-      told.set(chosen, frames);
+      frames = protocol.frames(chosen, path);
+      byPath.set(path, frames);
     }
     return frames;
   };
 
-  const films = createFilms();
+  const videos = createVideos();
   const numbers = new WeakMap<object, number>();
   const server = createServer((incoming, response) => {
     incoming.socket.setNoDelay(true);
@@ -123,7 +55,7 @@ export async function startUpstream(protocol: Protocol, options: UpstreamOptions
     const refusal = chosen.refusal;
     if (refusal !== undefined) return refuse(response, refusal);
     const { method, path, body } = request;
-    const answer = protocol.answer?.(path, body, { method, origin, films, script: chosen });
+    const answer = protocol.answer?.(path, body, { method, origin, videos, script: chosen });
     if (isBinary(answer)) return deliver(response, answer, chosen);
     if (isStatus(answer)) return refuse(response, answer);
     if (answer !== undefined) return refuse(response, { status: 200, body: answer });
@@ -131,7 +63,7 @@ export async function startUpstream(protocol: Protocol, options: UpstreamOptions
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
     });
-    await play(response, request, chosen, framesOf(chosen));
+    await play(response, request, chosen, getFrames(chosen, path));
   }
 
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
@@ -174,7 +106,7 @@ function isStatus(answer: unknown): answer is { readonly status: number; readonl
   );
 }
 
-/** With its length, so that a part of it is told from the whole. */
+/** With its length, so that clients can detect a partial delivery. */
 async function deliver(response: ServerResponse, answer: BinaryAnswer, script: Script): Promise<void> {
   const { contentType, data } = answer;
   response.writeHead(200, { 'content-type': contentType, 'content-length': data.length });
@@ -238,7 +170,7 @@ async function play(
   frames: readonly Frame[],
 ): Promise<void> {
   if (script.cutAt !== undefined) {
-    const bytes = bytesOf(frames);
+    const bytes = toBytes(frames);
     await send(response, request, bytes.subarray(0, script.cutAt));
     await turn();
     await turn();
@@ -247,7 +179,7 @@ async function play(
     return;
   }
   if (script.truncate !== undefined) {
-    await send(response, request, bytesOf(frames).subarray(0, script.truncate.at));
+    await send(response, request, toBytes(frames).subarray(0, script.truncate.at));
     if (script.truncate.by === 'end') {
       response.end();
     } else {
@@ -287,7 +219,7 @@ async function play(
   response.end(ready);
 }
 
-/** Writes, and waits while the client does not take it. */
+/** Writes with backpressure. */
 function send(
   response: ServerResponse,
   request: UpstreamRequest,
@@ -312,7 +244,7 @@ function send(
   });
 }
 
-/** Waits, but no longer than the client does. */
+/** Waits, at most until the client disconnects. */
 function delay(response: ServerResponse, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

@@ -1,45 +1,45 @@
 import { createMemoryVectors } from '@questline/core/memory';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { runsOf } from '../suite.ts';
-import { allIndexes, at, chunkOf, idsOf, LAKE, type VectorsCase } from './subject.ts';
+import { getRuns } from '../suite.ts';
+import { allIndexes, at, getIds, LAKE, makeChunk, type VectorsCase } from './subject.ts';
 
 const ALL = { scope: LAKE, vector: at(0), limit: 999 } as const;
 
 export const raceCases: readonly VectorsCase[] = [
   {
     section: 'race',
-    name: 'parallel writers of the same chunks leave one whole version of each',
+    name: 'leaves one whole version of each chunk after parallel writes',
     async run(subject) {
       const indexes = allIndexes(subject);
       const ids = Array.from({ length: 20 }, (_, index) => `chunk${index}`);
       await Promise.all(
         Array.from({ length: 10 }, (_, writer) =>
           indexes[writer % indexes.length]?.upsert(
-            ids.map((id) => chunkOf(id, { text: `by ${writer}`, words: [`by${writer}`], place: writer })),
+            ids.map((id) => makeChunk(id, { text: `by ${writer}`, words: [`by${writer}`], place: writer })),
           ),
         ),
       );
       const found = await subject.vectors.nearest(ALL);
-      expect(idsOf(found).toSorted()).toEqual(ids.toSorted());
+      expect(getIds(found).toSorted()).toEqual(ids.toSorted());
       expect(await subject.vectors.count({ lakeId: 'lake' })).toBe(ids.length);
       for (const { text, place } of found) expect(text).toBe(`by ${place}`);
       for (let writer = 0; writer < 10; writer += 1) {
-        const told = await subject.vectors.matching({ ...ALL, words: [`by${writer}`] });
-        expect(idsOf(told).toSorted()).toEqual(
-          idsOf(found.filter(({ place }) => place === writer)).toSorted(),
+        const matched = await subject.vectors.matching({ ...ALL, words: [`by${writer}`] });
+        expect(getIds(matched).toSorted()).toEqual(
+          getIds(found.filter(({ place }) => place === writer)).toSorted(),
         );
       }
     },
   },
   {
     section: 'race',
-    name: 'what is removed while others write is gone, and the rest is there',
+    name: 'removes exactly the requested chunks while others write',
     async run(subject) {
       const indexes = allIndexes(subject);
-      const fileOf = (index: number) => `file${index % 5}`;
+      const makeFile = (index: number) => `file${index % 5}`;
       const chunks = Array.from({ length: 50 }, (_, index) =>
-        chunkOf(`c${index}`, { fileId: fileOf(index) }),
+        makeChunk(`c${index}`, { fileId: makeFile(index) }),
       );
       await subject.vectors.upsert(chunks.filter(({ fileId }) => fileId === 'file0'));
       await Promise.all([
@@ -58,16 +58,16 @@ export const raceCases: readonly VectorsCase[] = [
 export const abortCases: readonly VectorsCase[] = [
   {
     section: 'abort',
-    name: 'a call that was given up before it began changes nothing',
+    name: 'changes nothing for a call aborted before its start',
     async run({ vectors }) {
-      await vectors.upsert([chunkOf('a')]);
+      await vectors.upsert([makeChunk('a')]);
       const options = { signal: AbortSignal.abort(new Error('given up')) };
-      await expect(vectors.upsert([chunkOf('b')], options)).rejects.toThrow('given up');
+      await expect(vectors.upsert([makeChunk('b')], options)).rejects.toThrow('given up');
       await expect(vectors.remove({ lakeId: 'lake' }, options)).rejects.toThrow('given up');
       await expect(vectors.nearest(ALL, options)).rejects.toThrow('given up');
       await expect(vectors.matching({ ...ALL, words: ['text'] }, options)).rejects.toThrow('given up');
       await expect(vectors.count({ lakeId: 'lake' }, options)).rejects.toThrow('given up');
-      expect(idsOf(await vectors.nearest(ALL))).toEqual(['a']);
+      expect(getIds(await vectors.nearest(ALL))).toEqual(['a']);
     },
   },
 ];
@@ -82,10 +82,10 @@ const chunk = fc
     fileId,
     words: fc.uniqueArray(word),
     tags: fc.uniqueArray(word),
-    // Whole degrees: far enough apart that no engine's rounding changes an order, unless they are equal.
+    // Whole degrees: differences that no engine's rounding reorders, unless they are equal.
     degrees: fc.integer({ min: 0, max: 180 }),
   })
-  .map(({ degrees, ...about }) => chunkOf(about.id, { ...about, vector: at(degrees) }));
+  .map(({ degrees, ...about }) => makeChunk(about.id, { ...about, vector: at(degrees) }));
 
 const step = fc.oneof(
   {
@@ -111,7 +111,7 @@ const look = fc.record({
 export const randomCases: readonly VectorsCase[] = [
   {
     section: 'random',
-    name: 'does what the one in memory does, whatever is written and asked',
+    name: 'behaves like the memory index for any sequence of calls',
     async run({ vectors }, random) {
       const lakes = ['one', 'two'];
       await fc.assert(
@@ -138,8 +138,8 @@ export const randomCases: readonly VectorsCase[] = [
               const near = (found: readonly { id: string; score: number }[]) =>
                 found.map(({ id, score }) => [id, score.toFixed(4)]);
               expect(near(await vectors.nearest(want))).toEqual(near(await model.nearest(want)));
-              expect(idsOf(await vectors.matching({ ...want, words }))).toEqual(
-                idsOf(await model.matching({ ...want, words })),
+              expect(getIds(await vectors.matching({ ...want, words }))).toEqual(
+                getIds(await model.matching({ ...want, words })),
               );
             }
             for (const id of lakes) {
@@ -147,7 +147,7 @@ export const randomCases: readonly VectorsCase[] = [
             }
           },
         ),
-        runsOf(random),
+        getRuns(random),
       );
     },
   },

@@ -1,28 +1,28 @@
 import { expect } from 'vitest';
-import { at, chunkOf, idsOf, LAKE, type VectorsCase } from './subject.ts';
+import { at, getIds, LAKE, makeChunk, type VectorsCase } from './subject.ts';
 
 const section = 'behaviour';
 
 /** Two lakes, three files, and tags. */
 const SPREAD = [
-  chunkOf('a', { fileId: 'one', tags: ['red', 'round'] }),
-  chunkOf('b', { fileId: 'two', tags: ['red'] }),
-  chunkOf('c', { fileId: 'two', tags: ['green'] }),
-  chunkOf('d', { lakeId: 'other', fileId: 'three', tags: ['red'] }),
+  makeChunk('a', { fileId: 'one', tags: ['red', 'round'] }),
+  makeChunk('b', { fileId: 'two', tags: ['red'] }),
+  makeChunk('c', { fileId: 'two', tags: ['green'] }),
+  makeChunk('d', { lakeId: 'other', fileId: 'three', tags: ['red'] }),
 ];
 
 export const searchCases: readonly VectorsCase[] = [
   {
     section,
-    name: 'answers the nearest first, with all there is to know of them',
+    name: 'returns the nearest results first with all their fields',
     async run({ vectors }) {
       await vectors.upsert([
-        chunkOf('far', { vector: at(120) }),
-        chunkOf('near', { vector: at(10), place: 3, tags: ['x', 'y'], text: 'Größe 🦔 "quoted"\n' }),
-        chunkOf('middle', { vector: at(60) }),
+        makeChunk('far', { vector: at(120) }),
+        makeChunk('near', { vector: at(10), place: 3, tags: ['x', 'y'], text: 'Größe 🦔 "quoted"\n' }),
+        makeChunk('middle', { vector: at(60) }),
       ]);
       const found = await vectors.nearest({ scope: LAKE, vector: [2, 0, 0], limit: 10 });
-      expect(idsOf(found)).toEqual(['near', 'middle', 'far']);
+      expect(getIds(found)).toEqual(['near', 'middle', 'far']);
       expect(found[0]).toEqual({
         id: 'near',
         lakeId: 'lake',
@@ -39,37 +39,37 @@ export const searchCases: readonly VectorsCase[] = [
   },
   {
     section,
-    name: 'goes by direction, not by length',
+    name: 'compares by direction, not by length',
     async run({ vectors }) {
       await vectors.upsert([
-        chunkOf('long', { vector: [0, 900, 0] }),
-        chunkOf('short', { vector: [0.001, 0.0001, 0] }),
+        makeChunk('long', { vector: [0, 900, 0] }),
+        makeChunk('short', { vector: [0.001, 0.0001, 0] }),
       ]);
       const found = await vectors.nearest({ scope: LAKE, vector: [5, 0, 0], limit: 2 });
-      expect(idsOf(found)).toEqual(['short', 'long']);
+      expect(getIds(found)).toEqual(['short', 'long']);
       expect(found[1]?.score).toBeCloseTo(0, 5);
     },
   },
   {
     section,
-    name: 'answers no more than asked for, and equally near ones by id',
+    name: 'returns at most the requested count and sorts equal scores by id',
     async run({ vectors }) {
-      await vectors.upsert(['c', 'a', 'd', 'b'].map((id) => chunkOf(id)));
-      await vectors.upsert([chunkOf('e', { vector: at(90) })]);
+      await vectors.upsert(['c', 'a', 'd', 'b'].map((id) => makeChunk(id)));
+      await vectors.upsert([makeChunk('e', { vector: at(90) })]);
       const found = await vectors.nearest({ scope: LAKE, vector: at(0), limit: 5 });
-      expect(idsOf(found)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      expect(getIds(found)).toEqual(['a', 'b', 'c', 'd', 'e']);
       expect(await vectors.nearest({ scope: LAKE, vector: at(90), limit: 1 })).toHaveLength(1);
     },
   },
   {
     section,
-    name: 'answers nothing below the least score',
+    name: 'returns nothing below the minimum score',
     async run({ vectors }) {
       await vectors.upsert(
-        [0, 50, 70, 180].map((degrees) => chunkOf(`at${degrees}`, { vector: at(degrees) })),
+        [0, 50, 70, 180].map((degrees) => makeChunk(`at${degrees}`, { vector: at(degrees) })),
       );
       const above = async (minScore: number) =>
-        idsOf(await vectors.nearest({ scope: LAKE, vector: at(0), limit: 9, minScore }));
+        getIds(await vectors.nearest({ scope: LAKE, vector: at(0), limit: 9, minScore }));
       expect(await above(0.5)).toEqual(['at0', 'at50']);
       expect(await above(0)).toEqual(['at0', 'at50', 'at70']);
       expect(await above(-1)).toEqual(['at0', 'at50', 'at70', 'at180']);
@@ -78,12 +78,12 @@ export const searchCases: readonly VectorsCase[] = [
   },
   {
     section,
-    name: 'looks only where it is told to',
+    name: 'searches only in the requested lakes and files',
     async run({ vectors }) {
       await vectors.upsert(SPREAD);
       const within = async (scope: Parameters<typeof vectors.nearest>[0]['scope']) => {
-        const near = idsOf(await vectors.nearest({ scope, vector: at(0), limit: 9 }));
-        const words = idsOf(await vectors.matching({ scope, vector: at(0), words: ['text'], limit: 9 }));
+        const near = getIds(await vectors.nearest({ scope, vector: at(0), limit: 9 }));
+        const words = getIds(await vectors.matching({ scope, vector: at(0), words: ['text'], limit: 9 }));
         expect(words).toEqual(near);
         return near;
       };
@@ -107,10 +107,10 @@ export const searchCases: readonly VectorsCase[] = [
     section,
     name: 'compares only vectors of one length',
     async run({ vectors }) {
-      await vectors.upsert([chunkOf('three'), chunkOf('two', { vector: [1, 0] })]);
+      await vectors.upsert([makeChunk('three'), makeChunk('two', { vector: [1, 0] })]);
       const found = async (vector: readonly number[]) => [
-        idsOf(await vectors.nearest({ scope: LAKE, vector, limit: 9 })),
-        idsOf(await vectors.matching({ scope: LAKE, vector, words: ['text'], limit: 9 })),
+        getIds(await vectors.nearest({ scope: LAKE, vector, limit: 9 })),
+        getIds(await vectors.matching({ scope: LAKE, vector, words: ['text'], limit: 9 })),
       ];
       expect(await found([0, 1])).toEqual([['two'], ['two']]);
       expect(await found([0, 1, 0])).toEqual([['three'], ['three']]);
@@ -119,27 +119,27 @@ export const searchCases: readonly VectorsCase[] = [
   },
   {
     section,
-    name: 'finds by words: who holds more of them comes first',
+    name: 'ranks results with more of the words first',
     async run({ vectors }) {
       await vectors.upsert([
-        chunkOf('both', { words: ['red', 'panda', 'x'], vector: at(180) }),
-        chunkOf('one-b', { words: ['panda'], vector: at(60) }),
-        chunkOf('one-a', { words: ['red', 'reds'], vector: at(0) }),
-        chunkOf('none', { words: ['pand', 'redpanda'] }),
-        chunkOf('odd', { words: ['größe', '東京', 'привет', '42', 'c'] }),
+        makeChunk('both', { words: ['red', 'panda', 'x'], vector: at(180) }),
+        makeChunk('one-b', { words: ['panda'], vector: at(60) }),
+        makeChunk('one-a', { words: ['red', 'reds'], vector: at(0) }),
+        makeChunk('none', { words: ['pand', 'redpanda'] }),
+        makeChunk('odd', { words: ['größe', '東京', 'привет', '42', 'c'] }),
       ]);
       const found = async (words: readonly string[], limit = 9) =>
         vectors.matching({ scope: LAKE, vector: at(0), words, limit });
       const pandas = await found(['panda', 'red', 'panda']);
-      expect(idsOf(pandas)).toEqual(['both', 'one-a', 'one-b']);
+      expect(getIds(pandas)).toEqual(['both', 'one-a', 'one-b']);
       expect(pandas.map(({ score }) => score)).toEqual([-1, 1, 0.5].map((score) => expect.closeTo(score, 5)));
-      expect(idsOf(await found(['panda', 'red'], 2))).toEqual(['both', 'one-a']);
-      expect(idsOf(await found(['größe']))).toEqual(['odd']);
-      expect(idsOf(await found(['東京']))).toEqual(['odd']);
-      expect(idsOf(await found(['привет', '42']))).toEqual(['odd']);
-      expect(idsOf(await found(['grosse']))).toEqual([]);
-      expect(idsOf(await found([]))).toEqual([]);
-      expect(idsOf(await found(['"', 'a" OR "b', "'", '*', 'lake']))).toEqual([]);
+      expect(getIds(await found(['panda', 'red'], 2))).toEqual(['both', 'one-a']);
+      expect(getIds(await found(['größe']))).toEqual(['odd']);
+      expect(getIds(await found(['東京']))).toEqual(['odd']);
+      expect(getIds(await found(['привет', '42']))).toEqual(['odd']);
+      expect(getIds(await found(['grosse']))).toEqual([]);
+      expect(getIds(await found([]))).toEqual([]);
+      expect(getIds(await found(['"', 'a" OR "b', "'", '*', 'lake']))).toEqual([]);
     },
   },
 ];

@@ -1,9 +1,9 @@
-import type { FoundChunk, IndexedChunk, VectorIndex } from '@questline/core';
+import type { FoundChunk, IndexedChunk, VectorIndex } from '@questline/core/ports';
 import type { Case, Subject } from '../suite.ts';
 
 export interface VectorsSubject extends Subject {
   readonly vectors: VectorIndex;
-  /** More of the same over the same engine, as other processes would have it. The races are spread over all. */
+  /** Further handles on the same engine, like other processes. Concurrency cases use all of them. */
   readonly peers?: readonly VectorIndex[];
 }
 
@@ -13,8 +13,8 @@ export function allIndexes({ vectors, peers = [] }: VectorsSubject): readonly Ve
   return [vectors, ...peers];
 }
 
-/** A chunk about nothing in particular, pointing along the first axis unless it is told otherwise. */
-export function chunkOf(id: string, about: Partial<IndexedChunk> = {}): IndexedChunk {
+/** A sample chunk; its vector points along the first axis by default. */
+export function makeChunk(id: string, about: Partial<IndexedChunk> = {}): IndexedChunk {
   return {
     id,
     lakeId: 'lake',
@@ -30,12 +30,12 @@ export function chunkOf(id: string, about: Partial<IndexedChunk> = {}): IndexedC
 
 export const LAKE = { lakeIds: ['lake'] } as const;
 
-/** Points so far from the first axis, in the plane of the first two. */
+/** A vector at this angle to the first axis, in the plane of the first two. */
 export function at(degrees: number): readonly number[] {
   const angle = (degrees / 180) * Math.PI;
   return [Math.cos(angle), Math.sin(angle), 0];
 }
 
-export function idsOf(found: readonly FoundChunk[]): readonly string[] {
+export function getIds(found: readonly FoundChunk[]): readonly string[] {
   return found.map(({ id }) => id);
 }

@@ -6,7 +6,7 @@ import { type Defect, defectTests, gap } from './red.ts';
 
 type Spoil = (sound: RequestListener, setup: HostSetup) => RequestListener;
 
-/** A plain listener around the sound one: what it does wrong shows on the wire. */
+/** A plain listener around a correct one: its defect is visible in the HTTP traffic. */
 function onTheWire(name: string, red: readonly string[], spoil: Spoil): Defect<Stage> {
   return {
     name,
@@ -18,7 +18,7 @@ function onTheWire(name: string, red: readonly string[], spoil: Spoil): Defect<S
   };
 }
 
-/** A sound listener that is handed a spoilt api: what it does wrong shows in requests and streams. */
+/** A correct listener with a defective api: the defect is visible in requests and streams. */
 function inBetween(
   name: string,
   red: readonly string[],
@@ -36,13 +36,13 @@ const ownRoutes: RequestListener = (request, response) => {
 
 type Stream = AsyncIterable<string | Uint8Array>;
 
-/** Another stream in place of the answer's, where it has one. */
+/** Replaces the stream of an answer, if it has one. */
 function restream(response: ApiResponse | undefined, stream: (source: Stream) => Stream) {
   if (typeof response?.body !== 'object' || response.body instanceof Uint8Array) return response;
   return { ...response, body: stream(response.body) };
 }
 
-/** The request with some of its members replaced. */
+/** Replaces members of the request. */
 function altered(request: ApiRequest, members: Partial<ApiRequest>): ApiRequest {
   return Object.create(request, {
     ...fixed(request),
@@ -50,7 +50,7 @@ function altered(request: ApiRequest, members: Partial<ApiRequest>): ApiRequest 
   });
 }
 
-/** Private members are out of reach of a derived object, so each getter is bound to the request it belongs to. */
+/** A derived object cannot access private members, so each getter is bound to its request. */
 function fixed(request: ApiRequest): PropertyDescriptorMap {
   const names = ['method', 'path', 'query', 'headers', 'body', 'signal', 'remoteAddress'] as const;
   return Object.fromEntries(names.map((name) => [name, { get: () => request[name], configurable: true }]));
@@ -61,12 +61,17 @@ const leftovers: string[] = [];
 const defects: readonly Defect<Stage>[] = [
   inBetween(
     'answers unknown paths itself',
-    ['an unknown path reaches the 404 handler of the host'],
+    ['passes an unknown path to the 404 handler of the host'],
     async (api, request) => (await api.handle(request)) ?? { status: 404, headers: {}, body: 'nothing here' },
   ),
+  onTheWire(
+    'answers before the routes of the host',
+    ['keeps GET /api/users of the host when mounted after it'],
+    (sound) => sound,
+  ),
   inBetween(
-    'tells clients what went wrong inside',
-    ['an error of ours is a plain 500 that says nothing and never reaches the host'],
+    'exposes internal errors to clients',
+    ['answers a plain 500 for an internal error and hides it from the host'],
     async (api, request) => {
       try {
         return await api.handle(request);
@@ -75,20 +80,20 @@ const defects: readonly Defect<Stage>[] = [
       }
     },
   ),
-  inBetween('decodes paths', ['path and query arrive as they were sent'], async (api, request) =>
+  inBetween('decodes paths', ['passes on path and query as sent'], async (api, request) =>
     api.handle(altered(request, { path: decodeURIComponent(request.path) })),
   ),
   inBetween(
-    'reads every body before it asks',
-    ['a body announced as too large is refused before it is sent'],
+    'reads every body before the handler asks',
+    ['rejects a body announced as too large before it is sent'],
     async (api, request) => {
       await request.body.bytes(Number.POSITIVE_INFINITY);
       return api.handle(request);
     },
   ),
   inBetween(
-    'knows no limit for bodies',
-    ['a body that turns out too large is refused, and the client hears of it'],
+    'has no limit for bodies',
+    ['rejects a body that turns out too large and answers the client'],
     async (api, request) => {
       const { body } = request;
       const bytes = () => body.bytes(Number.POSITIVE_INFINITY);
@@ -97,12 +102,12 @@ const defects: readonly Defect<Stage>[] = [
   ),
   inBetween(
     'does not notice that a client has left',
-    ['leaving before there is an answer aborts the signal, and the stream is returned unread'],
+    ['aborts the signal and returns the stream unread when the client leaves before the response'],
     async (api, request) => api.handle(altered(request, { signal: new AbortController().signal })),
   ),
   inBetween(
-    'takes the end of the request for the client leaving',
-    ['a whole body and a whole answer do not abort the signal'],
+    'treats the end of the request as the client leaving',
+    ['does not abort the signal after a whole body and response'],
     async (api, request) => {
       const leaving = new AbortController();
       const { body } = request;
@@ -117,7 +122,7 @@ const defects: readonly Defect<Stage>[] = [
   ),
   inBetween(
     'collects a stream before it sends it',
-    ['each event arrives before the next one is made', 'compression in front holds no event back'],
+    ['sends each event before the next one is made', 'delays no event behind compression'],
     async (api, request) =>
       restream(await api.handle(request), async function* (source) {
         const all: (string | Uint8Array)[] = [];
@@ -126,10 +131,10 @@ const defects: readonly Defect<Stage>[] = [
       }),
   ),
   inBetween(
-    'leaves streams behind that never started',
+    'leaves unstarted streams open',
     [
-      'HEAD of a stream sends its head and returns it unread',
-      'leaving before the first event stops the work',
+      'answers HEAD of a stream with its head and returns the stream unread',
+      'stops the work when the client leaves before the first event',
     ],
     // A generator that never started skips its finally.
     async (api, request) =>
@@ -139,7 +144,7 @@ const defects: readonly Defect<Stage>[] = [
   ),
   inBetween(
     'ends a failed stream as if it were whole',
-    ['a stream that fails in the middle breaks the connection off'],
+    ['breaks the connection off when a stream fails in the middle'],
     async (api, request) =>
       restream(await api.handle(request), async function* (source) {
         try {
@@ -148,8 +153,8 @@ const defects: readonly Defect<Stage>[] = [
       }),
   ),
   inBetween(
-    'reads a stream as fast as it is made',
-    ['a client that reads slowly slows the source down'],
+    'reads a stream without backpressure',
+    ['slows the source down for a slow reader'],
     async (api, request) =>
       restream(await api.handle(request), async function* (source) {
         const all: (string | Uint8Array)[] = [];
@@ -167,41 +172,37 @@ const defects: readonly Defect<Stage>[] = [
         await reading;
       }),
   ),
-  inBetween('writes every event by itself', ['what one tick brings is one write'], async (api, request) =>
-    restream(await api.handle(request), async function* (source) {
-      for await (const chunk of source) {
-        yield chunk;
-        await new Promise(setImmediate);
-      }
-    }),
+  inBetween(
+    'writes every event by itself',
+    ['combines the events of one tick in one write'],
+    async (api, request) =>
+      restream(await api.handle(request), async function* (source) {
+        for await (const chunk of source) {
+          yield chunk;
+          await new Promise(setImmediate);
+        }
+      }),
   ),
   onTheWire(
     'closes every connection',
-    [
-      'after a stream the connection serves the next request',
-      'pipelined requests are answered in their order',
-    ],
+    ['serves the next request on the connection after a stream', 'answers pipelined requests in order'],
     (sound) => (request, response) => {
       response.shouldKeepAlive = false;
       sound(request, response);
     },
   ),
-  onTheWire(
-    'leaves something global behind',
-    ['nothing global is touched'],
-    (sound) => (request, response) => {
-      leftovers.push(`leftover${leftovers.length}`);
-      Object.assign(globalThis, { [leftovers.at(-1) ?? '']: true });
-      sound(request, response);
-    },
-  ),
+  onTheWire('leaves something global behind', ['changes nothing global'], (sound) => (request, response) => {
+    leftovers.push(`leftover${leftovers.length}`);
+    Object.assign(globalThis, { [leftovers.at(-1) ?? '']: true });
+    sound(request, response);
+  }),
 ];
 
 afterAll(() => {
   for (const name of leftovers) Reflect.deleteProperty(globalThis, name);
 });
 
-const plain = ['text is sent with its length in bytes', 'the host keeps its own routes'];
+const plain = ['sends text with its length in bytes', 'keeps the routes of the host'];
 for (const one of defects) {
   const cases = adapterCases.filter(({ name }) => one.red.includes(name) || plain.includes(name));
   defectTests('host adapter', cases, [one]);

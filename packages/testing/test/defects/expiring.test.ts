@@ -1,5 +1,5 @@
-import type { ExpiringRecords } from '@questline/core';
 import { createMemoryExpiringRecords } from '@questline/core/memory';
+import type { ExpiringRecords } from '@questline/core/ports';
 import { createFakeClock, type ExpiringSubject, expiringCases, fakeTime } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -22,28 +22,36 @@ function defect(
 }
 
 defectTests('store of short-lived records', expiringCases, [
-  defect('looks before it makes', ['of 50 that make one key at once, one does'], (sound) => ({
-    async create(key, value, lifeMs) {
-      if ((await sound.get(key)) !== undefined) return false;
-      await gap();
-      await sound.set(key, value, lifeMs);
-      return true;
-    },
-  })),
-  defect('reads before it removes', ['of 50 that take one record at once, one gets it'], (sound) => ({
-    async take(key) {
-      const value = await sound.get(key);
-      await gap();
-      await sound.remove(key);
-      return value;
-    },
-  })),
-  defect('never ends a record', ['a record whose time is over is like one that never was'], (sound) => ({
+  defect(
+    'checks before it creates without a lock',
+    ['creates one record in 50 parallel creations of one key'],
+    (sound) => ({
+      async create(key, value, lifeMs) {
+        if ((await sound.get(key)) !== undefined) return false;
+        await gap();
+        await sound.set(key, value, lifeMs);
+        return true;
+      },
+    }),
+  ),
+  defect(
+    'reads before it removes without a lock',
+    ['gives a record to one of 50 parallel takes'],
+    (sound) => ({
+      async take(key) {
+        const value = await sound.get(key);
+        await gap();
+        await sound.remove(key);
+        return value;
+      },
+    }),
+  ),
+  defect('never expires a record', ['treats an expired record as absent'], (sound) => ({
     create: (key, value) => sound.create(key, value, FOREVER),
   })),
   defect(
-    'lets a refused maker prolong a record',
-    ['a key in use does not live longer because somebody else wants it'],
+    'extends a record on a rejected creation',
+    ['does not extend a record when creation under its key is rejected'],
     (sound) => ({
       async create(key, value, lifeMs) {
         const kept = await sound.get(key);

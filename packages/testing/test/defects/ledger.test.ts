@@ -1,9 +1,9 @@
-import type { Clock, CreditLedger } from '@questline/core';
 import { createMemoryLedger } from '@questline/core/memory';
+import type { Clock, CreditLedger } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type LedgerSubject, ledgerCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
-/** More credit than any case grants: behind it a defect can hold what is not there. */
+/** More credit than any case grants, so that a defect can hold credit that does not exist. */
 const HIDDEN = 1_000_000_000;
 
 function defect(
@@ -23,8 +23,8 @@ function defect(
   };
 }
 
-/** A ledger that would lend to anybody, seen from outside like one that has only what was granted. */
-function lending(sound: CreditLedger): CreditLedger {
+/** A ledger that lends to any account, seen from outside like one that has only what was granted. */
+function lending({ exportEntries: _, ...sound }: CreditLedger): CreditLedger {
   const known = new Set<string>();
   const lend = async (account: string) => {
     if (known.has(account)) return;
@@ -49,8 +49,8 @@ function lending(sound: CreditLedger): CreditLedger {
 
 defectTests('ledger', ledgerCases, [
   defect(
-    'looks at the balance before it holds',
-    ['of 200 parallel holds on credit for 10, exactly 10 are granted'],
+    'checks the balance before the hold without a lock',
+    ['grants exactly 10 of 200 parallel holds on credit for 10'],
     (sound) => {
       const lender = lending(sound);
       return {
@@ -66,7 +66,7 @@ defectTests('ledger', ledgerCases, [
       };
     },
   ),
-  defect('lends one', ['a hold may take all that is available and nothing more'], (sound) => {
+  defect('lends one unit', ['allows a hold of the whole available balance and not more'], (sound) => {
     const lender = lending(sound);
     return {
       ...lender,
@@ -80,8 +80,8 @@ defectTests('ledger', ledgerCases, [
     };
   }),
   defect(
-    'looks at the cap before it holds',
-    ['of 200 parallel holds under a cap for 10, exactly 10 are granted'],
+    'checks the cap before the hold without a lock',
+    ['grants exactly 10 of 200 parallel holds under a cap for 10'],
     (sound) => ({
       async hold(request) {
         const { cap, amount } = request;
@@ -96,8 +96,8 @@ defectTests('ledger', ledgerCases, [
     }),
   ),
   defect(
-    'knows no idempotency of holds',
-    ['the same key holds once and answers the same hold', '50 parallel holds of one key hold once'],
+    'has no idempotency of holds',
+    ['returns the same hold for the same key', 'holds once in 50 parallel holds of one key'],
     (sound) => {
       let calls = 0;
       return {
@@ -110,7 +110,7 @@ defectTests('ledger', ledgerCases, [
   ),
   defect(
     'looks for the grant before it makes it',
-    ['of 50 parallel grants of one key, one is made'],
+    ['makes one of 50 parallel grants of one key'],
     (sound) => {
       const made = new Set<string>();
       let calls = 0;
@@ -126,10 +126,55 @@ defectTests('ledger', ledgerCases, [
     },
   ),
   defect(
+    'returns the requested amount of a settlement instead of the charged one',
+    ['charges one of several parallel settlements for different amounts and returns it to every caller'],
+    (sound) => ({
+      async settle(hold, actual, usage) {
+        const { first } = await sound.settle(hold, actual, usage);
+        return { charged: actual, first };
+      },
+    }),
+  ),
+  defect(
+    'forgets the key of a settled hold',
+    ['charges once when a call is repeated under the key of a settled hold'],
+    (sound) => {
+      const settled = new Set<string>();
+      const keys = new Map<string, string>();
+      return {
+        async hold(request) {
+          const known = keys.get(request.key);
+          const isOver = known !== undefined && settled.has(known);
+          const outcome = await sound.hold(isOver ? { ...request, key: `${request.key} again` } : request);
+          if (outcome.outcome === 'held') keys.set(request.key, outcome.hold.id);
+          return outcome;
+        },
+        async settle(hold, actual, usage) {
+          settled.add(hold.id);
+          return sound.settle(hold, actual, usage);
+        },
+      };
+    },
+  ),
+  defect(
+    'keeps whole seconds only',
+    ['keeps every usage class as counted, including fractions of seconds'],
+    (sound) => ({
+      settle(hold, actual, usage) {
+        const { seconds } = usage ?? {};
+        return sound.settle(
+          hold,
+          actual,
+          seconds === undefined ? usage : { ...usage, seconds: Math.round(seconds) },
+        );
+      },
+    }),
+  ),
+  defect(
     'settles twice',
     [
-      'settling again changes nothing and answers the first charge',
-      'of 50 parallel settlements of one hold, one charges',
+      'returns the first charge on repeated settlements and changes nothing',
+      'charges once in 50 parallel settlements of one hold',
     ],
     (sound) => ({
       async settle(hold, actual, usage) {
@@ -146,8 +191,8 @@ defectTests('ledger', ledgerCases, [
     }),
   ),
   defect(
-    'looks whether a hold is settled before it settles',
-    ['of 50 parallel settlements of one hold, one charges'],
+    'checks whether a hold is settled without a lock',
+    ['charges once in 50 parallel settlements of one hold'],
     (sound) => {
       const settled = new Set<string>();
       return {
@@ -161,30 +206,26 @@ defectTests('ledger', ledgerCases, [
       };
     },
   ),
-  defect(
-    'refunds what is released after its end',
-    ['a release after the settlement does nothing'],
-    (sound) => {
-      const charged = new Map<string, number>();
-      return {
-        async settle(hold, actual, usage) {
-          charged.set(hold.id, actual);
-          return sound.settle(hold, actual, usage);
-        },
-        async release(hold) {
-          await sound.release(hold);
-          const amount = charged.get(hold.id);
-          if (amount === undefined) return;
-          await sound.grant({ account: hold.account, amount, key: `refund ${hold.id}`, reason: 'refund' });
-        },
-      };
-    },
-  ),
+  defect('refunds a release after the end', ['ignores a release after the settlement'], (sound) => {
+    const charged = new Map<string, number>();
+    return {
+      async settle(hold, actual, usage) {
+        charged.set(hold.id, actual);
+        return sound.settle(hold, actual, usage);
+      },
+      async release(hold) {
+        await sound.release(hold);
+        const amount = charged.get(hold.id);
+        if (amount === undefined) return;
+        await sound.grant({ account: hold.account, amount, key: `refund ${hold.id}`, reason: 'refund' });
+      },
+    };
+  }),
   {
-    name: 'frees lapsed holds only when swept',
+    name: 'frees expired holds only in a sweep',
     red: [
-      'a lapsed hold stops counting by itself',
-      'a lapsed hold does not count against the cap, a late settlement does',
+      'stops counting an expired hold without a sweep',
+      'counts a late settlement against the cap but not an expired hold',
     ],
     create: async () => {
       const clock = createFakeClock();
@@ -200,19 +241,19 @@ defectTests('ledger', ledgerCases, [
   },
   defect(
     'counts a hold one millisecond too long',
-    ['a hold counts until the millisecond of its expiry, not longer'],
+    ['counts a hold until the millisecond of its expiry'],
     () => ({}),
     (clock) => ({ ...clock, now: () => clock.now() - 1 }),
   ),
-  defect('gives away what is settled late', ['a late settlement still charges, once'], (sound, clock) => ({
+  defect('gives late settlements away', ['charges a late settlement once'], (sound, clock) => ({
     async settle(hold, actual, usage) {
       if (clock.now() >= hold.expiresAt) return { charged: 0, first: false };
       return sound.settle(hold, actual, usage);
     },
   })),
   defect(
-    'believes the caller about the hold',
-    ['what a hold is worth is for the ledger to know, not for the caller'],
+    'trusts the caller about the hold',
+    ['uses its own amount of a hold, not that of the caller'],
     (sound) => ({
       async settle(hold, actual, usage) {
         const settlement = await sound.settle(hold, actual, usage);
@@ -225,20 +266,16 @@ defectTests('ledger', ledgerCases, [
       },
     }),
   ),
-  defect(
-    'repeats an entry on every page',
-    ['entries can be paged through without gap or repetition'],
-    (sound) => ({
-      async entries(account, { limit, before }) {
-        if (before === undefined) return sound.entries(account, { limit });
-        const all = await sound.entries(account, { limit: 1000 });
-        const at = all.findIndex(({ id }) => id === before);
-        const isLast = at === all.length - 1;
-        return isLast ? [] : all.slice(at, at + limit);
-      },
-    }),
-  ),
-  defect('counts open holds as spent', ['spending counts settled calls since an instant'], (sound) => ({
+  defect('repeats an entry on every page', ['pages through entries without gap or repetition'], (sound) => ({
+    async entries(account, { limit, before }) {
+      if (before === undefined) return sound.entries(account, { limit });
+      const all = await sound.entries(account, { limit: 1000 });
+      const at = all.findIndex(({ id }) => id === before);
+      const isLast = at === all.length - 1;
+      return isLast ? [] : all.slice(at, at + limit);
+    },
+  })),
+  defect('counts open holds as spent', ['counts settled calls since an instant as spending'], (sound) => ({
     async spent(filter, since) {
       const charges = await sound.charges(filter, 1000);
       return charges
@@ -246,4 +283,120 @@ defectTests('ledger', ledgerCases, [
         .reduce((sum, { amount }) => sum + amount, 0);
     },
   })),
+  defect(
+    'counts open calls in reports',
+    ['adds up settled charges by group, with exact amounts and usage'],
+    (sound) => ({
+      async sumCharges(query) {
+        const { held } = await sound.balance('user:alice');
+        const sums = (await sound.sumCharges?.(query)) ?? [];
+        return sums.map((sum) => ({ ...sum, amount: sum.amount + held }));
+      },
+    }),
+  ),
+  defect(
+    'loses entries that are added between pages of an export',
+    ['exports each entry once while other processes add more'],
+    (sound) => {
+      let skipped = 0;
+      return {
+        async exportEntries(page) {
+          const entries = (await sound.exportEntries?.(page)) ?? [];
+          skipped += 1;
+          return page.after > 0 && skipped % 5 === 0 ? entries.slice(1) : entries;
+        },
+      };
+    },
+  ),
+  defect(
+    'does not know further caps',
+    [
+      'reserves the amount of each cap, and replaces it by the actual one on settlement',
+      'grants exactly what the tightest of three stacked caps allows to 200 parallel holds',
+    ],
+    (sound) => ({ hold: ({ caps: _, ...request }) => sound.hold(request) }),
+  ),
+  defect(
+    'checks the first of several caps only',
+    ['refuses by the cap at position 2 of 3, and counts against none'],
+    (sound) => ({
+      hold: ({ caps = [], ...request }) =>
+        sound.hold({
+          ...request,
+          caps: caps.map((cap, at) => (at === 0 ? cap : { ...cap, limit: Number.MAX_SAFE_INTEGER })),
+        }),
+    }),
+  ),
+  defect(
+    'counts a refused hold against the caps before the one that refuses',
+    ['refuses by the cap at position 3 of 3, and counts against none'],
+    (sound) => ({
+      async hold(request) {
+        const outcome = await sound.hold(request);
+        if (outcome.outcome !== 'cap_exceeded') return outcome;
+        const { caps = [], cap: _, ...rest } = request;
+        const before = caps.slice(
+          0,
+          caps.findIndex(({ id }) => id === outcome.capId),
+        );
+        const key = `${request.key} refused`;
+        await sound.hold({ ...rest, key, amount: 0, ignoresBalance: true, caps: before });
+        return outcome;
+      },
+    }),
+  ),
+  defect(
+    'checks further caps before the hold without a lock',
+    ['grants exactly what the tightest of three stacked caps allows to 200 parallel holds'],
+    (sound) => ({
+      async hold({ caps = [], ...request }) {
+        const usages = await sound.capUsage(caps.map(({ id }) => id));
+        const at = caps.findIndex(({ amount, limit }, place) => {
+          const { spent = 0, reserved = 0 } = usages[place] ?? {};
+          return spent + reserved + amount > limit;
+        });
+        await gap();
+        const free = caps.map((cap, place) =>
+          place === at ? cap : { ...cap, limit: Number.MAX_SAFE_INTEGER },
+        );
+        return sound.hold({ ...request, caps: free });
+      },
+    }),
+  ),
+  defect(
+    'does not return a concurrent cap when a hold ends',
+    ['gives the place of an ended hold to the next one under a concurrent cap'],
+    (sound) => ({
+      hold: ({ caps = [], ...request }) =>
+        sound.hold({
+          ...request,
+          caps: caps.map((cap) => (cap.unit === 'concurrent' ? { ...cap, unit: 'requests' } : cap)),
+        }),
+    }),
+  ),
+  defect(
+    'keeps the reserved tokens of a settled hold',
+    ['reserves the amount of each cap, and replaces it by the actual one on settlement'],
+    (sound) => ({ settle: (hold, actual) => sound.settle(hold, actual) }),
+  ),
+  defect('keeps the reserved amounts of a released hold', ['returns every unit on release'], (sound) => ({
+    release: async (hold) => void (await sound.settle(hold, 0)),
+  })),
+  defect(
+    'counts a repeated hold key again',
+    ['counts the same hold key once against its caps, and answers it although they are full'],
+    (sound) => {
+      let calls = 0;
+      return {
+        async hold(request) {
+          const { caps = [], cap: _, ...rest } = request;
+          calls += 1;
+          const outcome = await sound.hold({ ...rest, key: `${request.key} ${calls}`, amount: 0, caps });
+          if (outcome.outcome !== 'held') return outcome;
+          const { caps: __, ...once } = request;
+          return sound.hold(once);
+        },
+      };
+    },
+  ),
 ]);

@@ -1,5 +1,5 @@
-import type { RateLimiter } from '@questline/core';
 import { createMemoryLimiter } from '@questline/core/memory';
+import type { RateLimiter } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type LimiterSubject, limiterCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -23,7 +23,7 @@ function defect(
   };
 }
 
-/** Takes from the windows one after the other, in this order, as if each had its own counter. */
+/** Takes from the windows in this order, as if each had a separate counter. */
 function oneByOne(sound: RateLimiter, order: (names: string[]) => string[]): RateLimiter['take'] {
   return async (key, windows, now) => {
     let isAllowed = true;
@@ -39,10 +39,10 @@ function oneByOne(sound: RateLimiter, order: (names: string[]) => string[]): Rat
 
 defectTests('limiter', limiterCases, [
   defect(
-    'looks before it takes',
+    'peeks before it takes',
     [
-      'of 100 parallel takes under a ceiling of 60, exactly 60 pass',
-      'parallel takes of many keys are exact for each',
+      'allows exactly 60 of 100 parallel takes under a limit of 60',
+      'counts parallel takes of many keys exactly for each',
     ],
     (sound) => ({
       async take(key, windows, now) {
@@ -60,21 +60,21 @@ defectTests('limiter', limiterCases, [
     }),
   ),
   defect(
-    'keeps the minute slot when the day refuses',
+    'keeps the minute slot when the day rejects',
     [
-      'a refusal by the day leaves the minute as it was',
-      'parallel takes refused by the day give every minute slot back',
+      'keeps the minute unchanged when the day rejects',
+      'returns every minute slot when the day rejects parallel takes',
     ],
     (sound) => ({ take: oneByOne(sound, (names) => names) }),
   ),
   defect(
-    'counts the day when the minute refuses',
-    ['a refusal by the minute leaves the day as it was'],
+    'counts the day when the minute rejects',
+    ['keeps the day unchanged when the minute rejects'],
     (sound) => ({ take: oneByOne(sound, (names) => [...names].reverse()) }),
   ),
   defect(
     'allows one too many',
-    ['exactly the limit is allowed, then the window refuses', 'a limit of one allows one'],
+    ['allows exactly the limit and rejects the next take', 'allows one take under a limit of one'],
     (sound) => ({
       async take(key, windows, now) {
         const decision = await sound.take(
@@ -89,21 +89,21 @@ defectTests('limiter', limiterCases, [
   ),
   defect(
     'ends its windows one millisecond late',
-    ['a window refuses until the millisecond of its end, not longer'],
+    ['rejects until the millisecond at which the window ends'],
     (sound) => ({ take: (key, windows, now) => sound.take(key, windows, now - 1) }),
   ),
   defect(
     'opens its windows at full minutes',
-    ['a window refuses until the millisecond of its end, not longer'],
+    ['rejects until the millisecond at which the window ends'],
     (sound) => ({
       take: (key, windows, now) => sound.take(key, windows, now - (now % 60_000)),
       peek: (key, windows, now) => sound.peek(key, windows, now - (now % 60_000)),
     }),
   ),
-  defect('takes when it is only asked to look', ['looking takes nothing and opens nothing'], (sound) => ({
+  defect('takes on peek', ['takes and opens nothing on peek'], (sound) => ({
     peek: async (key, windows, now) => (await sound.take(key, windows, now)).windows,
   })),
-  defect('keeps one count for all keys', ['keys know nothing of each other'], (sound) => ({
+  defect('keeps one count for all keys', ['keeps keys independent'], (sound) => ({
     take: (_key, windows, now) => sound.take('all', windows, now),
     peek: (_key, windows, now) => sound.peek('all', windows, now),
   })),

@@ -1,8 +1,8 @@
-import type { Mail, Mailer } from '@questline/core';
+import type { Mail, Mailer } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type MailerSubject, mailerCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
-/** A mailer over an outbox that can be told to refuse, sound but for what a defect does to it. */
+/** A mailer with an outbox that can reject; correct except for its defect. */
 function defect(
   name: string,
   red: readonly string[],
@@ -31,16 +31,16 @@ function defect(
 }
 
 defectTests('mailer', mailerCases, [
-  defect('is silent about a refusal', ['a mail that was not accepted rejects'], (deliver) => async (mail) => {
+  defect('ignores a rejected mail', ['rejects when a mail is not accepted'], (deliver) => async (mail) => {
     await deliver(mail).catch(() => undefined);
   }),
-  defect('loses letters', ['any letters survive the way'], (deliver) => (mail) => {
+  defect('loses characters', ['delivers all Unicode text unchanged'], (deliver) => (mail) => {
     const latin = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
     return deliver({ ...mail, subject: latin(mail.subject), text: latin(mail.text), html: latin(mail.html) });
   }),
   defect(
     'writes headers from the subject',
-    ['what a mail says cannot write headers or reach other people'],
+    ['never lets content write headers or add recipients'],
     (deliver) => async (mail) => {
       const [subject = '', ...lines] = mail.subject.split('\r\n');
       await deliver({ ...mail, subject });
@@ -49,7 +49,7 @@ defectTests('mailer', mailerCases, [
       }
     },
   ),
-  defect('sends only the last of several', ['20 parallel mails arrive, each once'], (deliver) => {
+  defect('sends only the last of several', ['delivers each of 20 parallel mails once'], (deliver) => {
     let waiting: Mail | undefined;
     return async (mail) => {
       waiting = mail;

@@ -1,6 +1,6 @@
-import type { ModelChunk, ModelPart, ModelProvider } from '@questline/core';
+import type { GenerateRequest, ModelChunk, ModelPart, ModelProvider } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type ModelsSubject, modelsCases } from '@questline/testing';
-import { stageOf } from '../stage.ts';
+import { getStage } from '../stage.ts';
 import { type Defect, defectTests } from './red.ts';
 
 function defect(
@@ -13,7 +13,7 @@ function defect(
     red,
     create: async () => ({
       stage: async (scenario) => {
-        const stage = stageOf(scenario);
+        const stage = getStage(scenario);
         return { ...stage, provider: { ...stage.provider, ...spoil(stage.provider) } };
       },
       time: fakeTime(createFakeClock()),
@@ -21,7 +21,7 @@ function defect(
   };
 }
 
-/** Passes every part of a stream through a change; undefined leaves it out. */
+/** Changes every part of a stream; undefined omits it. */
 function changing(change: (part: ModelPart) => ModelPart | undefined) {
   return (sound: ModelProvider): Partial<ModelProvider> => ({
     async generate(request, options) {
@@ -45,20 +45,78 @@ function changing(change: (part: ModelPart) => ModelPart | undefined) {
   });
 }
 
+/** Changes every request before it is passed on. */
+function asking(change: (request: GenerateRequest) => GenerateRequest) {
+  return (sound: ModelProvider): Partial<ModelProvider> => ({
+    generate: (request, options) => sound.generate(change(request), options),
+  });
+}
+
 defectTests('model provider', modelsCases, [
+  defect(
+    'omits the tools where they may not be used',
+    ['tools stay in a request that forbids their use'],
+    asking(({ tools, ...request }) =>
+      request.toolChoice === 'none' || tools === undefined ? request : { ...request, tools },
+    ),
+  ),
+  defect(
+    'chooses tools by itself',
+    ['tools stay in a request that forbids their use', 'the choice of a tool reaches the upstream'],
+    asking(({ toolChoice: _, ...request }) => request),
+  ),
+  defect(
+    'calls tools in parallel by default',
+    ['the choice of a tool reaches the upstream'],
+    asking(({ parallelToolCalls: _, ...request }) => request),
+  ),
+  defect(
+    'forgets a stop',
+    ['sampling reaches the upstream where it has a place for it'],
+    asking(({ stop, ...request }) => ({ ...request, ...(stop && { stop: stop.slice(0, 1) }) })),
+  ),
+  defect(
+    'caches uncacheable content',
+    ['the key of a prompt cache is sent, unless caching is off'],
+    asking((request) => {
+      const { promptCache } = request;
+      return promptCache === undefined
+        ? request
+        : { ...request, promptCache: { ...promptCache, mode: 'auto' } };
+    }),
+  ),
+  defect(
+    'loses a part of a call',
+    ['reports progress of tool calls that adds up to the calls'],
+    changing((part) =>
+      part.type === 'tool_use_delta' && part.name === undefined
+        ? { ...part, arguments: part.arguments.slice(1) }
+        : part,
+    ),
+  ),
+  defect(
+    'counts calls from 1',
+    ['reports progress of tool calls that adds up to the calls'],
+    changing((part) => (part.type === 'tool_use_delta' ? { ...part, index: part.index + 1 } : part)),
+  ),
+  defect(
+    'mixes thoughts into the text',
+    ['separates reasoning from text, in blocks with a type'],
+    changing((part) => (part.type === 'thinking_delta' ? { type: 'text', text: part.text } : part)),
+  ),
   defect(
     'does not pass the signal on',
     [
-      'a call aborted while the upstream is silent ends at once, here and there',
-      'a call aborted amid its answer ends at once, here and there',
+      'ends at once on both sides when aborted during silence',
+      'ends at once on both sides when aborted during the answer',
     ],
     (sound) => ({ generate: (request) => sound.generate(request, {}) }),
   ),
   defect(
-    'goes on when its stream is left',
+    'continues when its stream is left',
     [
-      'a stream left amid the answer stops the upstream',
-      'a stream left before the first read stops the upstream',
+      'stops the upstream when the stream is left during the answer',
+      'stops the upstream when the stream is left before the first read',
     ],
     (sound) => ({
       async generate(request, options) {
@@ -69,8 +127,8 @@ defectTests('model provider', modelsCases, [
     }),
   ),
   defect(
-    'is a generator, whose end is skipped before it starts',
-    ['a stream left before the first read stops the upstream'],
+    'is a generator whose cleanup is skipped before it starts',
+    ['stops the upstream when the stream is left before the first read'],
     (sound) => ({
       async generate(request, options) {
         const stream = await sound.generate(request, options);
@@ -81,8 +139,8 @@ defectTests('model provider', modelsCases, [
     }),
   ),
   defect(
-    'takes a broken connection for the end',
-    ['an answer that breaks off fails as such, behind what had been said'],
+    'treats a broken connection as the end',
+    ['fails after the delivered text when an answer breaks off'],
     (sound) => ({
       async generate(request, options) {
         const stream = await sound.generate(request, options);
@@ -97,8 +155,8 @@ defectTests('model provider', modelsCases, [
     }),
   ),
   defect(
-    'decodes every piece by itself',
-    ['text arrives letter by letter as it was said', 'parallel answers do not mix'],
+    'decodes every chunk by itself',
+    ['delivers text in order, character by character', 'keeps parallel answers apart'],
     changing((part) => {
       if (part.type !== 'text') return part;
       const bytes = Buffer.from(part.text);
@@ -106,18 +164,18 @@ defectTests('model provider', modelsCases, [
     }),
   ),
   defect(
-    'keeps usage to itself',
-    ['usage is told, the last of it counts, and the end has one reason'],
+    'hides usage',
+    ['reports usage, of which the last counts, and one finish reason'],
     changing((part) => (part.type === 'usage' ? undefined : part)),
   ),
   defect(
-    'calls every end a stop',
-    ['an answer cut at the limit says so'],
+    'reports every end as a stop',
+    ['reports an answer cut at the limit'],
     changing((part) => (part.type === 'finish' ? { type: 'finish', reason: 'stop' } : part)),
   ),
   defect(
-    'says only that it failed',
-    ['a call refused upstream as overloaded rejects as that, before any stream'],
+    'reports only that it failed',
+    ['rejects with overloaded before any stream when the upstream does'],
     (sound) => ({
       generate: (request, options) =>
         sound.generate(request, options).catch((error: unknown) => {

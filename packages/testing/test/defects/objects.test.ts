@@ -1,5 +1,5 @@
-import type { ObjectStore } from '@questline/core';
 import { createMemoryObjects } from '@questline/core/memory';
+import type { ObjectStore } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type ObjectsSubject, objectsCases } from '@questline/testing';
 import { type LinkedObjects, linked, serveLinks } from '../object-links.ts';
 import { type Defect, defectTests, gap } from './red.ts';
@@ -22,20 +22,21 @@ function defect(
   };
 }
 
-/** Writes what has arrived so far, bit by bit, as a file that is simply opened and written would. */
+/** Writes chunks as they arrive, like a file that is opened and written directly. */
 function inPlace(sound: ObjectStore): ObjectStore['put'] {
-  return async (key, body, about) => {
+  return async (key, body, about, options) => {
     let written = new Uint8Array(0);
-    for await (const part of body instanceof Uint8Array ? halvesOf(body) : body) {
+    for await (const part of body instanceof Uint8Array ? getHalves(body) : body) {
       written = Uint8Array.from(Buffer.concat([written, part]));
       await sound.put(key, written, about.size === undefined ? about : { contentType: about.contentType });
       await gap();
+      options?.signal?.throwIfAborted();
     }
     return sound.put(key, written, about);
   };
 }
 
-async function* halvesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* getHalves(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes.subarray(0, bytes.length / 2);
   yield bytes.subarray(bytes.length / 2);
 }
@@ -44,22 +45,22 @@ defectTests('object store', objectsCases, [
   defect(
     'writes in place',
     [
-      'a body that fails or is not of its size leaves the old object',
-      'of parallel puts to one key one stays, whole, and readers never see a part',
-      'a put aborted amid its body leaves the old object and lets go of the body',
+      'keeps the old object when a body fails or has another size',
+      'keeps one whole object of parallel puts and never shows readers a part',
+      'keeps the old object and releases the body when a put is aborted during its body',
     ],
     (sound) => ({ put: inPlace(sound) }),
   ),
   defect(
-    'believes the announced size',
-    ['a body that fails or is not of its size leaves the old object'],
+    'trusts the announced size',
+    ['keeps the old object when a body fails or has another size'],
     (sound) => ({
       put: (key, body, { contentType }, options) => sound.put(key, body, { contentType }, options),
     }),
   ),
   defect(
-    'leaves the end out of a range',
-    ['a range has both its ends, and ends with the object at the latest'],
+    'excludes the end of a range',
+    ['reads a range with both ends, at most to the end of the object'],
     (sound) => ({
       get: (key, range, options) =>
         sound.get(key, range && { start: range.start, end: Math.max(range.start, range.end - 1) }, options),
@@ -67,7 +68,7 @@ defectTests('object store', objectsCases, [
   ),
   defect(
     'keeps the same etag for other bytes',
-    ['a second put replaces the object, and its etag with the bytes'],
+    ['replaces the object and its etag on a second put'],
     (sound) => ({
       put: async (...given) => ({ ...(await sound.put(...given)), etag: 'same' }),
       head: async (key) => {
@@ -80,19 +81,16 @@ defectTests('object store', objectsCases, [
       },
     }),
   ),
-  defect('lets its links live on', ['links end'], (sound) => ({
+  defect('never expires its links', ['expires links'], (sound) => ({
     verify: (action, fields) => sound.verify(action, fields, 0),
   })),
   defect(
     'does not sign the size',
-    [
-      'a link to put refuses another size, another type and another key',
-      'a form to post refuses another size and another key',
-    ],
+    ['rejects another size, type or key on an upload link', 'rejects another size or key on an upload form'],
     () => ({}),
     { checksSize: false },
   ),
-  defect('does not sign the key', ['a link to get opens one object, and only to read'], (sound) => ({
+  defect('does not sign the key', ['limits a download link to reading one object'], (sound) => ({
     verify: (action, fields, now) => {
       const asked = fields.get('key') ?? '';
       fields.set('key', 'uploads/1');
@@ -100,7 +98,7 @@ defectTests('object store', objectsCases, [
       return grant && { ...grant, key: asked };
     },
   })),
-  defect('accepts any key', ['only keys of ours are accepted'], (sound) => ({
+  defect('accepts any key', ['accepts only keys in its format'], (sound) => ({
     put: (key, ...rest) =>
       sound.put(/^[a-z0-9/_-]+$/.test(key) && !/^\/|\/$|\/\//.test(key) ? key : 'any', ...rest),
   })),

@@ -1,5 +1,5 @@
-import type { Publisher } from '@questline/core';
 import { createMemoryPublisher } from '@questline/core/memory';
+import type { Publisher } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type PublisherSubject, publisherCases } from '@questline/testing';
 import { type Defect, defectTests } from './red.ts';
 
@@ -19,7 +19,7 @@ function defect(
 }
 
 defectTests('publisher', publisherCases, [
-  defect('replays the last message', ['what was published before is not replayed'], (sound) => {
+  defect('replays the last message', ['does not replay earlier messages'], (sound) => {
     const last = new Map<string, string>();
     return {
       publish(topic, message) {
@@ -33,7 +33,7 @@ defectTests('publisher', publisherCases, [
       },
     };
   }),
-  defect('takes a topic for a pattern', ['topics know nothing of each other'], (sound) => {
+  defect('treats a topic as a pattern', ['keeps topics apart'], (sound) => {
     const patterns = new Map<string, Set<(message: string) => void>>();
     return {
       async publish(topic, message) {
@@ -49,28 +49,24 @@ defectTests('publisher', publisherCases, [
       },
     };
   }),
+  defect('lets one listener stop the others', ['continues for the others when a listener throws'], () => {
+    const topics = new Map<string, Set<{ listener: (message: string) => void }>>();
+    return {
+      async publish(topic, message) {
+        for (const { listener } of [...(topics.get(topic) ?? [])]) listener(message);
+      },
+      async subscribe(topic, listener) {
+        const entry = { listener };
+        topics.set(topic, (topics.get(topic) ?? new Set()).add(entry));
+        return async () => {
+          topics.get(topic)?.delete(entry);
+        };
+      },
+    };
+  }),
   defect(
-    'lets one listener stop the others',
-    ['a listener that throws harms neither the others nor the publisher'],
-    () => {
-      const topics = new Map<string, Set<{ listener: (message: string) => void }>>();
-      return {
-        async publish(topic, message) {
-          for (const { listener } of [...(topics.get(topic) ?? [])]) listener(message);
-        },
-        async subscribe(topic, listener) {
-          const entry = { listener };
-          topics.set(topic, (topics.get(topic) ?? new Set()).add(entry));
-          return async () => {
-            topics.get(topic)?.delete(entry);
-          };
-        },
-      };
-    },
-  ),
-  defect(
-    'goes by the function, not the subscription',
-    ['one function subscribed twice is two subscriptions'],
+    'identifies a subscription by its function',
+    ['treats one function subscribed twice as two subscriptions'],
     (sound) => {
       const ends = new Map<(message: string) => void, (() => Promise<void>)[]>();
       return {
@@ -87,8 +83,8 @@ defectTests('publisher', publisherCases, [
   defect(
     'keeps ended subscriptions',
     [
-      'an ended subscription hears nothing more, the others do',
-      'subscribing and ending in parallel leaves exactly those who stayed',
+      'stops delivering to an ended subscription and continues for the others',
+      'keeps exactly the remaining subscriptions after parallel changes',
     ],
     (sound) => ({
       async subscribe(topic, listener) {
@@ -97,10 +93,14 @@ defectTests('publisher', publisherCases, [
       },
     }),
   ),
-  defect('says everything twice', ['of 100 parallel messages none is lost or doubled'], (sound) => ({
-    async publish(topic, message) {
-      await sound.publish(topic, message);
-      await sound.publish(topic, message);
-    },
-  })),
+  defect(
+    'delivers everything twice',
+    ['neither loses nor repeats any of 100 parallel messages'],
+    (sound) => ({
+      async publish(topic, message) {
+        await sound.publish(topic, message);
+        await sound.publish(topic, message);
+      },
+    }),
+  ),
 ]);

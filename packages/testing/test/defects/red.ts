@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type Case, runCases, type Subject } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 
-/** An implementation with one thing wrong, and the cases that must notice. */
+/** An implementation with one defect, and the cases that must detect it. */
 export interface Defect<S extends Subject> {
   readonly name: string;
   readonly create: () => Promise<S>;
   readonly red: readonly string[];
 }
 
-/** Registers one test per defect: the suite must turn red where it should, and must not be red altogether. */
+/** Registers one test per defect: the expected cases must fail, and some must pass. */
 export function defectTests<S extends Subject>(
   port: string,
   cases: readonly Case<S>[],
@@ -17,7 +17,7 @@ export function defectTests<S extends Subject>(
 ): void {
   describe(`a ${port} that`, () => {
     for (const { name, create, red } of defects) {
-      it(`${name} is found out`, async () => {
+      it(`${name} fails its suite`, async () => {
         for (const known of red) expect(cases.map((one) => one.name)).toContain(known);
         const outcomes = await runCases(cases, create, { timeoutMs: 1000, runs: 5 });
         const failed = outcomes.filter(({ outcome }) => outcome === 'failed').map((outcome) => outcome.name);
@@ -28,7 +28,7 @@ export function defectTests<S extends Subject>(
   });
 }
 
-/** Gives every other call that is on its way the time to come in between. */
+/** Lets other pending calls run in between. */
 export function gap(): Promise<void> {
   return setImmediate();
 }

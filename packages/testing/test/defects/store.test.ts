@@ -1,5 +1,5 @@
-import type { Collection, Filter, Store, StoredRecord } from '@questline/core';
 import { createMemoryStore } from '@questline/core/memory';
+import type { Collection, Filter, Store, StoredRecord } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type StoreSubject, storeCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -7,7 +7,7 @@ type AnyRecord = StoredRecord & Record<string, unknown>;
 type AnyCollection = Collection<AnyRecord>;
 type AnyFilter = Record<string, unknown>;
 
-/** Spoils every collection of a store, inside transactions too. */
+/** Applies a defect to every collection of a store, also inside transactions. */
 function spoilt(store: Store, spoil: (sound: AnyCollection, name: string) => Partial<AnyCollection>): Store {
   return {
     collection<R extends StoredRecord>(definition: Parameters<typeof store.collection<R>>[0]) {
@@ -38,7 +38,7 @@ function storeDefect(
   };
 }
 
-/** Changes every filter before it is asked. */
+/** Changes every filter before the call. */
 function asking(change: (filter: AnyFilter) => AnyFilter) {
   return (sound: AnyCollection): Partial<AnyCollection> => {
     const changed = (filter: Filter<AnyRecord>) => change(filter as AnyFilter) as Filter<AnyRecord>;
@@ -55,8 +55,8 @@ function asking(change: (filter: AnyFilter) => AnyFilter) {
 
 defectTests('store', storeCases, [
   defect(
-    'reads, thinks and then writes its counters',
-    ['100 parallel deltas all count, and a guard is never passed by two for one place'],
+    'reads and then writes its counters',
+    ['counts 100 parallel deltas and never passes a guard twice for one slot'],
     (sound) => ({
       async add(id, deltas, guard) {
         const record = await sound.get(id, guard);
@@ -70,7 +70,7 @@ defectTests('store', storeCases, [
       },
     }),
   ),
-  defect('writes whole records back', ['parallel updates of different fields keep each other'], (sound) => ({
+  defect('writes whole records back', ['keeps parallel updates of different fields'], (sound) => ({
     async update(id, patch, guard) {
       const { id: _, ...old } = (await sound.get(id, guard)) ?? { id };
       if (Object.keys(old).length === 0) return undefined;
@@ -80,7 +80,7 @@ defectTests('store', storeCases, [
   })),
   defect(
     'checks the guard before it updates',
-    ['of 50 parallel guarded updates of one state, one passes'],
+    ['passes one of 50 parallel guarded updates of one state'],
     (sound) => ({
       async update(id, patch, guard) {
         if ((await sound.get(id, guard)) === undefined) return undefined;
@@ -90,8 +90,8 @@ defectTests('store', storeCases, [
     }),
   ),
   defect(
-    'hands a taken record to whoever saw it',
-    ['of 50 parallel takers of one record, one gets it'],
+    'gives a taken record to every reader',
+    ['gives one record to one of 50 parallel takes'],
     (sound) => ({
       async take(id, guard) {
         const record = await sound.get(id, guard);
@@ -103,7 +103,7 @@ defectTests('store', storeCases, [
   ),
   storeDefect(
     'looks for a unique value before it inserts',
-    ['of 50 parallel inserts of one unique value, one goes in'],
+    ['accepts one of 50 parallel inserts of one unique value'],
     (store) => ({
       ...store,
       collection(definition) {
@@ -126,18 +126,18 @@ defectTests('store', storeCases, [
   storeDefect(
     'rolls nothing back',
     [
-      'work that rejects leaves nothing, of no collection',
-      'nobody sees a write before it is committed',
-      'transactions that read and then write lose no update',
+      'writes nothing to any collection when the work rejects',
+      'hides a write until it is committed',
+      'loses no update in transactions that read and then write',
     ],
     (store) => ({ ...store, transaction: (work) => work(store) }),
   ),
   storeDefect(
     'lets transactions overwrite each other',
-    ['transactions that read and then write lose no update'],
+    ['loses no update in transactions that read and then write'],
     (store) => ({
       ...store,
-      // Reads come from outside the transaction, so nothing notices that they are old.
+      // Reads come from outside the transaction, so outdated reads are not detected.
       transaction: (work) =>
         store.transaction((inside) =>
           work({
@@ -155,18 +155,18 @@ defectTests('store', storeCases, [
     }),
   ),
   defect(
-    'forgets the guard when it takes',
-    ['a guard that does not hold makes a record unknown, to every verb'],
+    'forgets the guard on take',
+    ['treats a record as unknown for every method when a guard fails'],
     (sound) => ({ take: (id) => sound.take(id) }),
   ),
   defect(
-    'leaves undefined conditions out',
-    ['a condition that is undefined is refused, not left out'],
+    'ignores undefined conditions',
+    ['rejects an undefined condition instead of ignoring it'],
     asking((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))),
   ),
   defect(
-    'hands out what it keeps',
-    ['what is handed out can be changed, if at all, without changing what is stored'],
+    'returns its stored objects',
+    ['keeps stored values when the caller changes a returned value'],
     (sound) => {
       const kept = new Map<string, AnyRecord>();
       return {
@@ -179,8 +179,21 @@ defectTests('store', storeCases, [
     },
   ),
   defect(
+    'reads the position of an order by id from its value',
+    ['continues after the id alone where records are ordered by id, whatever the value of the position'],
+    (sound) => ({
+      find(filter, options = {}) {
+        const { after, order } = options;
+        if (after === undefined || (order !== undefined && order.field !== 'id')) {
+          return sound.find(filter, options);
+        }
+        return sound.find(filter, { ...options, after: { ...after, id: String(after.value) } });
+      },
+    }),
+  ),
+  defect(
     'pages by the value alone',
-    ['keyset paging visits every record once, in both directions, equal values too'],
+    ['visits every record once by keyset paging in both directions, also with equal values'],
     (sound) => ({
       find(filter, options = {}) {
         const { after, order } = options;
@@ -191,8 +204,8 @@ defectTests('store', storeCases, [
     }),
   ),
   defect(
-    'takes a substring for a pattern',
-    ['substrings, whatever their case, and nothing in them is a pattern'],
+    'treats a substring as a pattern',
+    ['filters by substring, ignoring case and without patterns'],
     asking((filter) =>
       Object.fromEntries(
         Object.entries(filter).map(([field, value]) => {
@@ -202,7 +215,7 @@ defectTests('store', storeCases, [
       ),
     ),
   ),
-  defect('does not find the absent by not', ['not, which the absent also is'], (sound) => ({
+  defect('does not match absent values with not', ['filters by not, which absent values match'], (sound) => ({
     find: (filter, options) => {
       const strict = Object.entries(filter).flatMap(([field, value]) =>
         typeof (value as { not?: unknown } | null)?.not === 'string' ? [field] : [],

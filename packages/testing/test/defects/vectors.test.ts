@@ -1,5 +1,5 @@
-import type { VectorIndex } from '@questline/core';
 import { createMemoryVectors } from '@questline/core/memory';
+import type { VectorIndex } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type VectorsSubject, vectorsCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -20,8 +20,8 @@ function defect(
 
 defectTests('vector index', vectorsCases, [
   defect(
-    'writes chunk by chunk, and so a part of a call that fails',
-    ['writes all of a call or none of it'],
+    'writes chunk by chunk and leaves a part of a failed call',
+    ['writes all chunks of a call or none'],
     (sound) => ({
       async upsert(chunks, options) {
         for (const chunk of chunks) await sound.upsert([chunk], options);
@@ -29,8 +29,8 @@ defectTests('vector index', vectorsCases, [
     }),
   ),
   defect(
-    'writes words and texts of two calls into one chunk',
-    ['parallel writers of the same chunks leave one whole version of each'],
+    'mixes words and texts of two calls in one chunk',
+    ['leaves one whole version of each chunk after parallel writes'],
     (sound) => {
       const words = new Map<string, readonly string[]>();
       return {
@@ -47,19 +47,23 @@ defectTests('vector index', vectorsCases, [
       };
     },
   ),
-  defect('forgets which lakes may be looked at', ['looks only where it is told to'], (sound) => ({
-    nearest: (want, options) =>
-      sound.nearest(
-        {
-          ...want,
-          scope: { ...want.scope, lakeIds: [...want.scope.lakeIds, 'lake', 'other', 'one', 'two'] },
-        },
-        options,
-      ),
-  })),
   defect(
-    'takes an empty list of files or tags for none at all',
-    ['looks only where it is told to'],
+    'ignores the list of permitted lakes',
+    ['searches only in the requested lakes and files'],
+    (sound) => ({
+      nearest: (want, options) =>
+        sound.nearest(
+          {
+            ...want,
+            scope: { ...want.scope, lakeIds: [...want.scope.lakeIds, 'lake', 'other', 'one', 'two'] },
+          },
+          options,
+        ),
+    }),
+  ),
+  defect(
+    'treats an empty list of files or tags as absent',
+    ['searches only in the requested lakes and files'],
     (sound) => ({
       nearest: (want, options) => {
         const { lakeIds, fileIds = [], tags = [] } = want.scope;
@@ -68,24 +72,18 @@ defectTests('vector index', vectorsCases, [
       },
     }),
   ),
+  defect('removes a file from every lake', ['removes only the requested file or lake'], (sound) => ({
+    async remove({ lakeId, fileId }, options) {
+      await sound.remove({ lakeId, ...(fileId !== undefined && { fileId }) }, options);
+      if (fileId !== undefined) await sound.remove({ lakeId: 'other', fileId }, options);
+    },
+  })),
+  defect('keeps the farthest results of a search', ['returns nothing below the minimum score'], (sound) => ({
+    nearest: ({ minScore: _, ...want }, options) => sound.nearest(want, options),
+  })),
   defect(
-    'removes a file from every lake it is in',
-    ['removes a file, or a whole lake, and nothing else'],
-    (sound) => ({
-      async remove({ lakeId, fileId }, options) {
-        await sound.remove({ lakeId, ...(fileId !== undefined && { fileId }) }, options);
-        if (fileId !== undefined) await sound.remove({ lakeId: 'other', fileId }, options);
-      },
-    }),
-  ),
-  defect(
-    'keeps what is far when it looks for what is near',
-    ['answers nothing below the least score'],
-    (sound) => ({ nearest: ({ minScore: _, ...want }, options) => sound.nearest(want, options) }),
-  ),
-  defect(
-    'goes on writing for somebody who gave up',
-    ['a call that was given up before it began changes nothing'],
+    'continues writing after an abort',
+    ['changes nothing for a call aborted before its start'],
     (sound) => ({ upsert: (chunks) => sound.upsert(chunks) }),
   ),
 ]);

@@ -1,23 +1,22 @@
-/** What pieces of a word count beside the word itself: `knife` and `knives` have some in common, and no more than that. */
+/** Weight of word parts relative to the word: `knife` and `knives` share some parts. */
 const PIECE_WEIGHT = 0.35;
 const PIECE_LENGTH = 3;
 
 /**
- * A text as the words in it, and as the pieces of three characters in those: each adds to one place of the vector, chosen
- * by its hash, and the whole is scaled to length 1. So texts that share words are near each other, and nothing else is
- * claimed.
+ * Embeds a text by feature hashing: each word and each trigram of a word adds to one dimension, chosen by its hash;
+ * the vector is normalized to length 1. Texts that share words are similar; there is no other semantics.
  */
 export function embedText(text: string, dimensions: number): { embedding: number[]; tokens: number } {
   const embedding = new Array<number>(dimensions).fill(0);
   const add = (term: string, weight: number): void => {
-    const hash = hashOf(term);
+    const hash = computeHash(term);
     const place = hash % dimensions;
     embedding[place] = (embedding[place] ?? 0) + (hash & 0x8000_0000 ? -weight : weight);
   };
-  const words = wordsOf(text);
+  const words = splitWords(text);
   for (const word of words) {
     add(word, 1);
-    // Marked at both ends, so that beginnings meet beginnings.
+    // Marks both ends, so that prefixes match prefixes.
     const marked = `<${word}>`;
     for (let from = 0; from + PIECE_LENGTH <= marked.length; from++) {
       add(marked.slice(from, from + PIECE_LENGTH), PIECE_WEIGHT);
@@ -27,13 +26,13 @@ export function embedText(text: string, dimensions: number): { embedding: number
   return { embedding: embedding.map((value) => value / length), tokens: Math.max(1, words.length) };
 }
 
-/** Lower-case words of a text in any script, in order. */
-export function wordsOf(text: string): string[] {
+/** Returns the lower-case words of a text in any script, in order. */
+export function splitWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** FNV-1a over UTF-16 units, 32 bits. @see https://www.rfc-editor.org/rfc/rfc9923 */
-export function hashOf(word: string): number {
+function computeHash(word: string): number {
   let hash = 0x811c_9dc5;
   for (let index = 0; index < word.length; index++) {
     hash = Math.imul(hash ^ word.charCodeAt(index), 0x0100_0193);

@@ -1,10 +1,10 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A value that follows a JSON Schema, filled from a text where it can be: its numbers in their order, its address, what
- * stands in quotes, or the text itself.
+ * Creates a value for a JSON Schema, filled from a text if possible: its numbers in order, its URL, its quotations,
+ * or the text itself.
  */
-export function exampleOf(schema: Schema, text: string): unknown {
+export function makeExample(schema: Schema, text: string): unknown {
   const numbers = (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
   const quoted = /["“'‘`]([^"”'’`]+)["”'’`]/.exec(text)?.[1] ?? text;
   const url = /https?:\/\/[^\s"'<>)]+/.exec(text)?.[0] ?? 'https://example.com/';
@@ -46,7 +46,7 @@ export function exampleOf(schema: Schema, text: string): unknown {
   }
 
   function array(part: Schema, name: string, depth: number): unknown[] {
-    const wanted = isSchema(part.items) && depth < 8 ? Math.max(1, countOf(part.minItems, 1)) : 0;
+    const wanted = isSchema(part.items) && depth < 8 ? Math.max(1, toCount(part.minItems, 1)) : 0;
     return Array.from({ length: Math.min(wanted, 16) }, () => fill(part.items as Schema, name, depth + 1));
   }
 
@@ -55,8 +55,8 @@ export function exampleOf(schema: Schema, text: string): unknown {
     if (part.format === 'date-time') return '2026-01-01T00:00:00Z';
     if (part.format === 'email') return 'demo@example.com';
     if (part.format === 'uri' || /^(url|uri|link|href)$/i.test(name)) return url;
-    const value = [...quoted].slice(0, Math.min(200, countOf(part.maxLength, 200))).join('');
-    return value.padEnd(countOf(part.minLength, 0), '.');
+    const value = [...quoted].slice(0, Math.min(200, toCount(part.maxLength, 200))).join('');
+    return value.padEnd(toCount(part.minLength, 0), '.');
   }
 
   function number(part: Schema): number {
@@ -67,7 +67,7 @@ export function exampleOf(schema: Schema, text: string): unknown {
   }
 }
 
-function countOf(value: unknown, otherwise: number): number {
+function toCount(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
 

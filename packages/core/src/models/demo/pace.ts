@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 
 /**
- * Hands out the items one by one, after a pause each. Returning it early or aborting the signal ends a pause that is
- * under way, which a generator could not: it would sleep to the end of it.
+ * Yields the items with a pause before each. Ending the iteration or aborting the signal ends a running pause; a
+ * generator would wait for its end.
  */
 export function paced<T>(
   items: readonly T[],

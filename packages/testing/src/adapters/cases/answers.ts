@@ -5,10 +5,10 @@ import { events, json, ScriptedBody, scripted, text } from '../scripted.ts';
 
 const LARGE = JSON.stringify({ text: 'na\u00efve \u2713 '.repeat(500_000) });
 
-/** Answers that are whole when they are made. */
+/** Responses that are complete before they are sent. */
 export const answerCases: readonly AdapterCase[] = [
   {
-    name: 'text is sent with its length in bytes',
+    name: 'sends text with its length in bytes',
     async run(stage) {
       const host = await stage.start({ api: scripted({ '/api/text': () => text('na\u00efve \u2713') }) });
       const { status, headers, body } = await host.ask({ path: '/api/text' });
@@ -18,7 +18,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'bytes are sent as they are',
+    name: 'sends bytes unchanged',
     async run(stage) {
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
       // A view into something larger: only its own part may be sent.
@@ -34,7 +34,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a large answer arrives whole',
+    name: 'sends a large response whole',
     async run(stage) {
       const api = scripted({
         '/api/large': () => ({ status: 200, headers: { 'Content-Type': 'application/json' }, body: LARGE }),
@@ -44,7 +44,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a content type is sent as it was named',
+    name: 'sends the content type of the response',
     async run(stage) {
       const types = ['application/json', 'application/json; charset=utf-8', 'text/html', 'audio/mpeg'];
       const host = await stage.start({
@@ -63,7 +63,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an empty answer has length 0 and no type',
+    name: 'sends an empty response with length 0 and no type',
     async run(stage) {
       const api = scripted({
         '/api/empty': () => ({ status: 202, headers: { 'X-A': '1' }, body: undefined }),
@@ -75,7 +75,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: '204 and 304 have neither body nor length',
+    name: 'sends 204 and 304 without body and length',
     async run(stage) {
       const host = await stage.start({
         api: scripted({
@@ -94,13 +94,13 @@ export const answerCases: readonly AdapterCase[] = [
           [undefined, undefined],
         );
       }
-      // Had there been a body, it would stand in front of this answer.
+      // A body would precede this response.
       connection.send({ path: '/api/hello' });
       equal((await connection.answer()).body.toString(), 'hello');
     },
   },
   {
-    name: 'HEAD is answered with the head of GET',
+    name: 'answers HEAD with the head of GET',
     async run(stage) {
       const host = await stage.start({ api: scripted({ '/api/text': () => text('na\u00efve') }) });
       const connection = await host.connect();
@@ -113,7 +113,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'HEAD of a stream sends its head and returns it unread',
+    name: 'answers HEAD of a stream with its head and returns the stream unread',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -123,7 +123,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a refusal passes with its headers: 405 with Allow, 401 with its challenge, 429 with Retry-After',
+    name: 'passes errors with their headers: 405 with Allow, 401 with its challenge, 429 with Retry-After',
     async run(stage) {
       const refusals = {
         '/api/405': { status: 405, headers: { Allow: 'GET, HEAD' } },
@@ -151,7 +151,7 @@ export const answerCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'compression in front keeps answers right',
+    name: 'keeps responses valid behind compression',
     async run(stage) {
       const value = { text: 'compressible '.repeat(1000) };
       const host = await stage.start({

@@ -6,7 +6,7 @@ import { aborted, signalled, within } from '../waiting.ts';
 
 const LIMIT = 1000;
 
-/** Answers with the body as it came, or with 413 when it is larger than 1000 bytes. */
+/** Returns the received body, or 413 above 1000 bytes. */
 async function echo({ body, headers }: ApiRequest): Promise<ApiResponse> {
   try {
     const bytes = await body.bytes(LIMIT);
@@ -16,7 +16,7 @@ async function echo({ body, headers }: ApiRequest): Promise<ApiResponse> {
   }
 }
 
-/** Answers with what a JSON body says, whoever read it. */
+/** Echoes a JSON body, whether the host or Questline has parsed it. */
 async function meaning({ body }: ApiRequest): Promise<ApiResponse> {
   const value = body.parsed ?? JSON.parse(new TextDecoder().decode(await body.bytes(LIMIT)));
   return json({ value });
@@ -34,7 +34,7 @@ function post(host: StartedHost, path: string, type: string, body: string | Uint
   return host.ask({ method: 'POST', path, headers: { 'Content-Type': type }, body });
 }
 
-/** The same exchange, whatever ran in front. */
+/** The same exchange for every parser in front. */
 function readsBody(
   name: string,
   setup: Omit<HostSetup, 'api'>,
@@ -74,7 +74,7 @@ export const bodyCases: readonly AdapterCase[] = [
   ),
   readsBody('a body of exactly the limit is accepted', {}, 'text/plain', 'x'.repeat(LIMIT)),
   {
-    name: 'JSON that the host has parsed is handed on',
+    name: 'passes on JSON that the host has parsed',
     async run(stage) {
       const host = await stage.start({ api, bodyParser: 'json' });
       const answer = await post(host, '/api/meaning', 'application/json', '{"a":["\u00e9",1,null]}');
@@ -85,7 +85,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'no body is an empty body',
+    name: 'passes on a missing body as empty',
     async run(stage) {
       for (const setup of [{ api }, { api, bodyParser: 'json' }] as const) {
         const host = await stage.start(setup);
@@ -97,7 +97,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a body may come with DELETE and PATCH',
+    name: 'accepts a body with DELETE and PATCH',
     async run(stage) {
       const host = await stage.start({ api });
       for (const method of ['DELETE', 'PATCH']) {
@@ -107,7 +107,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a body of three megabytes arrives, whatever the host allows its own routes',
+    name: 'accepts a body of three megabytes, whatever the limit of the host',
     async run(stage) {
       const sent = Buffer.alloc(3_000_000, 'abcdefg');
       const host = await stage.start({
@@ -120,7 +120,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'asking for the bytes again gives the same bytes',
+    name: 'returns the same bytes when they are requested again',
     async run(stage) {
       const host = await stage.start({
         api: scripted({
@@ -135,7 +135,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a chunked body arrives whole',
+    name: 'accepts a chunked body',
     async run(stage) {
       const host = await stage.start({ api });
       const connection = await host.connect();
@@ -145,7 +145,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a body announced as too large is refused before it is sent',
+    name: 'rejects a body announced as too large before it is sent',
     async run(stage) {
       const host = await stage.start({ api });
       const connection = await host.connect();
@@ -155,7 +155,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a body that turns out too large is refused, and the client hears of it',
+    name: 'rejects a body that turns out too large and answers the client',
     async run(stage) {
       const host = await stage.start({ api });
       const connection = await host.connect();
@@ -166,7 +166,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'after a refused body the connection serves the next request',
+    name: 'serves the next request on the connection after a rejected body',
     async run(stage) {
       const host = await stage.start({ api });
       const announced = await host.connect();
@@ -185,7 +185,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a body nobody asked for does not disturb the next request',
+    name: 'serves the next request on the connection after an unread body',
     async run(stage) {
       const host = await stage.start({ api });
       const connection = await host.connect();
@@ -196,7 +196,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an upload arrives piece by piece, while it is sent',
+    name: 'delivers an upload chunk by chunk while it is sent',
     async run(stage) {
       const pieces: string[] = [];
       const first = signalled();
@@ -220,7 +220,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an upload given up in the middle is answered, and the connection goes on',
+    name: 'answers an upload cancelled in the middle and keeps the connection',
     async run(stage) {
       const host = await stage.start({
         api: scripted({
@@ -239,7 +239,7 @@ export const bodyCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a client that breaks off its upload ends the reading and nothing else',
+    name: 'stops only the reading when a client breaks off its upload',
     async run(stage) {
       const reading = signalled<AbortSignal>();
       const ended = signalled<string>();
@@ -252,7 +252,7 @@ export const bodyCases: readonly AdapterCase[] = [
               () => ended.resolve('complete'),
               () => ended.resolve('broken off'),
             );
-            return text('nobody reads this');
+            return text('this is not read');
           },
           '/api/hello': () => text('hello'),
         }),

@@ -3,10 +3,10 @@ import type { AdapterCase } from '../host.ts';
 import { events, ScriptedBody, scripted, text } from '../scripted.ts';
 import { signalled, within } from '../waiting.ts';
 
-/** More than one request on a connection, and older clients. */
+/** Several requests on a connection, and older clients. */
 export const connectionCases: readonly AdapterCase[] = [
   {
-    name: 'pipelined requests are answered in their order',
+    name: 'answers pipelined requests in order',
     async run(stage) {
       const slow = signalled();
       const fast = signalled();
@@ -34,7 +34,7 @@ export const connectionCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a pipelined stream waits for the answer before it and then arrives whole',
+    name: 'sends a pipelined stream whole after the response before it',
     async run(stage) {
       const slow = signalled();
       const body = new ScriptedBody();
@@ -60,7 +60,7 @@ export const connectionCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a client that asks to close gets its stream and then the close',
+    name: 'sends the stream and then closes for a client that asks to close',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -73,7 +73,7 @@ export const connectionCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an HTTP/1.0 client gets its stream without chunks',
+    name: 'sends a stream without chunks to an HTTP/1.0 client',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });

@@ -60,7 +60,7 @@ const QUESTIONS: readonly Question[] = [
   { path: '/api/echo', method: 'PUT' },
 ];
 
-/** What belongs to the connection rather than to the answer. */
+/** Headers of the connection, not of the response. */
 const OF_THE_CONNECTION = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
 
 function essence({ status, headers, body }: Answer) {
@@ -76,9 +76,9 @@ async function askReference(port: number, question: Question): Promise<Answer> {
   return answer;
 }
 
-/** Every adapter says the same as `node:http` does, byte for byte. */
+/** Every adapter sends the same bytes as `node:http`. */
 export const goldenCases: readonly AdapterCase[] = QUESTIONS.map((question) => ({
-  name: `the same as on node:http: ${question.method ?? 'GET'} ${question.path}`,
+  name: `answers like node:http: ${question.method ?? 'GET'} ${question.path}`,
   async run(stage) {
     const reference = createServer(toNodeListener(api)).listen(0, '127.0.0.1');
     await once(reference, 'listening');

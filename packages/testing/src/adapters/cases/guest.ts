@@ -9,10 +9,10 @@ const api = scripted({
   },
 });
 
-/** The house stays the host's: its routes, its errors, its process. */
+/** The host keeps its routes, its errors and its process. */
 export const guestCases: readonly AdapterCase[] = [
   {
-    name: 'the host keeps its own routes',
+    name: 'keeps the routes of the host',
     async run(stage) {
       const host = await stage.start({ api });
       const own = await host.ask({ path: '/host' });
@@ -21,7 +21,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'the host reads the bodies of its own routes its own way',
+    name: 'lets the host read the bodies of its own routes',
     async run(stage) {
       const host = await stage.start({ api });
       const answer = await host.ask({
@@ -34,7 +34,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an unknown path reaches the 404 handler of the host',
+    name: 'passes an unknown path to the 404 handler of the host',
     async run(stage) {
       const host = await stage.start({ api });
       for (const path of ['/nope', '/api', '/api/', '/api/hell', '/api/hello/', '/API/HELLO', '/']) {
@@ -44,7 +44,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an unknown path with a body reaches the 404 handler of the host',
+    name: 'passes an unknown path with a body to the 404 handler of the host',
     async run(stage) {
       const host = await stage.start({ api });
       const answer = await host.ask({
@@ -57,7 +57,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'the error handler of the host still sees the errors of the host',
+    name: 'passes errors of the host to its error handler',
     async run(stage) {
       const host = await stage.start({ api });
       const answer = await host.ask({ path: '/host/fails' });
@@ -66,7 +66,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an error of ours is a plain 500 that says nothing and never reaches the host',
+    name: 'answers a plain 500 for an internal error and hides it from the host',
     async run(stage) {
       const host = await stage.start({ api });
       const answer = await host.ask({ path: '/api/fails' });
@@ -76,7 +76,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'an answer with a header that cannot be written is a plain 500',
+    name: 'answers a plain 500 for an invalid response header',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({
@@ -94,7 +94,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'hooks of the host see every answer and may add to its head',
+    name: 'lets hooks of the host see every response and add headers',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({
@@ -114,7 +114,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'CORS in front of us is kept on every kind of answer',
+    name: 'keeps CORS headers of the host on every kind of response',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({
@@ -134,7 +134,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a CORS preflight for a path of ours is answered by the host',
+    name: 'lets the host answer a CORS preflight for a mounted path',
     async run(stage) {
       const host = await stage.start({ api, cors: true });
       const answer = await host.ask({
@@ -147,7 +147,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'two apis in one process share nothing',
+    name: 'shares nothing between two APIs in one process',
     async run(stage) {
       const one = await stage.start({ api: scripted({ '/api/one': () => text('one') }) });
       const two = await stage.start({ api: scripted({ '/api/two': () => text('two') }) });
@@ -157,7 +157,7 @@ export const guestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'nothing global is touched',
+    name: 'changes nothing global',
     async run(stage) {
       const before = snapshot();
       const body = new ScriptedBody();
@@ -176,7 +176,7 @@ export const guestCases: readonly AdapterCase[] = [
   },
 ];
 
-/** What a guest could leave behind in a process. */
+/** Process-wide effects that a library could have. */
 function snapshot(): unknown {
   const listeners = process.eventNames().map((name) => [String(name), process.listenerCount(name)]);
   const prototypes = [Object.prototype, Array.prototype, Promise.prototype, Function.prototype];

@@ -5,10 +5,10 @@ import type { AdapterCase, Stage } from '../host.ts';
 import { events, json, ScriptedBody, scripted, text } from '../scripted.ts';
 import { aborted, signalled, within } from '../waiting.ts';
 
-/** The time in which a client's leaving must have stopped the work, in milliseconds. */
+/** Maximum milliseconds from a disconnect to the end of the work. */
 const PROMISED = 250;
 
-/** Leaves, and checks that the signal was aborted and the source told, in time and once. */
+/** Disconnects, and checks that the signal aborts and the source is cancelled, in time and once. */
 async function leave(connection: Connection, signal: AbortSignal, body: ScriptedBody): Promise<void> {
   const since = performance.now();
   connection.leave();
@@ -18,7 +18,7 @@ async function leave(connection: Connection, signal: AbortSignal, body: Scripted
   deepEqual([body.returns, body.ends], [1, 1]);
 }
 
-/** A stream whose request's signal the case gets hold of. */
+/** A stream that exposes the signal of its request. */
 function watched(body: ScriptedBody) {
   const signal = signalled<AbortSignal>();
   const answer = (request: ApiRequest): ApiResponse => {
@@ -38,10 +38,10 @@ async function open(stage: Stage, body: ScriptedBody) {
   return { host, connection, signal: await within(signal, 'the request') };
 }
 
-/** Clients that leave before they have their answer. */
+/** Clients that disconnect before the end of the response. */
 export const leavingCases: readonly AdapterCase[] = [
   {
-    name: 'leaving before the first event stops the work',
+    name: 'stops the work when the client leaves before the first event',
     async run(stage) {
       const body = new ScriptedBody();
       const { connection, signal } = await open(stage, body);
@@ -50,7 +50,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'leaving in the middle of a stream stops the work',
+    name: 'stops the work when the client leaves in the middle of a stream',
     async run(stage) {
       const body = new ScriptedBody();
       const { connection, signal, host } = await open(stage, body);
@@ -62,7 +62,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'leaving while a stream waits for a slow reader stops the work',
+    name: 'stops the work when the client leaves while a stream waits for a slow reader',
     async run(stage) {
       const body = new ScriptedBody();
       const { connection, signal } = await open(stage, body);
@@ -75,7 +75,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'leaving before there is an answer aborts the signal, and the stream is returned unread',
+    name: 'aborts the signal and returns the stream unread when the client leaves before the response',
     async run(stage) {
       const asked = signalled<AbortSignal>();
       const go = signalled();
@@ -100,7 +100,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'leaving before there is an answer of text harms nobody',
+    name: 'ignores a text response when the client has left before it',
     async run(stage) {
       const asked = signalled<AbortSignal>();
       const go = signalled();
@@ -125,7 +125,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a signal asked for after the client has left is aborted already',
+    name: 'returns an aborted signal after the client has left',
     async run(stage) {
       const asked = signalled<ApiRequest>();
       const go = signalled();
@@ -144,7 +144,7 @@ export const leavingCases: readonly AdapterCase[] = [
       connection.send({ path: '/api/slow' });
       const request = await within(asked.promise, 'the request');
       connection.leave();
-      // Two exchanges later the server has heard that the first connection is gone.
+      // After two exchanges the server has noticed that the first connection is closed.
       for (let round = 0; round < 2; round++) {
         watching.send({ path: '/api/watch' });
         await watching.answer();
@@ -154,7 +154,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a whole body and a whole answer do not abort the signal',
+    name: 'does not abort the signal after a whole body and response',
     async run(stage) {
       const signals: AbortSignal[] = [];
       const body = new ScriptedBody();
@@ -194,7 +194,7 @@ export const leavingCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'leaving stops an answer that waits behind a pipelined one, too',
+    name: 'stops a response that waits behind a pipelined one when the client leaves',
     async run(stage) {
       const [first, second] = [new ScriptedBody(), new ScriptedBody()];
       const [one, two] = [watched(first), watched(second)];

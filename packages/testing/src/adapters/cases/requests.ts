@@ -3,7 +3,7 @@ import type { ApiRequest } from '@questline/core';
 import type { AdapterCase } from '../host.ts';
 import { json, text } from '../scripted.ts';
 
-/** A mountable that answers every path below `/api` with what it was asked. */
+/** A mountable that returns the received request for every path below `/api`. */
 const mirror = {
   async handle(request: ApiRequest) {
     const { method, path, query, mountPath } = request;
@@ -15,10 +15,10 @@ const any = (answer: (request: ApiRequest) => ReturnType<typeof json>) => ({
   handle: async (request: ApiRequest) => answer(request),
 });
 
-/** What a mountable is told of a request. */
+/** The request that a mountable receives. */
 export const requestCases: readonly AdapterCase[] = [
   {
-    name: 'path and query arrive as they were sent',
+    name: 'passes on path and query as sent',
     async run(stage) {
       const host = await stage.start({ api: mirror });
       const sent = [
@@ -35,7 +35,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a query that cannot be decoded arrives as it was sent',
+    name: 'passes on an invalid query encoding as sent',
     async run(stage) {
       const host = await stage.start({ api: mirror });
       const answer = await host.ask({ path: '/api/x?a=%zz&b=%' });
@@ -43,7 +43,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a path that cannot be decoded arrives as it was sent',
+    name: 'passes on an invalid path encoding as sent',
     async run(stage) {
       const host = await stage.start({ api: mirror });
       for (const path of ['/api/%zz', '/api/%', '/api/%C3%28']) {
@@ -54,7 +54,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'every method arrives by its name',
+    name: 'passes on every method by name',
     async run(stage) {
       const host = await stage.start({ api: mirror });
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -65,7 +65,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a request in absolute form is a request for its path',
+    name: 'treats a request in absolute form as a request for its path',
     async run(stage) {
       const host = await stage.start({ api: mirror });
       const answer = await host.ask({ path: 'http://test.example/api/x?a=1' });
@@ -78,7 +78,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'header names are lower case, repeated headers are joined',
+    name: 'passes on header names in lower case and joins repeated headers',
     async run(stage) {
       const host = await stage.start({ api: any(({ headers }) => json({ ...headers })) });
       const answer = await host.ask({
@@ -90,7 +90,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'the address of the client is that of the connection',
+    name: 'passes on the address of the connection as the client address',
     async run(stage) {
       const host = await stage.start({ api: any(({ remoteAddress }) => json({ remoteAddress })) });
       const answer = await host.ask({ path: '/api/x', headers: { 'X-Forwarded-For': '203.0.113.9' } });
@@ -98,7 +98,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a host that trusts its proxy tells the address of the client',
+    name: 'passes on the client address from a trusted proxy of the host',
     async run(stage) {
       const host = await stage.start({
         api: any(({ remoteAddress }) => json({ remoteAddress })),
@@ -109,7 +109,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'below a mount point the path is relative and the mount point is known',
+    name: 'passes on a relative path and the mount point below a mount point',
     async run(stage) {
       const host = await stage.start({
         api: any(({ path, query, mountPath }) => json({ path, query, mountPath })),
@@ -129,7 +129,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: "beside a mount point everything is the host's",
+    name: 'leaves paths beside a mount point to the host',
     async run(stage) {
       const host = await stage.start({ api: any(() => text('ours')), mountPath: '/ai' });
       equal((await host.ask({ path: '/host' })).body.toString(), 'the host');
@@ -139,7 +139,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'below a mount point an unknown path is handed on, too',
+    name: 'passes unknown paths below a mount point to the host',
     async run(stage) {
       const host = await stage.start({ api: mirror, mountPath: '/ai' });
       equal((await host.ask({ path: '/ai/api/x' })).status, 200);
@@ -148,7 +148,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: "without a route of the host's own there are no path parameters",
+    name: 'passes on no path parameters without a route of the host',
     async run(stage) {
       const host = await stage.start({
         api: any(({ params }) => json({ params: params ?? 'absent' })),
@@ -159,7 +159,7 @@ export const requestCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: "a route mounted at a path of the host's own gets the parameters of that path",
+    name: 'passes on the parameters of a route of the host',
     async run(stage) {
       const host = await stage.start({
         api: {

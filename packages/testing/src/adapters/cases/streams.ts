@@ -5,10 +5,10 @@ import { within } from '../waiting.ts';
 
 const EVENT = 'data: {"text":"na\u00efve"}\n\n';
 
-/** Answers that are made while they are sent. */
+/** Responses that are produced while they are sent. */
 export const streamCases: readonly AdapterCase[] = [
   {
-    name: 'each event arrives before the next one is made',
+    name: 'sends each event before the next one is made',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -31,7 +31,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'the head arrives before the first event is made',
+    name: 'sends the head before the first event is made',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -45,7 +45,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'compression in front holds no event back',
+    name: 'delays no event behind compression',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({
@@ -62,7 +62,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'what one tick brings is one write',
+    name: 'combines the events of one tick in one write',
     async run(stage) {
       const frames = Array.from({ length: 200 }, (_, index) => `data: ${index}\n\n`);
       const burst = async function* () {
@@ -77,7 +77,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'text and bytes keep their order',
+    name: 'keeps the order of text and bytes',
     async run(stage) {
       const mixed = async function* () {
         yield 'one ';
@@ -92,7 +92,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a stream without a single chunk is an empty answer',
+    name: 'sends an empty response for a stream without chunks',
     async run(stage) {
       const body = new ScriptedBody();
       body.end();
@@ -102,7 +102,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a stream of known length keeps its length',
+    name: 'keeps the length of a stream of known length',
     async run(stage) {
       const file = async function* () {
         yield Buffer.from('abc');
@@ -123,7 +123,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'after a stream the connection serves the next request',
+    name: 'serves the next request on the connection after a stream',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({
@@ -139,7 +139,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a stream that fails in the middle breaks the connection off',
+    name: 'breaks the connection off when a stream fails in the middle',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -154,7 +154,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a stream that fails before its first chunk never looks complete',
+    name: 'never makes a stream look complete that fails before its first chunk',
     async run(stage) {
       const body = new ScriptedBody();
       body.fail();
@@ -164,7 +164,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a failing stream of ours says nothing to the client or to the error handler of the host',
+    name: 'hides a failing stream from the client and the error handler of the host',
     async run(stage) {
       const body = new ScriptedBody();
       const host = await stage.start({ api: scripted({ '/api/stream': () => events(body) }) });
@@ -180,7 +180,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'a client that reads slowly slows the source down',
+    name: 'slows the source down for a slow reader',
     async run(stage) {
       const chunk = 'x'.repeat(65_536);
       const total = 1000;
@@ -191,7 +191,7 @@ export const streamCases: readonly AdapterCase[] = [
       await connection.head();
       connection.pause();
       await source.stalled();
-      // What the operating system keeps for both ends of a connection comes to some ten megabytes.
+      // The socket buffers of the operating system can hold about ten megabytes.
       ok(source.made < total / 3, `the source was let make ${source.made} of ${total} chunks`);
       connection.resume();
       let read = 0;
@@ -202,7 +202,7 @@ export const streamCases: readonly AdapterCase[] = [
     },
   },
   {
-    name: 'twenty streams at once each arrive whole and end once',
+    name: 'sends twenty parallel streams whole and ends each once',
     async run(stage) {
       const bodies = Array.from({ length: 20 }, () => new ScriptedBody());
       const host = await stage.start({
@@ -227,7 +227,7 @@ export const streamCases: readonly AdapterCase[] = [
   },
 ];
 
-/** Makes one chunk per turn of the event loop, as fast as it is asked, and knows when nobody asks any more. */
+/** Yields one chunk per turn of the event loop, and detects when reading stops. */
 class Trickle implements AsyncIterableIterator<string> {
   made = 0;
   readonly #chunk: string;
@@ -245,7 +245,7 @@ class Trickle implements AsyncIterableIterator<string> {
     return { done: false, value: this.#chunk };
   }
 
-  /** Not asked for a fifth of a second, or done: nothing tells that somebody will not ask, only time does. */
+  /** Ended, or not read for 200 ms: only time shows that reading has stopped. */
   async stalled(): Promise<void> {
     for (let before = -1; before !== this.made; ) {
       before = this.made;

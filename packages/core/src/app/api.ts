@@ -1,0 +1,187 @@
+import type { ApiRequest, ApiResponse, Mountable } from '../contract/message.ts';
+import { createEventDelivery } from '../events/deliver.ts';
+import { createEventSweep } from '../events/sweep.ts';
+import { sharingRoutes } from '../features/sharing/handlers.ts';
+import { getRequestId } from '../http/request-id.ts';
+import { createEngine, type EngineParts } from '../jobs/engine.ts';
+import { errorBody } from '../operations/families.ts';
+import type { OperationExamples } from '../operations/openapi/examples.ts';
+import { createDescriptionRoutes } from '../operations/openapi/handlers.ts';
+import { baseHeaders, refuse } from '../operations/pipeline.ts';
+import type { Route } from '../operations/route.ts';
+import { createRouter } from '../operations/router.ts';
+import { createRunningQuests } from '../runs/running.ts';
+import { createQuestSweep } from '../runs/sweep.ts';
+import { ApiError } from '../shared/errors.ts';
+import { FEATURES } from './features.ts';
+import { createResources } from './resources.ts';
+import { createRetentionSweep } from './retention.ts';
+import { HOST, type MountedRoute, mountRoute, type OperationSelection, selectRoutes } from './selection.ts';
+import type { Services } from './services.ts';
+
+const DRAIN_MS = 10_000;
+
+/** The parts of an API, and whether this process works. */
+export interface ApiOptions {
+  /**
+   * Whether this process works accepted jobs by itself, from the first one it accepts. False: it only accepts, and a
+   * process that called `start()` does the work. Default true.
+   */
+  readonly worker?: boolean;
+  /** The operations that the API has: `{ only: [...] }` or `{ without: [...] }`. Default: all. */
+  readonly operations?: OperationSelection;
+  /** Additional routes of the host. They use the same pipeline and appear in the API description. */
+  readonly routes?: readonly Route[];
+}
+
+/** The API, ready to mount. */
+export interface Api extends Mountable {
+  /** All routes. `api.routes.join('\n')` lists the methods and paths that the API takes. */
+  readonly routes: readonly MountedRoute[];
+  /**
+   * Starts the worker of this process now, instead of with its first accepted job: for processes that only work, and to
+   * continue at once what an earlier process left.
+   */
+  start(): Promise<void>;
+  /**
+   * Graceful shutdown: rejects new work with 503 immediately and waits for running work. After `timeoutMs` (default
+   * 10,000) it returns unfinished jobs to the queue and ends open streams. Resolves when this process runs no work.
+   */
+  drain(timeoutMs?: number): Promise<void>;
+  /**
+   * Drains without waiting and closes idle provider connections and text extractors. Does not close the other ports;
+   * the host owns them.
+   */
+  close(): Promise<void>;
+}
+
+/** The recorded examples of all operations, read when a description is first built. */
+async function loadExamples(): Promise<Readonly<Record<string, OperationExamples>>> {
+  const files = await Promise.all(FEATURES.map(({ examples }) => examples?.()));
+  // The files are recorded and compared by a test.
+  return Object.assign({}, ...files.map((file) => file?.default as Record<string, OperationExamples>));
+}
+
+function engineParts(services: Services): EngineParts {
+  const running = createRunningQuests();
+  const { chargeEvents } = services;
+  const unaudited = { ...services, ...services.unaudited };
+  return {
+    handlers: [
+      ...FEATURES.flatMap(
+        ({ jobs, auditSources }) => jobs?.(auditSources === undefined ? unaudited : services, running) ?? [],
+      ),
+      ...(chargeEvents === undefined ? [] : createEventDelivery(services)),
+    ],
+    periodicTasks: [
+      { name: 'sweep-holds', everyMs: 60_000, run: () => services.ledger.sweep() },
+      { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
+      createQuestSweep(services),
+      createRetentionSweep(
+        services,
+        FEATURES.flatMap(({ retention }) => (retention === undefined ? [] : [retention(services)])),
+      ),
+      ...(chargeEvents === undefined ? [] : [createEventSweep({ ...services, chargeEvents })]),
+      ...FEATURES.flatMap(({ periodicTasks }) => periodicTasks?.(services) ?? []),
+    ],
+    subscriptions: [() => services.questEvents.onStopped((questId) => running.stop(questId))],
+    onDrained: () => services.questEvents.dismiss(),
+  };
+}
+
+/**
+ * Creates the API from the given services. Starts nothing before the first accepted job. The result is mounted with
+ * `toNodeListener`, `toFetchHandler` or an adapter such as `@questline/express`.
+ * @throws ConfigurationError for unknown names in `operations`.
+ * @example
+ * const api = createApi(services, { operations: { only: ['chat', 'quests'] }, routes: [greeting] });
+ * createServer(toNodeListener(api)).listen(3000);
+ */
+export function createApi(
+  services: Services,
+  { worker = true, operations: selection, routes: extra = [] }: ApiOptions = {},
+): Api {
+  const mounted = (routes: readonly Route[], capability: string) =>
+    routes.map((route) => mountRoute(route, capability, services));
+  const described = [
+    ...FEATURES.flatMap(({ name, routes }) => mounted(routes?.(services) ?? [], name)),
+    ...mounted(sharingRoutes(services, createResources(services)), 'sharing'),
+    ...mounted(extra, HOST),
+  ];
+  const inDescription = (routes: readonly Route[]) =>
+    mounted(
+      createDescriptionRoutes(
+        services,
+        routes.map(({ operation }) => operation),
+        loadExamples,
+      ),
+      'description',
+    );
+  // Selected twice: the names may be those of the description, which describes what is left.
+  const selected = selectRoutes([...described, ...inDescription([])], selection);
+  const left = selected.filter(({ capability }) => capability !== 'description');
+  const ids = new Set(selected.map(({ operation }) => operation.id));
+  const routes = [...left, ...inDescription(left).filter(({ operation }) => ids.has(operation.id))];
+  const router = createRouter(routes, services);
+  const engine = createEngine(services, engineParts(services));
+  let isIdle = worker;
+  const begin = (): Promise<void> => {
+    isIdle = false;
+    return engine.start();
+  };
+  services.jobWatch.onAccepted(() => {
+    if (!isIdle) return;
+    begin().catch((error: unknown) => services.onError({ operation: 'worker', requestId: '', error }));
+  });
+
+  async function handle(request: ApiRequest): Promise<ApiResponse | undefined> {
+    const match = router.find(request.method, request.path);
+    if (match === undefined) return unknownPath(services, request);
+    if (match.kind === 'route') return match.route.run(request, match.params);
+    const requestId = getRequestId(request.headers, () => services.ids.requestId());
+    const route = match.kind === 'undecodable' ? match.route : match.routes[0];
+    if (route === undefined) return undefined;
+    const headers = baseHeaders(route.operation, requestId);
+    if (match.kind === 'undecodable') {
+      return refuse(route.operation, services, headers, requestId, new ApiError(404, 'Not found'));
+    }
+    if (request.method === 'OPTIONS' && route.operation.openOrigin === true)
+      return preflight(headers, match.allow);
+    const refusal = new ApiError(405, `${request.method} is not allowed here; use ${match.allow}`, {
+      headers: { Allow: match.allow },
+    });
+    return refuse(route.operation, services, headers, requestId, refusal);
+  }
+
+  return {
+    routes,
+    handle,
+    start: begin,
+    async drain(timeoutMs = DRAIN_MS) {
+      isIdle = false;
+      await Promise.all([engine.drain(timeoutMs), services.streams.drain(timeoutMs)]);
+    },
+    async close() {
+      isIdle = false;
+      await Promise.all([engine.drain(0), services.streams.drain(0)]);
+      await services.authenticator.close();
+      await Promise.all([...services.providers, ...services.extractors].map((port) => port.close?.()));
+    },
+  };
+}
+
+function preflight(headers: Record<string, string>, allow: string): ApiResponse {
+  headers['Access-Control-Allow-Methods'] = allow;
+  headers['Access-Control-Allow-Headers'] = '*';
+  headers['Access-Control-Max-Age'] = '86400';
+  return { status: 204, headers, body: undefined };
+}
+
+/** Leaves unknown paths to the host, unless `unknownPaths` is `not-found`. */
+function unknownPath(services: Services, request: ApiRequest): ApiResponse | undefined {
+  if (services.unknownPaths === 'pass' || !request.path.startsWith('/api/')) return undefined;
+  const requestId = getRequestId(request.headers, () => services.ids.requestId());
+  const body = errorBody('public', new ApiError(404, 'Not found'), requestId, services.clock.now());
+  const headers = { 'X-Request-ID': requestId, 'Content-Type': 'application/json; charset=utf-8' };
+  return { status: 404, headers, body: JSON.stringify(body) };
+}

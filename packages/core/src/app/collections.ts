@@ -1,0 +1,21 @@
+import { EVENT_OUTBOX, LOW_CREDITS } from '../events/records.ts';
+import { API_KEYS, USERS } from '../identity/records.ts';
+import { JOBS } from '../jobs/store-queue.ts';
+import { REJECTED_USAGE } from '../models/usage-records.ts';
+import { IDEMPOTENCY } from '../operations/idempotency.ts';
+import type { CollectionShape } from '../ports/store.ts';
+import { QUESTS } from '../runs/records.ts';
+import { FEATURES } from './features.ts';
+
+/** All collections, for engines that create tables. */
+export const COLLECTIONS: readonly CollectionShape[] = [
+  USERS,
+  API_KEYS,
+  ...FEATURES.flatMap(({ collections = [] }) => collections),
+  QUESTS,
+  JOBS,
+  IDEMPOTENCY,
+  REJECTED_USAGE,
+  EVENT_OUTBOX,
+  LOW_CREDITS,
+];

@@ -1,0 +1,3 @@
+/** Erases and exports users. */
+export { exportUser } from './export-user.ts';
+export { type ForgetUserOptions, forgetUser, type UserReference } from './forget-user.ts';

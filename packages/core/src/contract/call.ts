@@ -1,0 +1,101 @@
+import type { ApiRequest } from './message.ts';
+import type { Operation } from './operation.ts';
+import type { Scope } from './scopes.ts';
+
+/** A caller with an API key. */
+export interface KeyCaller {
+  readonly kind: 'key';
+  readonly userId: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  /** The organization that pays for calls with this key. */
+  readonly organizationId: string | undefined;
+  readonly requestsPerMinute: number;
+  readonly requestsPerDay: number;
+  readonly spendCap: KeySpendCap | undefined;
+}
+
+/** Spending limit of one key or user per calendar period (UTC). */
+export interface KeySpendCap {
+  /** Micro-credits. */
+  readonly amount: number;
+  readonly period: 'day' | 'month' | 'total';
+}
+
+/** A signed-in user, with an access token or identified by the host. */
+export interface TokenCaller {
+  readonly kind: 'token';
+  readonly userId: string;
+  readonly isAdmin: boolean;
+  /** The sign-in that can renew the token. Absent: the token cannot be renewed. */
+  readonly session?: TokenSession;
+  /** The host identified the caller. */
+  readonly isFromHost?: true;
+  /** Narrows the caller to these scopes. Absent: no restriction. */
+  readonly scopes?: readonly Scope[];
+  /** Additional limits of all requests of the user. Absent: only those of the service. */
+  readonly requestsPerMinute?: number;
+  readonly requestsPerDay?: number;
+  readonly spendCap?: KeySpendCap;
+  /** The organization that pays for calls. Absent: the user pays. */
+  readonly organizationId?: string;
+}
+
+/** A sign-in, as stored in its tokens. */
+export interface TokenSession {
+  /** Absent: the host signed the token itself. */
+  readonly family?: string;
+  /** Latest expiry of access tokens of this sign-in, in epoch milliseconds. */
+  readonly renewableUntil: number;
+}
+
+/** The authenticated caller of an operation: `kind` is `key` (API key) or `token` (a signed-in user). */
+export type Caller = KeyCaller | TokenCaller;
+
+/** The input of a handler for one call of an operation. */
+export interface Call<C = Caller> {
+  /** Created by the service, never taken from the client: safe as an idempotency key. */
+  readonly id: string;
+  readonly requestId: string;
+  readonly caller: C;
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal;
+  /** Prefix of every path in a response. */
+  readonly mountPath: string;
+  /** The raw request, for handlers that need the body stream, the client address or conditional headers. */
+  readonly request: ApiRequest;
+}
+
+/** One call of an operation, as its handler receives it. `caller` is undefined if the operation has `auth: 'none'`. */
+export type OperationCall<Op extends Operation> = Call<Op['auth'] extends 'none' ? undefined : Caller>;
+
+/** Returns the account that pays: the caller's organization, or the user. */
+export function getAccount({ organizationId, userId }: Caller): string {
+  return organizationId === undefined ? `user:${userId}` : `organization:${organizationId}`;
+}
+
+/** The account that pays for work, and its spending limit. Plain JSON, so that a job can contain it. */
+export interface Payer {
+  readonly account: string;
+  readonly userId: string;
+  readonly keyId?: string;
+  /** The project of the session. Absent: none. */
+  readonly projectId?: string;
+  readonly spendCap?: KeySpendCap;
+}
+
+/** @param account the account that pays, if it is not the caller's. */
+export function getPayer(caller: Caller, account: string = getAccount(caller)): Payer {
+  const { userId, spendCap } = caller;
+  return {
+    account,
+    userId,
+    ...(caller.kind === 'key' && { keyId: caller.keyId }),
+    ...(spendCap !== undefined && { spendCap }),
+  };
+}
+
+/** @param session the session that the work belongs to. */
+export function inProject(payer: Payer, { projectId }: { readonly projectId?: string | undefined }): Payer {
+  return projectId === undefined ? payer : { ...payer, projectId };
+}

@@ -1,0 +1,70 @@
+import type { PipelineServices } from '../../operations/pipeline.ts';
+import { defineRoute, type Route } from '../../operations/route.ts';
+import type { Filter, Store } from '../../ports/store.ts';
+import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
+import { questJob } from '../../runs/handler.ts';
+import type { QuestEvents } from '../../runs/quest-events.ts';
+import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import { stopQuest } from '../../runs/transitions.ts';
+import { notFound } from '../../shared/errors.ts';
+import { canEditSession, canReadSession } from '../sessions/access.ts';
+import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
+import { cancelAgentExecution, getAgentExecution, startAgentExecution } from './contract.ts';
+import { AGENT_EXECUTION } from './records.ts';
+import { createPrepareExecution, type StartServices } from './start.ts';
+import { getSteps } from './steps.ts';
+import { toWireExecution } from './wire.ts';
+
+const ABORTED = 'This run was cancelled.';
+
+export interface StartExecutionServices extends PipelineServices, StartServices, BeginServices {}
+
+export interface ExecutionServices extends PipelineServices {
+  readonly store: Store;
+  readonly questEvents: QuestEvents;
+}
+
+/** `POST /api/v1/agent-executions` */
+export function createStartExecutionHandler(services: StartExecutionServices): Route {
+  const prepare = createPrepareExecution(services);
+  const begin = createBeginQuest(services);
+  const { path } = startAgentExecution;
+  return defineRoute(startAgentExecution, services, ({ body }, call) =>
+    begin(
+      { call, path, body },
+      () => prepare(body, call),
+      (id) => questJob({ id, kind: AGENT_EXECUTION, ownerId: call.caller.userId }),
+    ),
+  );
+}
+
+/** `GET /api/v1/agent-executions/{id}` */
+export function createGetExecutionHandler(services: ExecutionServices): Route {
+  const { store } = services;
+  return defineRoute(getAgentExecution, services, async ({ params }, { caller }) => {
+    const quest = await findExecution(store, params.id, canReadSession(caller.userId));
+    return toWireExecution(quest, await getSteps(store, quest.id));
+  });
+}
+
+/** `POST /api/v1/agent-executions/{id}/cancel` */
+export function createCancelExecutionHandler(services: ExecutionServices): Route {
+  const { store, clock, questEvents } = services;
+  const quests = store.collection(QUESTS);
+  return defineRoute(cancelAgentExecution, services, async ({ params }, { caller }) => {
+    const mayCancel = canEditSession(caller.userId);
+    await findExecution(store, params.id, mayCancel);
+    const stopped = await stopQuest(quests, params.id, ABORTED, clock.now());
+    if (stopped !== undefined) questEvents.stopped(stopped.id);
+    const quest = stopped ?? (await findExecution(store, params.id, mayCancel));
+    return toWireExecution(quest, await getSteps(store, quest.id));
+  });
+}
+
+/** Access to a run follows from its session, like every quest. */
+async function findExecution(store: Store, id: string, mayUse: Filter<SessionRecord>): Promise<QuestRecord> {
+  const quest = await store.collection(QUESTS).get(id);
+  const session = quest && (await store.collection(SESSIONS).get(quest.sessionId, mayUse));
+  if (quest?.kind !== AGENT_EXECUTION || session === undefined) throw notFound('Agent execution');
+  return quest;
+}

@@ -1,0 +1,38 @@
+import type { DeletionHooks } from '../../operations/deletion.ts';
+import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
+import { createQuestEventSource } from '../../runs/event-source.ts';
+import type { RunningQuests } from '../../runs/running.ts';
+import { deleteBySession } from '../sessions/purge.ts';
+import {
+  createCancelExecutionHandler,
+  createGetExecutionHandler,
+  createStartExecutionHandler,
+} from './handlers.ts';
+import { createExecutionHandler } from './job.ts';
+import { personalRuns } from './personal.ts';
+import { AGENT_EXECUTION, EXECUTION_SLOTS, STEPS } from './records.ts';
+
+const deletion: DeletionHooks = {
+  session: ({ store }, id) => deleteBySession(store.collection(STEPS), id),
+};
+
+export const agentRuns = {
+  name: 'agent-runs',
+  eventSources: [createQuestEventSource('execution', [AGENT_EXECUTION])],
+  examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
+  collections: [STEPS, EXECUTION_SLOTS],
+  routes: (
+    services: ServicesFor<typeof createStartExecutionHandler> &
+      ServicesFor<typeof createGetExecutionHandler> &
+      ServicesFor<typeof createCancelExecutionHandler>,
+  ) => [
+    createStartExecutionHandler(services),
+    createGetExecutionHandler(services),
+    createCancelExecutionHandler(services),
+  ],
+  jobs: (services: ServicesFor<typeof createExecutionHandler>, running: RunningQuests) => [
+    createExecutionHandler(services, running),
+  ],
+  personal: (services: ServicesFor<typeof personalRuns>) => personalRuns(services),
+  deletion,
+};

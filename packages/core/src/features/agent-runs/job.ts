@@ -1,0 +1,130 @@
+import type { JobHandler } from '../../jobs/handler.ts';
+import type { Store } from '../../ports/store.ts';
+import { composePrompt, type PromptSource, type SystemPrompt } from '../../prompts/prompt.ts';
+import { createQuestHandler } from '../../runs/handler.ts';
+import type { QuestOutcome, QuestRecord } from '../../runs/records.ts';
+import type { RunContext } from '../../runs/run-context.ts';
+import type { RunningQuests } from '../../runs/running.ts';
+import { publishAnswer, publishThinking } from '../agents/events.ts';
+import { toPersona } from '../agents/persona.ts';
+import type { AgentRecord } from '../agents/records.ts';
+import { CREATE_LATTICE } from '../artifacts/lattice.ts';
+import { CREATE_ARTIFACT } from '../artifacts/tool.ts';
+import { toConversation } from '../conversation/conversation.ts';
+import { createModelSession } from '../conversation/model-session.ts';
+import { whyEmpty } from '../conversation/turn.ts';
+import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
+import { writeMessages } from '../sessions/session.ts';
+import { startAgentExecution } from './contract.ts';
+import { runLoop } from './loop.ts';
+import { AGENT_EXECUTION, type ExecutionRequest, STEPS } from './records.ts';
+import { createStepWriter, insertStep } from './steps.ts';
+import { createToolset } from './toolset.ts';
+
+const CONCURRENCY = 20;
+const PHASES = ['load', 'prompt', 'model', 'tools', 'store'];
+const INTERRUPTED = 'The run was interrupted. Its steps show the completed work.';
+
+const METHOD =
+  'You work on a task autonomously, in steps. In each step, say in one sentence what you do next and why, then call tools. ' +
+  'Check the results before the next step. When the task is done, return the complete result without calling a tool.';
+
+/** Executes an agent run. */
+export function createExecutionHandler(services: DialogueServices, runningQuests: RunningQuests): JobHandler {
+  return createQuestHandler(services, runningQuests, {
+    kind: AGENT_EXECUTION,
+    operation: startAgentExecution.id,
+    concurrency: CONCURRENCY,
+    phases: PHASES,
+    unfinished: { type: 'error', explanation: INTERRUPTED },
+    alongside: (store, quest) => writeDown(services, store, quest),
+    followUps: services.followUps,
+    ended: (quest) => publishAnswer(services.agentEvents, quest),
+
+    async work(run) {
+      const { quest, stopwatch } = run;
+      const request = quest.request as ExecutionRequest;
+      stopwatch.phase('load');
+      const input = await loadTurnInput(services, run, request, undefined);
+      // A quest that was deleted or hidden in the meantime adds nothing to the prompt.
+      const { agentId } = request;
+      const agent =
+        agentId === undefined
+          ? undefined
+          : await services.agentReach.find(quest.ownerId, agentId, input.session);
+      stopwatch.phase('prompt');
+      const ofRun: PromptSource = () => [
+        { source: 'hardcoded', name: 'agent-execution', text: METHOD },
+        ...(agent === undefined ? [] : [toPersona(agent, quest.ownerId)]),
+      ];
+      const prompt = await composePrompt(
+        [...services.promptSources, ofRun],
+        {
+          userId: quest.ownerId,
+          session: input.session,
+          message: request.message,
+          sentAt: quest.createdAt,
+          promptMode: undefined,
+          features: { questMaster: false, mementos: request.remembers === true, agents: false },
+          systemPrompt: undefined,
+        },
+        input.tokenLimit,
+      );
+      run.update(publishThinking(services.agentEvents, input.session.id, prompt.agents));
+      return answer(services, run, input, agent, prompt);
+    },
+  });
+}
+
+async function answer(
+  services: DialogueServices,
+  run: RunContext,
+  { session, candidates, history, contents }: TurnInput,
+  agent: AgentRecord | undefined,
+  prompt: SystemPrompt,
+): Promise<QuestOutcome> {
+  const { quest } = run;
+  const request = quest.request as ExecutionRequest;
+  const scope = { userId: quest.ownerId, sessionId: session.id, payer: request.payer };
+  const toolset = await createToolset(
+    services.toolRegistry,
+    scope,
+    session,
+    agent,
+    [...(request.approvedTools ?? []), ...(request.makesTables === true ? [CREATE_LATTICE] : [])],
+    request.makesArtifacts === true ? [] : [CREATE_ARTIFACT],
+  );
+  const { offers, unlock } = toolset;
+  const modelSession = createModelSession(services, run, {
+    request,
+    candidates,
+    scope,
+    offers,
+    unlock,
+    trimmed: 'every-round',
+  });
+  const end = await runLoop(run, modelSession, {
+    messages: toConversation({ ...prompt, history, message: request.message, attachments: contents }),
+    maxIterations: request.maxIterations,
+    record: createStepWriter({ store: services.store, now: () => services.clock.now() }, run),
+    refusal: toolset.refusal,
+  });
+  if (end.outcome === 'refused') return { type: 'error', explanation: end.reason };
+  if (end.finishReason !== undefined) run.update({ stopReason: end.finishReason });
+  const explanation = whyEmpty(end.finishReason, end.text);
+  if (explanation !== undefined) return { type: 'error', explanation };
+  run.update({ answer: end.text });
+  return { type: 'message' };
+}
+
+/** Builds the answer: the last step and the session's message, written together with the end of the run. */
+async function writeDown(services: DialogueServices, store: Store, quest: QuestRecord): Promise<void> {
+  const { answer, rounds = 1, status } = quest;
+  const isAnswered = status === 'done' && quest.type === 'message' && answer !== undefined;
+  if (isAnswered) {
+    const number = await store.collection(STEPS).count({ executionId: quest.id });
+    await insertStep(store, quest, number, { type: 'final_answer', content: answer, iteration: rounds });
+  }
+  const { message } = quest.request as ExecutionRequest;
+  await writeMessages(services, store, quest, message, isAnswered ? answer : undefined);
+}

@@ -1,0 +1,45 @@
+import { createMemoryStore } from '@questline/core/memory';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../ports/store.ts';
+import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import { acquireSlot } from './slots.ts';
+
+const USER = 'u'.repeat(24);
+
+function quest(id: string, status: QuestRecord['status']): QuestRecord {
+  const request = { payer: { account: `user:${USER}`, userId: USER }, requestId: 'r' };
+  const common = { kind: 'agent-execution', sessionId: 's', ownerId: USER, type: 'message' } as const;
+  return { ...common, id, status, request, createdAt: 0, updatedAt: 0 };
+}
+
+/** Runs fifty parallel attempts without transactions: only the guards of single steps separate them. */
+async function race(store: Store, prefix: string): Promise<string[]> {
+  const ids = Array.from({ length: 50 }, (_, index) => `${prefix}${index}`);
+  for (const id of ids) await store.collection(QUESTS).insert(quest(id, 'pending'));
+  const outcomes = await Promise.all(
+    ids.map((id) =>
+      acquireSlot(store, USER, id, 3).then(
+        () => id,
+        (error: { status?: number }) => error.status,
+      ),
+    ),
+  );
+  expect(outcomes.filter((outcome) => outcome === 409)).toHaveLength(47);
+  return outcomes.filter((outcome) => typeof outcome === 'string');
+}
+
+describe('run slots', () => {
+  it('are never acquired beyond their number, neither free nor expired ones', async () => {
+    const store = createMemoryStore();
+    const first = await race(store, 'a');
+    expect(first).toHaveLength(3);
+    for (const id of first) await store.collection(QUESTS).update(id, { status: 'done' });
+    expect(await race(store, 'b')).toHaveLength(3);
+  });
+
+  it('are free again when their runs are deleted', async () => {
+    const store = createMemoryStore();
+    for (const id of await race(store, 'a')) await store.collection(QUESTS).take(id);
+    expect(await race(store, 'b')).toHaveLength(3);
+  });
+});

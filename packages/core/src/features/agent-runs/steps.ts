@@ -1,0 +1,63 @@
+import type { Store } from '../../ports/store.ts';
+import { QUESTS } from '../../runs/records.ts';
+import type { RunContext } from '../../runs/run-context.ts';
+import { saveProgress } from '../../runs/transitions.ts';
+import { STEPS, type StepRecord } from './records.ts';
+
+const BATCH = 1000;
+
+export type NewStep = Pick<StepRecord, 'type' | 'content' | 'iteration' | 'toolName'>;
+
+/** Returns all steps of a run, in order. */
+export async function getSteps(store: Store, executionId: string): Promise<readonly StepRecord[]> {
+  const steps = store.collection(STEPS);
+  const all: StepRecord[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const batch = await steps.find(
+      { executionId },
+      {
+        order: { field: 'number', direction: 'asc' },
+        limit: BATCH,
+        ...(last !== undefined && { after: { value: last.number, id: last.id } }),
+      },
+    );
+    all.push(...batch);
+    if (batch.length < BATCH) return all;
+  }
+}
+
+/** Writes steps as they happen, under the worker's fence: a worker that has lost the run adds no steps. */
+export function createStepWriter(
+  services: { readonly store: Store; readonly now: () => number },
+  { quest, job, writer, signal }: RunContext,
+): (step: NewStep) => Promise<void> {
+  let written = 0;
+  return async (step) => {
+    const number = written;
+    written += 1;
+    const isHeld = await services.store.transaction(async (store) => {
+      const held = await saveProgress(store.collection(QUESTS), quest.id, job, {}, services.now());
+      if (held === undefined) return false;
+      await insertStep(store, quest, number, step);
+      return true;
+    });
+    if (isHeld) return;
+    // The progress writer detects the lost fence too, and aborts the work.
+    await writer.save();
+    signal.throwIfAborted();
+  };
+}
+
+/** @param quest the run. */
+export async function insertStep(
+  store: Store,
+  quest: { readonly id: string; readonly sessionId: string },
+  number: number,
+  step: NewStep,
+): Promise<void> {
+  const { id: executionId, sessionId } = quest;
+  await store
+    .collection(STEPS)
+    .insert({ id: `${executionId}:${number}`, executionId, sessionId, number, ...step });
+}

@@ -1,0 +1,27 @@
+import { BUDGETS, type BudgetScope, getSubject } from '../../credits/budget-rules.ts';
+import type { DeletionHook, DeletionHooks } from '../../operations/deletion.ts';
+import type { ExamplesFile } from '../../operations/feature-parts.ts';
+import { budgetAudit } from './audit.ts';
+import { type BudgetsServices, budgetRoutes } from './handlers.ts';
+
+const deleteBudgetsOf =
+  (scope: BudgetScope): DeletionHook =>
+  async ({ store }, id) => {
+    const budgets = store.collection(BUDGETS);
+    for (const budget of await budgets.find({ subject: getSubject(scope, id) }))
+      await budgets.take(budget.id);
+  };
+
+const deletion: DeletionHooks = {
+  organization: deleteBudgetsOf('organization'),
+  project: deleteBudgetsOf('project'),
+};
+
+export const budgets = {
+  name: 'budgets',
+  auditSources: [budgetAudit],
+  examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
+  collections: [BUDGETS],
+  deletion,
+  routes: (services: BudgetsServices) => budgetRoutes(services),
+};

@@ -1,0 +1,166 @@
+import { type Call, inProject, type Payer } from '../../contract/call.ts';
+import type { CatalogueEntry } from '../../models/catalogue.ts';
+import type { GetCatalogue } from '../../models/own-models.ts';
+import { unpriced } from '../../models/unpriced.ts';
+import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
+import type { AcceptedWork } from '../../operations/idempotency.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { Store } from '../../ports/store.ts';
+import { newQuest } from '../../runs/records.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
+import { createFindMentions } from '../agents/mentions.ts';
+import { type AgentOptions, getAgentOptions } from '../agents/options.ts';
+import type { AgentReach } from '../agents/reach.ts';
+import { checkAttachments } from '../conversation/attachments.ts';
+import type { FilesReader } from '../files/reader.ts';
+import { type MembershipCheck, payerFor } from '../organizations/membership.ts';
+import { chooseSession, peekSession } from '../sessions/choice.ts';
+import { storeTurn } from '../sessions/new-turn.ts';
+import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
+import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
+import type { Acknowledgement, ChatBody } from './contract.ts';
+import { CHAT, getToolScope } from './job.ts';
+import {
+  agentModel,
+  type ChatRequest,
+  chatModel,
+  getFeatures,
+  namedCap,
+  outputCap,
+  remembers,
+} from './request.ts';
+import { type ChosenTools, chooseTools, usesTools } from './tools.ts';
+
+export interface AcceptServices {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly getCatalogue: GetCatalogue;
+  readonly adminSettings: AdminSettingsReader;
+  readonly files: FilesReader;
+  readonly toolRegistry: ToolRegistry;
+  readonly agentReach: AgentReach;
+  readonly storageQuotas: StorageQuotas;
+  readonly isMember: MembershipCheck;
+}
+
+const NO_OPTIONS: AgentOptions = {};
+
+/** Validates a message and builds its turn. Stores only that the session was used. */
+export type AcceptMessage = (body: ChatBody, call: Call) => Promise<AcceptedWork<Acknowledgement>>;
+
+export function createAcceptMessage(services: AcceptServices): AcceptMessage {
+  const { store, clock, ids, adminSettings } = services;
+  const sessions = store.collection(SESSIONS);
+  const findMentions = createFindMentions(services);
+
+  /** Reads the options of mentioned agents. Skips every lookup for messages that cannot mention one. */
+  const readAgentOptions = async (body: ChatBody, { caller }: Call): Promise<AgentOptions> => {
+    if (getFeatures(body)?.agents !== true || !body.message.includes('@')) return NO_OPTIONS;
+    const session = await peekSession(sessions, body, caller);
+    return getAgentOptions(await findMentions(caller.userId, body.message, session));
+  };
+
+  return async (body, call) => {
+    const current = adminSettings.current();
+    const settings = current instanceof Promise ? await current : current;
+    const own = services.getCatalogue(call.caller.userId);
+    const models = own instanceof Promise ? await own : own;
+    const options = await readAgentOptions(body, call);
+    const entry = chatModel(models, body.model ?? agentModel(models, options.model), settings);
+    if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
+    const callerPays = await payerFor(services.isMember, call.caller, body.organizationId);
+    const { userId } = call.caller;
+    const fileIds = [...new Set(body.fileIds)];
+    if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
+
+    const { session, isNew } = await chooseSession(
+      services,
+      sessions,
+      { ...body, model: entry.info.id },
+      call,
+    );
+    const payer = inProject(callerPays, session);
+    const tools = usesTools(body, session)
+      ? await chooseTools(
+          services.toolRegistry,
+          getToolScope(userId, session.id, payer, getFeatures(body)),
+          body,
+          session,
+          entry.info.supportsTools ?? false,
+          options.tools,
+        )
+      : undefined;
+
+    const now = clock.now();
+    const request = toRequest(body, call, { entry, payer, session, tools, terms: options, fileIds });
+    await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
+    const isLowered = request.maxTokens < Math.floor(namedCap(body) ?? 0);
+    const quest = newQuest(
+      { id: ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
+      now,
+    );
+    const pollUrl = `${call.mountPath}/api/v1/quests/${quest.id}`;
+    return {
+      answer: {
+        id: quest.id,
+        status: 'queued',
+        message_received: true,
+        timestamp: new Date(now).toISOString(),
+        model: entry.info.id,
+        tracking_info: { quest_id: quest.id, check_status_url: pollUrl, poll_url: pollUrl },
+        sessionId: session.id,
+        ...(isLowered && { maxTokens: request.maxTokens }),
+        ...(tools?.echo !== undefined && { tools: tools.echo }),
+      },
+      write: (where) => storeTurn(services, where, quest, isNew ? session : undefined),
+    };
+  };
+}
+
+function toRequest(
+  body: ChatBody,
+  call: Call,
+  about: {
+    readonly entry: CatalogueEntry;
+    readonly payer: Payer;
+    readonly session: SessionRecord;
+    readonly tools: ChosenTools | undefined;
+    readonly terms: AgentOptions;
+    readonly fileIds: readonly string[];
+  },
+): ChatRequest {
+  const { entry, payer, session, tools, terms: options, fileIds } = about;
+  // Built field by field: this runs for every message, and most messages need few of these fields.
+  const request: Mutable<ChatRequest> = {
+    message: body.message,
+    model: entry.info.id,
+    maxTokens: outputCap(body, entry, options.maxTokens),
+    payer,
+    requestId: call.requestId,
+  };
+  const temperature = body.temperature ?? options.temperature ?? session.temperature;
+  if (temperature !== undefined) request.temperature = temperature;
+  if (namedCap(body) === undefined && options.maxTokens === undefined) request.isCapOurs = true;
+  if (body.historyCount !== undefined) request.historyCount = Math.ceil(body.historyCount);
+  if (fileIds.length > 0) request.fileIds = fileIds;
+  if (body.promptMode !== undefined) request.promptMode = body.promptMode;
+  if (body.systemPrompt !== undefined) request.hasSystemPrompt = true;
+  const showsPrompt = {
+    ...(body.includePromptDetails === true && { details: true }),
+    ...(body.includeSystemPrompt === true && { text: true }),
+  };
+  if (Object.keys(showsPrompt).length > 0) request.showsPrompt = showsPrompt;
+  const features = getFeatures(body);
+  if (features !== undefined) request.features = features;
+  if (remembers(body)) request.remembers = true;
+  if (tools !== undefined && tools.effective.length > 0) {
+    request.tools = tools.effective;
+    if (options.tools !== undefined) request.toolLimits = options.tools;
+    if (session.maxToolCalls !== undefined) request.maxToolCalls = Math.ceil(session.maxToolCalls);
+  }
+  return request;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

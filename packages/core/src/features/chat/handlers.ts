@@ -1,0 +1,71 @@
+import type { Call } from '../../contract/call.ts';
+import type { JobWatch } from '../../jobs/job-watch.ts';
+import type { SecretBox } from '../../models/secret-box.ts';
+import type { PipelineServices } from '../../operations/pipeline.ts';
+import { defineRoute, type Route } from '../../operations/route.ts';
+import { sealSystemPrompt, showPrompt } from '../../prompts/sealed-texts.ts';
+import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
+import { questJob } from '../../runs/handler.ts';
+import type { QuestEvents } from '../../runs/quest-events.ts';
+import { QUESTS } from '../../runs/records.ts';
+import { hasEnded } from '../../runs/transitions.ts';
+import { notFound } from '../../shared/errors.ts';
+import { type AcceptServices, createAcceptMessage } from './accept.ts';
+import { toCompletedTurn, waitTimeout } from './answer.ts';
+import { type Acknowledgement, type CompletedTurn, sendChatMessage } from './contract.ts';
+import { CHAT } from './job.ts';
+
+/** The services of `createChatHandler`; `Services` satisfies it. */
+export interface ChatServices extends PipelineServices, AcceptServices, BeginServices {
+  readonly questEvents: QuestEvents;
+  /** Says why a reply is late. */
+  readonly jobWatch: JobWatch;
+  /** Encrypts the system prompt of requests. */
+  readonly textBox: SecretBox;
+  /** Maximum wait of a caller for a reply, milliseconds. */
+  readonly requestTimeoutMs: number;
+}
+
+/** `POST /api/chat`: accepts and acknowledges the message; the turn runs as a quest. */
+export function createChatHandler(services: ChatServices): Route {
+  const accept = createAcceptMessage(services);
+  const begin = createBeginQuest(services);
+  const finish = createFinish(services);
+  const { path } = sendChatMessage;
+
+  return defineRoute(sendChatMessage, services, async ({ body }, call) => {
+    const arrivedAt = services.clock.now();
+    const { systemPrompt } = body;
+    const answer = await begin(
+      { call, path, body },
+      () => accept(body, call),
+      (id) =>
+        questJob(
+          { id, kind: CHAT, ownerId: call.caller.userId },
+          sealSystemPrompt(services.textBox, id, systemPrompt),
+        ),
+    );
+    return body.wait ? finish(call, answer, arrivedAt) : answer;
+  });
+}
+
+/** Waits for the end of a turn, up to the maximum wait. */
+function createFinish(services: ChatServices) {
+  const { clock, jobWatch, questEvents, requestTimeoutMs, textBox } = services;
+  const quests = services.store.collection(QUESTS);
+
+  return async (
+    { caller, signal }: Call,
+    answer: Acknowledgement,
+    arrivedAt: number,
+  ): Promise<CompletedTurn> => {
+    const quest = await questEvents.untilEnded(quests, answer.id, { timeoutMs: requestTimeoutMs, signal });
+    // The quest was deleted with its session: polling is useless.
+    if (quest === undefined) throw notFound('Session');
+    if (!hasEnded(quest)) {
+      throw waitTimeout(answer, quest.status === 'pending' && (await jobWatch.isUnattended()));
+    }
+    const prompt = showPrompt(textBox, quest, caller.userId);
+    return toCompletedTurn(answer, quest, clock.now() - arrivedAt, prompt);
+  };
+}

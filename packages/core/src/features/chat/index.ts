@@ -1,0 +1,15 @@
+import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
+import { createQuestEventSource } from '../../runs/event-source.ts';
+import type { RunningQuests } from '../../runs/running.ts';
+import { createChatHandler } from './handlers.ts';
+import { CHAT, createTurnHandler } from './job.ts';
+
+export const chat = {
+  name: 'chat',
+  eventSources: [createQuestEventSource('quest', [CHAT])],
+  examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
+  routes: (services: ServicesFor<typeof createChatHandler>) => [createChatHandler(services)],
+  jobs: (services: ServicesFor<typeof createTurnHandler>, running: RunningQuests) => [
+    createTurnHandler(services, running),
+  ],
+};

@@ -1,0 +1,116 @@
+import type { Call } from '../../contract/call.ts';
+import type { ErrorFamily } from '../../contract/operation.ts';
+import { type AnsweringServices, beginCall, generateWithFallback } from '../../models/answering.ts';
+import { circuitOpen, getCircuit } from '../../models/breaker.ts';
+import type { CatalogueEntry } from '../../models/catalogue.ts';
+import { payWithin } from '../../models/output-cap.ts';
+import type { PaidTextCall } from '../../models/paid-text-call.ts';
+import type { GenerateRequest, ModelChunk } from '../../ports/models.ts';
+import { lazyIterator } from '../../shared/streams.ts';
+import { type CompletionMoneyServices, holdFor } from './money.ts';
+import { forStandIn } from './request.ts';
+
+/** One answer to ask for, whatever wire it came over. */
+export interface AskedCompletion {
+  /** The id of the operation, for charges and incidents. */
+  readonly operation: string;
+  /** The family of the messages about provider failures. */
+  readonly family: ErrorFamily;
+  readonly entry: CatalogueEntry;
+  readonly request: GenerateRequest;
+  /** Fallback models, in order. */
+  readonly standIns: readonly CatalogueEntry[];
+  /** False: the request has no output limit, so the limit may be lowered to what the credit covers. */
+  readonly isCapNamed: boolean;
+}
+
+/** A model's output, and the money of that call. */
+export interface CompletionAnswer {
+  readonly source: AsyncIterator<ModelChunk>;
+  /** Final once the source has yielded a step; undefined before any credit is held. */
+  readonly money: PaidTextCall | undefined;
+  /** The model that answers. Final once the source has yielded a step. */
+  readonly entry: CatalogueEntry;
+}
+
+/**
+ * Calls one model, once: waits for the first step of the source, so that the response head knows whether the call works.
+ * @throws ProviderError while its circuit breaker is open, before any credit is held.
+ */
+export async function askOne(
+  services: CompletionMoneyServices & Pick<AnsweringServices, 'breaker'>,
+  call: Call,
+  asked: AskedCompletion,
+): Promise<CompletionAnswer> {
+  const { breaker } = services;
+  const { entry, operation, isCapNamed } = asked;
+  const circuit = getCircuit(entry, call.caller.userId);
+  const wait = breaker.retryAfterMs(circuit);
+  if (wait > 0) throw circuitOpen(wait);
+  const { money, request } = await payWithin(asked.request, isCapNamed, (candidate) =>
+    holdFor(services, call, entry, candidate, { operation, key: call.id }),
+  );
+  const source = beginCall(entry, request, money.meter, money.control.signal);
+  let hasBegun = false;
+  return {
+    source: {
+      next() {
+        if (hasBegun) return source.next();
+        hasBegun = true;
+        return breaker.call(circuit, call.signal, source.next);
+      },
+      return: source.return,
+    },
+    money,
+    entry,
+  };
+}
+
+/** Calls a model, and its fallbacks when it fails before its first output for a reason other than the request. */
+export function generateInOrder(
+  services: CompletionMoneyServices & AnsweringServices,
+  call: Call,
+  { operation, family, entry, request, standIns, isCapNamed }: AskedCompletion,
+): CompletionAnswer {
+  const leaving = new AbortController();
+  let money: PaidTextCall | undefined;
+  let answering = entry;
+  let holds = 0;
+
+  const source = lazyIterator(async () => {
+    const { chunks } = await generateWithFallback(services, {
+      candidates: [entry, ...standIns],
+      requestFor: (candidate) => (candidate === entry ? request : forStandIn(request, candidate)),
+      async pay(candidate, candidateRequest) {
+        const key = holds === 0 ? call.id : `${call.id}:${holds}`;
+        holds += 1;
+        money = await holdFor(services, call, candidate, candidateRequest, { operation, key });
+        answering = candidate;
+        return money;
+      },
+      isCapNamed,
+      family,
+      operation,
+      requestId: call.requestId,
+      callerId: call.caller.userId,
+      signal: AbortSignal.any([call.signal, leaving.signal]),
+    });
+    return chunks;
+  });
+
+  return {
+    source: {
+      next: source.next,
+      return() {
+        leaving.abort();
+        return source.return();
+      },
+    },
+    get money() {
+      return money;
+    },
+    get entry() {
+      return answering;
+    },
+  };
+}

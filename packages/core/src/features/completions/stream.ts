@@ -1,0 +1,243 @@
+import { KEEP_ALIVE } from '../../http/sse.ts';
+import type { OpenStream } from '../../operations/open-streams.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ModelChunk, ModelPart } from '../../ports/models.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { cancelIterator } from '../../shared/streams.ts';
+import type { CompletionEncoder } from './encoder.ts';
+
+/** Longest silence before a keep-alive comment, so that proxies do not close the connection of a thinking model. */
+const MAX_SILENCE_MS = 10_000;
+
+export interface CompletionStreamOptions {
+  readonly source: AsyncIterator<ModelChunk>;
+  /** The provider's first step, already pending when the response head is sent. */
+  readonly first: Promise<IteratorResult<ModelChunk>>;
+  readonly clock: Clock;
+  /** The caller's signal. */
+  readonly signal: AbortSignal;
+  /** Receives every chunk of the model before it is sent. */
+  readonly see: (part: ModelPart) => void;
+  readonly encoder: Pick<CompletionEncoder, 'head' | 'add' | 'flush'>;
+  /** Whether the answer is complete while the provider's usage report is still pending. */
+  readonly awaitsReport: () => boolean;
+  /** Stops the provider after the client disconnected. @param readOn reads the rest of the report. Never rejects. */
+  readonly leave: (readOn: () => Promise<void>) => Promise<void>;
+  /** Settles the money of a completed call, and returns its last frames. */
+  readonly finish: () => Promise<string>;
+  /** Settles the money of an interrupted call, and returns its last frames. Never rejects. */
+  readonly fail: (error: unknown) => Promise<string>;
+}
+
+type Step = IteratorResult<string, undefined>;
+
+/**
+ * The frames of one completion. Each provider step becomes one string, and so one write.
+ * A class with a hand-written `next`, because this runs once per event of every stream.
+ */
+export class CompletionStream implements AsyncIterableIterator<string, undefined>, OpenStream {
+  readonly #options: CompletionStreamOptions;
+  #opened = false;
+  #ended = false;
+  /** The last event is in preparation: further provider steps are ignored. */
+  #concluding = false;
+  /** A step of the provider is pending. */
+  #pulling = false;
+  #ready: string | undefined;
+  #reader: ((step: Step) => void) | undefined;
+  /** Time of the last write. */
+  #deliveredAt = 0;
+  #cancelTimer: (() => void) | undefined;
+  #leaving: Promise<void> | undefined;
+  /** Ends the reading after the client disconnected. */
+  #reportHeard: (() => void) | undefined;
+
+  constructor(options: CompletionStreamOptions) {
+    this.#options = options;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    if (!this.#opened) {
+      this.#open();
+      return Promise.resolve({ done: false, value: this.#options.encoder.head });
+    }
+    if (this.#ready !== undefined) {
+      const value = this.#ready;
+      this.#ready = undefined;
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+      if (!this.#pulling && !this.#concluding) this.#advance();
+    });
+  }
+
+  async return(): Promise<Step> {
+    await this.leave();
+    return { done: true, value: undefined };
+  }
+
+  /** Whether the client disconnected before the answer was complete. */
+  get hasLeft(): boolean {
+    return this.#leaving !== undefined;
+  }
+
+  /** Handles a disconnected client: resolves once the provider is stopped. */
+  leave(): Promise<void> {
+    if (this.#ended && this.#leaving === undefined) return Promise.resolve();
+    this.#leaving ??= this.#stopProvider();
+    return this.#leaving;
+  }
+
+  async #stopProvider(): Promise<void> {
+    const isConcluding = this.#concluding;
+    this.#close();
+    this.#reader?.({ done: true, value: undefined });
+    this.#reader = undefined;
+    if (isConcluding) return;
+    await this.#options.leave(() => this.#readOn());
+    this.#reportHeard = undefined;
+    cancelIterator(this.#options.source);
+  }
+
+  #readOn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#reportHeard = resolve;
+      if (!this.#pulling) this.#advance();
+    });
+  }
+
+  /** Output after the disconnect counts only for the bill. */
+  #record(step: IteratorResult<ModelChunk>, heard: () => void): void {
+    if (step.done !== true) this.#getFrames(step.value);
+    if (step.done === true || !this.#options.awaitsReport()) heard();
+    else this.#advance();
+  }
+
+  /** The process is about to end. */
+  stop(): void {
+    if (this.#ended || this.#concluding) return;
+    this.#opened = true;
+    this.#breakOff(new ApiError(503, 'The service is about to restart. Try again shortly.'));
+  }
+
+  #open(): void {
+    this.#opened = true;
+    this.#options.signal.addEventListener('abort', this.#onAbort);
+    this.#pull(this.#options.first);
+    this.#deliveredAt = this.#options.clock.now();
+    this.#armTimer(MAX_SILENCE_MS);
+  }
+
+  /** One timer per silence, not one per event: a timer that fires after a write waits for the rest. */
+  #armTimer(ms: number): void {
+    const { clock } = this.#options;
+    this.#cancelTimer = clock.timer(ms, () => {
+      const left = this.#deliveredAt + MAX_SILENCE_MS - clock.now();
+      if (left <= 0 && this.#ready === undefined) this.#deliver(KEEP_ALIVE);
+      this.#armTimer(left > 0 ? left : MAX_SILENCE_MS);
+    });
+  }
+
+  #close(): void {
+    this.#opened = true;
+    this.#ended = true;
+    this.#cancelTimer?.();
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => {
+    void this.leave();
+  };
+
+  #advance(): void {
+    try {
+      this.#pull(this.#options.source.next());
+    } catch (error) {
+      this.#pulling = false;
+      this.#breakOff(error);
+    }
+  }
+
+  #pull(step: Promise<IteratorResult<ModelChunk>>): void {
+    this.#pulling = true;
+    step.then(this.#onStep, this.#onFailure);
+  }
+
+  readonly #onStep = (step: IteratorResult<ModelChunk>): void => {
+    this.#pulling = false;
+    try {
+      if (this.#reportHeard !== undefined) this.#record(step, this.#reportHeard);
+      if (this.#ended || this.#concluding) return;
+      this.#take(step);
+    } catch (error) {
+      // Invalid provider output. An exception from here would terminate the host process.
+      this.#breakOff(error);
+    }
+  };
+
+  #take(step: IteratorResult<ModelChunk>): void {
+    if (step.done === true) {
+      this.#concluding = true;
+      this.#options
+        .finish()
+        .then((text) => this.#end(text))
+        .catch((error: unknown) => this.#breakOff(error));
+      return;
+    }
+    const text = this.#getFrames(step.value);
+    if (text === '') this.#advance();
+    else this.#deliver(text);
+  }
+
+  readonly #onFailure = (error: unknown): void => {
+    this.#pulling = false;
+    this.#reportHeard?.();
+    if (!this.#ended && !this.#concluding) this.#fail(error);
+  };
+
+  /** Otherwise the provider would continue without a reader. */
+  #breakOff(error: unknown): void {
+    this.#reportHeard?.();
+    if (this.#ended) return;
+    this.#fail(error);
+    cancelIterator(this.#options.source);
+  }
+
+  #fail(error: unknown): void {
+    this.#concluding = true;
+    void this.#options.fail(error).then((text) => this.#end(text));
+  }
+
+  #getFrames(chunk: ModelChunk): string {
+    const { see, encoder } = this.#options;
+    if (Array.isArray(chunk)) {
+      for (const part of chunk as readonly ModelPart[]) {
+        see(part);
+        encoder.add(part);
+      }
+    } else {
+      see(chunk as ModelPart);
+      encoder.add(chunk as ModelPart);
+    }
+    return encoder.flush();
+  }
+
+  #end(text: string): void {
+    this.#close();
+    this.#deliver(text);
+  }
+
+  #deliver(text: string): void {
+    this.#deliveredAt = this.#options.clock.now();
+    const reader = this.#reader;
+    this.#reader = undefined;
+    if (reader === undefined) this.#ready = (this.#ready ?? '') + text;
+    else reader({ done: false, value: text });
+  }
+}

@@ -1,0 +1,93 @@
+import type { AnsweringServices } from '../../models/answering.ts';
+import { type Candidates, candidatesFor } from '../../models/candidates.ts';
+import type { ModelCatalogue } from '../../models/catalogue.ts';
+import { getInputLimit } from '../../models/output-cap.ts';
+import type { GetCatalogue } from '../../models/own-models.ts';
+import type { PromptCacheSetting } from '../../models/prompt-cache.ts';
+import type { SecretBox } from '../../models/secret-box.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { ModelContent } from '../../ports/models.ts';
+import type { PromptSource } from '../../prompts/prompt.ts';
+import type { FollowUp, QuestHandlerServices } from '../../runs/handler.ts';
+import type { QuestRequest } from '../../runs/records.ts';
+import type { RunContext } from '../../runs/run-context.ts';
+import type { ToolRegistry } from '../../tools/registry.ts';
+import type { AgentEvents } from '../agents/events.ts';
+import type { AgentReach } from '../agents/reach.ts';
+import type { FilesReader } from '../files/reader.ts';
+import { MESSAGES, type MessageRecord, type SessionRecord } from '../sessions/records.ts';
+import { getSession, recentMessages } from '../sessions/session.ts';
+import { loadAttachments } from './attachments.ts';
+
+/*
+ * Common input of chat turns and agent runs: a user sends a message in a session, and a model with tools answers.
+ */
+
+export interface DialogueServices extends QuestHandlerServices, AnsweringServices {
+  readonly ids: Ids;
+  readonly catalogue: ModelCatalogue;
+  readonly getCatalogue: GetCatalogue;
+  readonly files: FilesReader;
+  readonly toolRegistry: ToolRegistry;
+  readonly promptSources: readonly PromptSource[];
+  readonly agentEvents: AgentEvents;
+  readonly agentReach: AgentReach;
+  /** Decrypts the system prompt of requests. */
+  readonly textBox: SecretBox;
+  readonly followUps: readonly FollowUp[];
+  /** By model id: the fallback models, in order. */
+  readonly fallbacks: Readonly<Record<string, readonly string[]>>;
+  readonly promptCache: PromptCacheSetting;
+}
+
+/** The common request fields of these quests. Plain JSON. */
+export interface DialogueRequest extends QuestRequest {
+  readonly message: string;
+  readonly model: string;
+  readonly maxTokens: number;
+  /** The request set no cap: it may be lowered to what the credit covers. */
+  readonly isCapOurs?: true;
+  readonly temperature?: number;
+  /** Thinking tokens of an answer. */
+  readonly thinkingBudget?: number;
+  readonly fileIds?: readonly string[];
+  /** Mementos are extracted from the message. */
+  readonly remembers?: true;
+}
+
+/** The input of a turn before the model is called. */
+export interface TurnInput {
+  readonly session: SessionRecord;
+  readonly candidates: Candidates;
+  /** Maximum input tokens of the first candidate. */
+  readonly tokenLimit: number;
+  /** Oldest first. */
+  readonly history: readonly MessageRecord[];
+  /** The attached files, in the form for the model. */
+  readonly contents: readonly ModelContent[];
+}
+
+/** @param historyCount number of earlier messages for the model; absent: a number that suits its cache. */
+export async function loadTurnInput(
+  services: DialogueServices,
+  { quest, update, signal }: RunContext,
+  { model, maxTokens, fileIds = [] }: DialogueRequest,
+  historyCount: number | undefined,
+): Promise<TurnInput> {
+  const { store } = services;
+  const session = await getSession(store, quest);
+  const history = await recentMessages(store.collection(MESSAGES), session, historyCount);
+  const catalogue = await services.getCatalogue(quest.ownerId);
+  const candidates = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
+  const [{ info }] = candidates;
+  const tokenLimit = getInputLimit(info, maxTokens);
+  if (fileIds.length === 0) return { session, candidates, tokenLimit, history, contents: [] };
+  const { files } = services;
+  const attached = await loadAttachments(files, quest.ownerId, fileIds, info, { signal });
+  const { contents, delivery, notices } = attached;
+  update({
+    attachmentDelivery: delivery,
+    ...(notices.length > 0 && { attachmentNotices: notices }),
+  });
+  return { session, candidates, tokenLimit, history, contents };
+}

@@ -1,0 +1,44 @@
+import { canRead, canWrite } from '../../access/access.ts';
+import { type Caller, getPayer, type Payer } from '../../contract/call.ts';
+import { isId } from '../../contract/identifiers.ts';
+import { may } from '../../identity/abilities.ts';
+import type { Filter, Store } from '../../ports/store.ts';
+import { notFound } from '../../shared/errors.ts';
+import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
+
+/** The organizations that a user sees: own ones; administrators see all. */
+export function visibleTo(caller: Caller): Filter<OrganizationRecord> {
+  return may(caller, 'administer', 'Organization') ? {} : canRead(caller.userId);
+}
+
+/** Whether a user belongs to an organization, which permits charges to it. */
+export type MembershipCheck = (userId: string, organizationId: string) => Promise<boolean>;
+
+export function createMembershipCheck(store: Store): MembershipCheck {
+  const organizations = store.collection(ORGANIZATIONS);
+  return async (userId, organizationId) =>
+    isId(organizationId) && (await organizations.get(organizationId, canRead(userId))) !== undefined;
+}
+
+/** Whether a user may administer an organization: create keys it pays for, change its members. */
+export type AdministrationCheck = (userId: string, organizationId: string) => Promise<boolean>;
+
+export function createAdministrationCheck(store: Store): AdministrationCheck {
+  const organizations = store.collection(ORGANIZATIONS);
+  return async (userId, organizationId) =>
+    isId(organizationId) && (await organizations.get(organizationId, canWrite(userId))) !== undefined;
+}
+
+/**
+ * Returns the payer: the named organization, else the caller's own account.
+ * @throws ApiError 404 for an organization the caller does not belong to.
+ */
+export async function payerFor(
+  isMember: MembershipCheck,
+  caller: Caller,
+  organizationId: string | undefined,
+): Promise<Payer> {
+  if (organizationId === undefined) return getPayer(caller);
+  if (!(await isMember(caller.userId, organizationId))) throw notFound('Organization');
+  return getPayer(caller, `organization:${organizationId}`);
+}

@@ -1,0 +1,59 @@
+import type { RetentionRule } from '../../operations/retention.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { JobQueue } from '../../ports/queue.ts';
+import type { Store } from '../../ports/store.ts';
+import type { QuestEvents } from '../../runs/quest-events.ts';
+import { QUESTS } from '../../runs/records.ts';
+import { stopQuest } from '../../runs/transitions.ts';
+import { giveStorageBack } from '../storage/usage.ts';
+import { purgeJob } from './purge.ts';
+import { SESSIONS, type SessionRecord } from './records.ts';
+
+const SESSION_DELETED = 'The session of this turn was deleted.';
+
+export interface RemovalServices {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly questEvents: QuestEvents;
+}
+
+/** Deletes a session and stops its turns; a job deletes its data. @returns undefined if it was changed concurrently. */
+export async function removeSession(
+  { store, queue, clock, questEvents }: RemovalServices,
+  session: SessionRecord,
+): Promise<SessionRecord | undefined> {
+  const { id, ownerId, lastUpdated } = session;
+  // The purge job is enqueued before the deletion: it does nothing while the session exists.
+  await queue.enqueue(purgeJob(session));
+  const deleted = await store.transaction(async (inner) => {
+    const taken = await inner.collection(SESSIONS).take(id, { ownerId, lastUpdated });
+    if (taken !== undefined) {
+      await giveStorageBack(inner, { ownerId, kind: 'sessions', bytes: taken.bytes ?? 0 });
+    }
+    return taken;
+  });
+  if (deleted === undefined) return undefined;
+  const quests = store.collection(QUESTS);
+  for (const quest of await quests.find({ sessionId: id, liveSince: { gt: 0 } })) {
+    const stopped = await stopQuest(quests, quest.id, SESSION_DELETED, clock.now());
+    if (stopped !== undefined) questEvents.stopped(quest.id);
+  }
+  return deleted;
+}
+
+export function sessionRetention(services: RemovalServices): RetentionRule {
+  const sessions = services.store.collection(SESSIONS);
+  return {
+    kind: 'sessions',
+    find: (before, limit) =>
+      sessions.find(
+        { lastUpdated: { lt: before } },
+        { order: { field: 'lastUpdated', direction: 'asc' }, limit },
+      ),
+    async remove(id) {
+      const session = await sessions.get(id);
+      if (session !== undefined) await removeSession(services, session);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { Collection, Store } from '../../ports/store.ts';
+import { QuestAbandoned } from '../../runs/handler.ts';
+import type { QuestRecord } from '../../runs/records.ts';
+import { countStorage, measureRecord } from '../storage/usage.ts';
+import { canEditSession } from './access.ts';
+import { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './records.ts';
+
+const MAX_MESSAGES = 1000;
+/** Minimum number of earlier messages where the request sets none, and the step of the window. */
+const DEFAULT_HISTORY = 10;
+const HISTORY_BLOCK = 10;
+
+/**
+ * Loads the session of a quest.
+ * @throws QuestAbandoned when the quest's user has lost access.
+ */
+export async function getSession(store: Store, quest: QuestRecord): Promise<SessionRecord> {
+  const session = await store.collection(SESSIONS).get(quest.sessionId, canEditSession(quest.ownerId));
+  if (session === undefined) throw new QuestAbandoned('The session of this turn no longer exists.');
+  return session;
+}
+
+/**
+ * Returns the newest messages of a session, oldest first.
+ * @param count the exact number. Absent: 10 to 19, so that the window moves by ten messages, not with each turn: providers
+ * cache a prompt only while it begins the same way.
+ */
+export async function recentMessages(
+  messages: Collection<MessageRecord>,
+  session: SessionRecord,
+  count: number | undefined,
+): Promise<readonly MessageRecord[]> {
+  const inSession = { sessionId: session.id, ownerId: session.ownerId };
+  const limit = count === undefined ? DEFAULT_HISTORY + HISTORY_BLOCK : Math.ceil(count);
+  const newest = await messages.find(inSession, {
+    order: { field: 'createdAt', direction: 'desc' },
+    limit: Math.min(limit, MAX_MESSAGES),
+  });
+  if (count !== undefined || newest.length < limit) return newest.toReversed();
+  const beyond = (await messages.count(inSession)) - DEFAULT_HISTORY;
+  return newest.slice(0, DEFAULT_HISTORY + (beyond % HISTORY_BLOCK)).toReversed();
+}
+
+/**
+ * Adds the messages to the session: at the quest's end, in its transaction.
+ * @param answer undefined and '' add nothing.
+ */
+export async function writeMessages(
+  services: { readonly clock: Clock; readonly ids: Ids },
+  store: Store,
+  quest: QuestRecord,
+  question: string,
+  answer: string | undefined,
+): Promise<void> {
+  const session = await store.collection(SESSIONS).get(quest.sessionId);
+  if (session === undefined) return;
+  const common = {
+    sessionId: session.id,
+    ownerId: session.ownerId,
+    questId: quest.id,
+    createdAt: services.clock.now(),
+  };
+  const said: MessageRecord[] = [
+    {
+      id: services.ids.next(),
+      role: 'user',
+      content: question,
+      bytes: measureRecord(question),
+      ...common,
+    },
+  ];
+  if (answer !== undefined && answer !== '') {
+    said.push({
+      id: services.ids.next(),
+      role: 'assistant',
+      content: answer,
+      bytes: measureRecord(answer),
+      ...common,
+    });
+  }
+  const messages = store.collection(MESSAGES);
+  for (const record of said) await messages.insert(record);
+  const bytes = said.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
+  // The turn is paid: if it began below the quota it is stored, whatever its size.
+  await countStorage(store, { ownerId: session.ownerId, kind: 'sessions', bytes });
+}

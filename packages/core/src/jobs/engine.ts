@@ -1,0 +1,120 @@
+import type { Observer } from '../observability/observer.ts';
+import type { AdmissionControl } from '../operations/admission-control.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobQueue } from '../ports/queue.ts';
+import type { Incident } from '../shared/incident.ts';
+import type { JobHandler } from './handler.ts';
+import type { JobWatch } from './job-watch.ts';
+import { repeating } from './repeating.ts';
+import { createWorker } from './worker.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+/** A short task that runs periodically while the engine runs. It must be safe to run in several processes at once. */
+export interface PeriodicTask {
+  readonly name: string;
+  readonly everyMs: number;
+  /** Also runs when the engine starts. */
+  readonly atStart?: boolean;
+  run(): Promise<unknown>;
+}
+
+/** The background parts of the service. */
+export interface EngineParts {
+  readonly handlers: readonly JobHandler[];
+  readonly periodicTasks: readonly PeriodicTask[];
+  /** Each function subscribes and returns a function that unsubscribes. */
+  readonly subscriptions: readonly (() => Promise<() => Promise<void>>)[];
+  /** Called when no work runs in this process. */
+  onDrained(): void;
+}
+
+export interface EngineServices {
+  readonly queue: JobQueue;
+  readonly jobWatch: JobWatch;
+  readonly clock: Clock;
+  readonly admissionControl: AdmissionControl;
+  readonly worker: WorkerSettings;
+  readonly observer?: Observer;
+  readonly onError: (incident: Incident) => void;
+}
+
+/** Retry interval of failed subscriptions. Without a subscription, work continues and polls. */
+const SUBSCRIBE_AGAIN_MS = 60_000;
+
+/** Runs accepted work after `start`. It may run in another process than the API. */
+export interface Engine {
+  start(): Promise<void>;
+  /** Rejects new work immediately. Resolves when all work of this process has completed or returned to the queue. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export function createEngine(services: EngineServices, parts: EngineParts): Engine {
+  const { queue, clock, admissionControl, onError } = services;
+  const worker = createWorker({
+    queue,
+    clock,
+    handlers: parts.handlers,
+    settings: services.worker,
+    observer: services.observer,
+    onError,
+  });
+  let endings: (() => void | Promise<void>)[] = [];
+
+  const runChore = async (periodicTask: PeriodicTask): Promise<void> => {
+    try {
+      await periodicTask.run();
+    } catch (error) {
+      onError({ operation: `chore:${periodicTask.name}`, requestId: '', error });
+    }
+  };
+
+  /** Subscribes, with retries. @returns a function that unsubscribes, after the first attempt. */
+  const listen = async (subscribe: () => Promise<() => Promise<void>>): Promise<() => Promise<void>> => {
+    let isOver = false;
+    let end: (() => Promise<void>) | undefined;
+    let cancel = (): void => undefined;
+    const attempt = async (): Promise<void> => {
+      try {
+        end = await subscribe();
+        if (isOver) await end();
+      } catch (error) {
+        onError({ operation: 'subscribe', requestId: '', error });
+        if (!isOver) cancel = clock.timer(SUBSCRIBE_AGAIN_MS, () => void attempt());
+      }
+    };
+    await attempt();
+    return async () => {
+      isOver = true;
+      cancel();
+      try {
+        await end?.();
+      } catch (error) {
+        onError({ operation: 'subscribe', requestId: '', error });
+      }
+    };
+  };
+
+  return {
+    async start() {
+      if (worker.running) return;
+      admissionControl.open();
+      worker.start();
+      const stopped = services.jobWatch.workerStarted();
+      for (const periodicTask of parts.periodicTasks)
+        if (periodicTask.atStart === true) void runChore(periodicTask);
+      endings = parts.periodicTasks.map((periodicTask) =>
+        repeating(clock, periodicTask.everyMs, () => void runChore(periodicTask)),
+      );
+      endings.push(stopped);
+      endings.push(...(await Promise.all(parts.subscriptions.map(listen))));
+    },
+    async drain(timeoutMs) {
+      admissionControl.close();
+      await worker.drain(timeoutMs);
+      const ending = endings;
+      endings = [];
+      await Promise.all(ending.map((end) => end()));
+      parts.onDrained();
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import type { Observer } from '../observability/observer.ts';
+import { carriedBy } from '../observability/queue.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobQueue, LeasedJob, Reschedule } from '../ports/queue.ts';
+import { isStorageUnavailable } from '../ports/store.ts';
+import type { Incident } from '../shared/incident.ts';
+import type { JobHandler } from './handler.ts';
+import { isJobInterrupted, JobInterrupted } from './interruption.ts';
+import { createLeaseRenewal, type HeldLease } from './lease-renewal.ts';
+import { repeating } from './repeating.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+/** Runs jobs after `start`. */
+export interface Worker {
+  readonly running: boolean;
+  start(): void;
+  /**
+   * Takes no new jobs and waits for running jobs. After `timeoutMs` it interrupts the rest; these return to the queue
+   * without a counted attempt.
+   */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+/** Maximum attempts of a failing job. After that the job is dropped. */
+const MAX_ATTEMPTS = 20;
+const MAX_PAUSE_MS = 300_000;
+/** Maximum clean-up time of an interrupted job, in milliseconds. */
+const INTERRUPTED_MS = 5000;
+
+interface ActiveJob extends HeldLease {
+  ended: Promise<void>;
+}
+
+export function createWorker(services: {
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly handlers: readonly JobHandler[];
+  readonly settings: WorkerSettings;
+  readonly observer?: Observer | undefined;
+  readonly onError: (incident: Incident) => void;
+}): Worker {
+  const { queue, clock, settings } = services;
+  const observe = services.observer?.job;
+  const lanes = new Map(
+    services.handlers.map((handler) => {
+      const most = settings.concurrency[handler.kind] ?? handler.concurrency;
+      const max = settings.maxPerOwner[handler.kind] ?? handler.maxPerOwner ?? Math.ceil(most / 3);
+      return [handler.kind, { handler, most, active: 0, owners: { max, held: new Map<string, number>() } }];
+    }),
+  );
+  const perOwner = Object.fromEntries([...lanes].map(([kind, { owners }]) => [kind, owners]));
+  const leaseMsByKind = Object.fromEntries(
+    services.handlers.flatMap(({ kind, leaseMs }) => (leaseMs === undefined ? [] : [[kind, leaseMs]])),
+  );
+  /** A third of the shortest lease. */
+  const beatMs = Math.floor(Math.min(settings.leaseMs, ...Object.values(leaseMsByKind)) / 3);
+  const active = new Set<ActiveJob>();
+  let isRunning = false;
+  let isWoken = false;
+  /** A wake-up arrived during a lease call: lease once more. */
+  let isWanted = false;
+  let pumping: Promise<void> | undefined;
+  let endings: (() => void)[] = [];
+
+  const report = (kind: string, error: unknown): void => {
+    services.onError({ operation: `job:${kind}`, requestId: '', error });
+  };
+
+  const renewal = createLeaseRenewal({ queue, clock, beatMs, report });
+
+  /** Runs in a later tick, so that the caller of `enqueue` continues first. */
+  const wake = (): void => {
+    if (isWoken || !isRunning) return;
+    isWoken = true;
+    setImmediate(() => {
+      isWoken = false;
+      isWanted = true;
+      pumping ??= pump()
+        .catch((error: unknown) => report('lease', error))
+        .finally(() => {
+          pumping = undefined;
+          if (isWanted) wake();
+        });
+    });
+  };
+
+  /** Leases until no job is due or no slot is free. One call covers all kinds with free slots. */
+  const pump = async (): Promise<void> => {
+    while (isRunning) {
+      isWanted = false;
+      const free = [...lanes.values()].filter((lane) => lane.active < lane.most);
+      if (free.length === 0) return;
+      const limit = Math.min(...free.map((lane) => lane.most - lane.active));
+      const kinds = free.map((lane) => lane.handler.kind);
+      const jobs = await queue.lease({ kinds, limit, leaseMs: settings.leaseMs, leaseMsByKind, perOwner });
+      for (const job of jobs) launch(job);
+      if (jobs.length < limit && !isWanted) return;
+    }
+  };
+
+  const launch = (job: LeasedJob): void => {
+    const lane = lanes.get(job.kind);
+    if (lane === undefined) return;
+    const { handler } = lane;
+    const leaseMs = handler.leaseMs ?? settings.leaseMs;
+    const entry: ActiveJob = { ...renewal.enter(job, leaseMs), ended: Promise.resolve() };
+    const { held } = lane.owners;
+    lane.active += 1;
+    count(held, job.owner, 1);
+    active.add(entry);
+    entry.ended = execute(handler, entry).finally(() => {
+      lane.active -= 1;
+      count(held, job.owner, -1);
+      active.delete(entry);
+      wake();
+    });
+    // The job was leased while the worker was stopping.
+    if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
+  };
+
+  const execute = async (handler: JobHandler, entry: ActiveJob): Promise<void> => {
+    const { job } = entry;
+    try {
+      const again = await attempt(handler, entry);
+      if (again === undefined) await queue.finish(job);
+      else await queue.retry(job, { runAt: clock.now() + again.afterMs, countAttempt: again.countAttempt });
+    } catch (error) {
+      // The lease expires, and another worker runs the job.
+      report(job.kind, error);
+    }
+  };
+
+  const attempt = async (handler: JobHandler, entry: ActiveJob): Promise<Reschedule | undefined> => {
+    const { job } = entry;
+    const { signal } = entry.interruption;
+    const run = () => handler.run(job, signal, () => renewal.extend(entry, settings.leaseMs));
+    try {
+      if (observe === undefined) return await run();
+      const { kind, attempt } = job;
+      return await observe({ kind, attempt, carried: carriedBy(job) }, run);
+    } catch (error) {
+      if (signal.aborted && isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
+        return { afterMs: 0, countAttempt: false };
+      }
+      report(job.kind, error);
+      const isOurs = !isStorageUnavailable(error);
+      if (isOurs && job.attempt >= MAX_ATTEMPTS) return undefined;
+      return { afterMs: pauseAfter(job.attempt), countAttempt: isOurs };
+    }
+  };
+
+  const start = (): void => {
+    if (isRunning) return;
+    isRunning = true;
+    endings = [
+      queue.onReady(wake),
+      repeating(clock, settings.pollMs, wake),
+      repeating(clock, beatMs, () => renewal.renewAll(active)),
+    ];
+    wake();
+  };
+
+  const drain = async (timeoutMs: number): Promise<void> => {
+    if (!isRunning) return;
+    isRunning = false;
+    const [stopListening, stopPolling, stopRenewing] = endings;
+    stopListening?.();
+    stopPolling?.();
+    await pumping;
+    await ended(timeoutMs);
+    for (const { interruption } of active) interruption.abort(new JobInterrupted('stopping'));
+    await ended(INTERRUPTED_MS);
+    stopRenewing?.();
+  };
+
+  /** Resolves when no job is active, at the latest after `timeoutMs`. */
+  const ended = async (timeoutMs: number): Promise<void> => {
+    if (active.size === 0 || timeoutMs <= 0) return;
+    let cancel = (): void => undefined;
+    const timeout = new Promise<void>((resolve) => {
+      cancel = clock.timer(timeoutMs, resolve);
+    });
+    await Promise.race([Promise.all([...active].map((entry) => entry.ended)), timeout]);
+    cancel();
+  };
+
+  return {
+    get running() {
+      return isRunning;
+    },
+    start,
+    drain,
+  };
+}
+
+/** Removes owners without running jobs. */
+function count(held: Map<string, number>, owner: string | undefined, change: number): void {
+  if (owner === undefined) return;
+  const now = (held.get(owner) ?? 0) + change;
+  if (now === 0) held.delete(owner);
+  else held.set(owner, now);
+}
+
+/** 1 s, 2 s, 4 s … up to 5 min. */
+function pauseAfter(attempt: number): number {
+  return Math.min(MAX_PAUSE_MS, 1000 * 2 ** (attempt - 1));
+}

@@ -1,0 +1,55 @@
+import type { Usage, UsageDimension, UsageSum } from '../ports/ledger.ts';
+import type { Reservation } from './reservation.ts';
+
+const DAY_MS = 86_400_000;
+const ORGANIZATION = 'organization:';
+
+type Value = string | number | null;
+
+const VALUES: Readonly<Record<UsageDimension, (charge: Reservation) => Value>> = {
+  day: ({ createdAt }) => createdAt - (createdAt % DAY_MS),
+  model: ({ model }) => model ?? null,
+  operation: ({ operation }) => operation,
+  key: ({ keyId }) => keyId ?? null,
+  user: ({ userId }) => userId ?? null,
+  organization: ({ account }) =>
+    account.startsWith(ORGANIZATION) ? account.slice(ORGANIZATION.length) : null,
+};
+
+/** Sorted by the values of the groups; null is first. */
+export function sumByGroup(
+  charges: readonly Reservation[],
+  groupBy: readonly UsageDimension[],
+): readonly UsageSum[] {
+  const sums = new Map<string, { values: readonly Value[]; sum: UsageSum }>();
+  for (const charge of charges) {
+    const values = groupBy.map((dimension) => VALUES[dimension](charge));
+    const key = JSON.stringify(values);
+    const group = Object.fromEntries(groupBy.map((dimension, at) => [dimension, values[at] ?? null]));
+    const { sum } = sums.get(key) ?? { sum: { group, requests: 0, amount: 0, usage: {} } };
+    const next = {
+      group,
+      requests: sum.requests + 1,
+      amount: sum.amount + charge.charged,
+      usage: add(sum.usage, charge.usage),
+    };
+    sums.set(key, { values, sum: next });
+  }
+  return [...sums.values()].sort((a, b) => compare(a.values, b.values)).map(({ sum }) => sum);
+}
+
+function add(sum: Usage, usage: Usage = {}): Usage {
+  const total: Record<string, number> = { ...sum };
+  for (const [unit, count] of Object.entries(usage)) total[unit] = (total[unit] ?? 0) + Number(count);
+  return total;
+}
+
+function compare(a: readonly Value[], b: readonly Value[]): number {
+  for (const [at, left] of a.entries()) {
+    const right = b[at] ?? null;
+    if (left === right) continue;
+    if (left === null) return -1;
+    return right !== null && left < right ? -1 : 1;
+  }
+  return 0;
+}

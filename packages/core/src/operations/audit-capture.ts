@@ -1,0 +1,105 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
+import { type AuditedStore, recordAudit, SERVICE_ACTOR } from './audit.ts';
+import { AUDIT_LOG, type AuditActor } from './audit-records.ts';
+import type { AuditedChange, AuditSource } from './audit-source.ts';
+
+/**
+ * A store that writes audit entries in the transaction of the change that they describe. Entries can be read and added,
+ * and neither changed nor deleted. Other changes are passed on as they are.
+ */
+export function captureAudit(store: Store, sources: readonly AuditSource[], clock: Clock): AuditedStore {
+  const byName = new Map(sources.map((source) => [source.collection.name, source]));
+
+  const inTransaction = (inner: Store, actor: AuditActor): Store => ({
+    collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
+      const collection = inner.collection(definition);
+      if (definition.name === AUDIT_LOG.name) return appendOnly(collection);
+      const source = byName.get(definition.name);
+      if (source === undefined) return collection;
+      const record = async (change: AuditedChange<R>): Promise<void> => {
+        const now = clock.now();
+        for (const entry of source.toEntries(change, actor)) await recordAudit(inner, actor, entry, now);
+      };
+      return {
+        ...pass(collection),
+        async insert(next, options) {
+          const isNew = await collection.insert(next, options);
+          if (isNew && source.inserts === true) await record({ after: next });
+          return isNew;
+        },
+        async update(id, patch, guard, options) {
+          if (!touches(source, patch)) return collection.update(id, patch, guard, options);
+          const before = await collection.get(id, guard, options);
+          const after = await collection.update(id, patch, guard, options);
+          if (before !== undefined && after !== undefined) await record({ before, after });
+          return after;
+        },
+        async take(id, guard, options) {
+          const before = await collection.take(id, guard, options);
+          if (before !== undefined && source.deletions === true) await record({ before });
+          return before;
+        },
+      };
+    },
+    transaction: (work, options) => inner.transaction(work, options),
+  });
+
+  const actAs = (actor: AuditActor): AuditedStore => {
+    const transaction: Store['transaction'] = (work, options) =>
+      store.transaction((inner) => work(inTransaction(inner, actor)), options);
+    return {
+      collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
+        const collection = store.collection(definition);
+        if (definition.name === AUDIT_LOG.name) return appendOnly(collection);
+        const source = byName.get(definition.name);
+        if (source === undefined) return collection;
+        const within = <T>(work: (inner: Collection<R>) => Promise<T>): Promise<T> =>
+          transaction((inner) => work(inner.collection(definition)));
+        return {
+          ...pass(collection),
+          insert: (record, options) =>
+            source.inserts === true
+              ? within((inner) => inner.insert(record, options))
+              : collection.insert(record, options),
+          update: (id, patch, guard, options) =>
+            touches(source, patch)
+              ? within((inner) => inner.update(id, patch, guard, options))
+              : collection.update(id, patch, guard, options),
+          take: (id, guard, options) =>
+            source.deletions === true
+              ? within((inner) => inner.take(id, guard, options))
+              : collection.take(id, guard, options),
+        };
+      },
+      transaction,
+      actAs,
+    };
+  };
+
+  return actAs(SERVICE_ACTOR);
+}
+
+function touches({ fields }: AuditSource, patch: object): boolean {
+  return fields.some((field) => field in patch);
+}
+
+function appendOnly<R extends StoredRecord>(collection: Collection<R>): Collection<R> {
+  const refuse = async (): Promise<never> => {
+    throw new Error('entries of the audit log are neither changed nor deleted');
+  };
+  return { ...pass(collection), update: refuse, add: refuse, take: refuse };
+}
+
+/** The operations that cause no entry. Spread would lose methods of a prototype. */
+function pass<R extends StoredRecord>(collection: Collection<R>): Collection<R> {
+  return {
+    get: (...args) => collection.get(...args),
+    find: (...args) => collection.find(...args),
+    count: (...args) => collection.count(...args),
+    insert: (...args) => collection.insert(...args),
+    update: (...args) => collection.update(...args),
+    add: (...args) => collection.add(...args),
+    take: (...args) => collection.take(...args),
+  };
+}

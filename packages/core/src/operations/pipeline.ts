@@ -1,0 +1,269 @@
+import * as z from 'zod';
+import type { Call, Caller, TokenCaller } from '../contract/call.ts';
+import type { ApiRequest, ApiResponse } from '../contract/message.ts';
+import {
+  type ErrorFamily,
+  getUserRateClass,
+  type Operation,
+  type ValidatedInput,
+} from '../contract/operation.ts';
+import { type Handler, Reply } from '../contract/reply.ts';
+import { DEFAULT_BODY_LIMIT, hasBody, readJson } from '../http/body.ts';
+import { getRequestId } from '../http/request-id.ts';
+import { parseQuery, validate } from '../http/validation.ts';
+import type { Authenticator } from '../identity/credentials.ts';
+import type { Observer } from '../observability/observer.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { RateLimiter } from '../ports/limiter.ts';
+import { isProviderError } from '../ports/models.ts';
+import { isStorageUnavailable } from '../ports/store.ts';
+import { ApiError, isApiError, notFound } from '../shared/errors.ts';
+import type { Incident } from '../shared/incident.ts';
+import { errorBody } from './families.ts';
+import { checkScopes } from './gate.ts';
+import type { PaidCalls } from './paid-calls.ts';
+import {
+  dayWindow,
+  hostWindows,
+  minuteWindow,
+  type RateLimits,
+  requireSlot,
+  userWindow,
+  writeKeyHeaders,
+  writeUserHeaders,
+} from './rates.ts';
+
+/** The services that the pipeline uses before every handler. */
+export interface PipelineServices {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly authenticator: Authenticator;
+  readonly limiter: RateLimiter;
+  readonly limits: RateLimits;
+  /** Absent: no separate limit for paid calls. */
+  readonly paidCalls?: PaidCalls;
+  readonly observer?: Observer;
+  readonly onError: (incident: Incident) => void;
+}
+
+/** The data that is the same for every call of a route. */
+export interface Steps {
+  readonly operation: Operation;
+  readonly services: PipelineServices;
+  readonly handler: Handler<Operation>;
+  /** The default status of a response. */
+  readonly status: number;
+}
+
+/**
+ * Processes one call, in this order: authentication 401, scopes 403, rate limits 429, parameters 404, query 422, body
+ * 413/400/422, handler, response. Errors before the rate limiter do not count towards limits and have no rate limit
+ * headers.
+ */
+export async function runRoute(
+  { operation, services, handler, status }: Steps,
+  request: ApiRequest,
+  params: Readonly<Record<string, string>>,
+): Promise<ApiResponse> {
+  const requestId = getRequestId(request.headers, () => services.ids.requestId());
+  const headers = baseHeaders(operation, requestId);
+  try {
+    let caller: Caller | undefined;
+    if (operation.auth !== 'none') {
+      const found = services.authenticator.authenticate(
+        request.headers,
+        operation.auth,
+        request,
+        operation.changesOnGet,
+      );
+      caller = found instanceof Promise ? await found : found;
+      checkScopes(operation, caller);
+      await takeSlots(operation, services, caller, headers);
+      if (operation.paid === true) await services.paidCalls?.take(caller.userId);
+    }
+    const input = await readInput(operation, request, params);
+    // Handlers of operations without authentication have no caller in their type.
+    const call = toCall(request, requestId, caller as Caller, services.ids.next());
+    return answer(status, headers, await handler(input, call));
+  } catch (error) {
+    return refuse(operation, services, headers, requestId, error);
+  }
+}
+
+/** An error response without a handler: an undeclared method or an undecodable path. */
+export function refuse(
+  operation: Operation,
+  services: PipelineServices,
+  headers: Record<string, string>,
+  requestId: string,
+  cause: unknown,
+): ApiResponse {
+  const error = asApiError(operation.family, cause);
+  // Report provider errors to the operator too, with any status.
+  if (error.status >= 500 || isProviderError(error.cause)) {
+    services.onError({ operation: operation.id, requestId, error: error.cause ?? cause });
+  }
+  if (error.status === 401 && error.code !== 'provider_rejected') headers['WWW-Authenticate'] = 'Bearer';
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  Object.assign(headers, error.headers);
+  if (operation.errorFormat !== undefined) {
+    const written = operation.errorFormat(error, requestId);
+    Object.assign(headers, written.headers);
+    return { status: written.status, headers, body: JSON.stringify(written.body) };
+  }
+  const body = errorBody(operation.family, error, requestId, services.clock.now());
+  return { status: error.status, headers, body: JSON.stringify(body) };
+}
+
+export function baseHeaders(operation: Operation, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = { 'X-Request-ID': requestId };
+  if (operation.auth !== 'none') headers['Cache-Control'] = 'private, no-store';
+  if (operation.openOrigin === true) headers['Access-Control-Allow-Origin'] = '*';
+  return headers;
+}
+
+/** Reads rarely used parts lazily; for example, the adapter creates the signal on first use. */
+class PipelineCall implements Call {
+  readonly #request: ApiRequest;
+  readonly id: string;
+  readonly requestId: string;
+  readonly caller: Caller;
+  constructor(request: ApiRequest, requestId: string, caller: Caller, id: string) {
+    this.#request = request;
+    this.requestId = requestId;
+    this.caller = caller;
+    this.id = id;
+  }
+  get request(): ApiRequest {
+    return this.#request;
+  }
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+  get mountPath(): string {
+    return this.#request.mountPath;
+  }
+}
+
+function toCall(request: ApiRequest, requestId: string, caller: Caller, id: string): Call {
+  return new PipelineCall(request, requestId, caller, id);
+}
+
+async function takeSlots(
+  operation: Operation,
+  services: PipelineServices,
+  caller: Caller,
+  headers: Record<string, string>,
+): Promise<void> {
+  const { limiter } = services;
+  const now = services.clock.now();
+  if (caller.kind === 'token') {
+    if (caller.isFromHost === true) await takeHostSlot(limiter, caller, now);
+    const rateClass = getUserRateClass(operation);
+    if (rateClass === undefined) return;
+    const windows = [userWindow(services.limits, rateClass)];
+    const decision = await limiter.take(`user:${caller.userId}:${rateClass}`, windows, now);
+    writeUserHeaders(headers, decision.windows);
+    return requireSlot(decision, now);
+  }
+  if (operation.rate.key === 'unlimited') return;
+  const name = `key:${caller.keyId}`;
+  if (operation.rate.key === 'standard') {
+    const decision = await limiter.take(name, [minuteWindow(caller), dayWindow(caller)], now);
+    writeKeyHeaders(headers, decision.windows);
+    return requireSlot(decision, now);
+  }
+  const decision = await limiter.take(name, [minuteWindow(caller)], now);
+  writeKeyHeaders(headers, decision.windows);
+  writeKeyHeaders(headers, await limiter.peek(name, [dayWindow(caller)], now));
+  requireSlot(decision, now);
+}
+
+/** The limits that the host sets for a user, in addition to those of the service. */
+async function takeHostSlot(limiter: RateLimiter, caller: TokenCaller, now: number): Promise<void> {
+  const windows = hostWindows(caller);
+  if (windows.length > 0) requireSlot(await limiter.take(`identity:${caller.userId}`, windows, now), now);
+}
+
+/** The schema of an ignored body. */
+const NO_FIELDS = z.looseObject({});
+
+async function readInput(
+  operation: Operation,
+  request: ApiRequest,
+  params: Readonly<Record<string, string>>,
+): Promise<ValidatedInput<Operation>> {
+  const { input, bodyLimit = DEFAULT_BODY_LIMIT } = operation;
+  const parsedParams = input.params && readParams(operation, params);
+  const query = input.query && validate(input.query, parseQuery(request.query));
+  let body: unknown;
+  if (input.body !== undefined && operation.bodyType !== 'multipart') {
+    body = await readBody(operation, input.body, request, bodyLimit);
+  } else if (operation.family === 'application' && operation.bodyType !== 'multipart') {
+    await checkUnused(operation, request, bodyLimit);
+  }
+  return { params: parsedParams, query, body } as ValidatedInput<Operation>;
+}
+
+/**
+ * Checks the body of an operation without input: GET and DELETE must have no body; other methods need a valid JSON
+ * body, if any.
+ */
+async function checkUnused(operation: Operation, request: ApiRequest, limit: number): Promise<void> {
+  const { method } = operation;
+  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, NO_FIELDS, request, limit);
+  else if (await hasBody(request)) {
+    throw new ApiError(400, `${method} takes no request body`, { applicationCode: 'VALIDATION_ERROR' });
+  }
+}
+
+/** A malformed id gets 404, like an unknown id. */
+function readParams(operation: Operation, params: Readonly<Record<string, string>>): unknown {
+  const result = operation.input.params?.safeParse(params);
+  if (result?.success !== true) throw notFound(operation.subject ?? 'Resource', operation.subjectCode);
+  return result.data;
+}
+
+/** Validation errors use the status of the operation; invalid JSON always gets 400. */
+async function readBody(
+  { bodyFault, bodyType }: Operation,
+  schema: z.ZodType,
+  request: ApiRequest,
+  limit: number,
+): Promise<unknown> {
+  try {
+    return validate(schema, await readJson(request, { limit, allowsForm: bodyType === 'json-or-form' }));
+  } catch (error) {
+    if (bodyFault === undefined || !isApiError(error) || error.status !== 422) throw error;
+    throw new ApiError(bodyFault.status, error.message, {
+      applicationCode: bodyFault.applicationCode,
+      ...(error.details !== undefined && { details: error.details }),
+    });
+  }
+}
+
+function answer(status: number, headers: Record<string, string>, output: unknown): ApiResponse {
+  if (output instanceof Reply) {
+    return { status: output.status, headers: Object.assign(headers, output.headers), body: output.body };
+  }
+  if (output === undefined) return { status, headers, body: undefined };
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  return { status, headers, body: JSON.stringify(output) };
+}
+
+/** The store is unavailable. */
+export function storageAway(cause: unknown): ApiError {
+  return new ApiError(503, 'The service is temporarily unavailable. Try again shortly.', {
+    headers: { 'Retry-After': '5' },
+    applicationCode: 'INTERNAL_ERROR',
+    cause,
+  });
+}
+
+function asApiError(family: ErrorFamily, error: unknown): ApiError {
+  if (isApiError(error)) return error;
+  if (isStorageUnavailable(error)) return storageAway(error);
+  const message = family === 'completions' ? 'Model response error: internal error' : 'Internal server error';
+  return new ApiError(500, message, { cause: error });
+}

@@ -1,0 +1,60 @@
+import type { Call } from '../contract/call.ts';
+import type { AdmissionControl } from '../operations/admission-control.ts';
+import type { AcceptedWork, Idempotency } from '../operations/idempotency.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobQueue, NewJob } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+import { QUESTS } from './records.ts';
+import { stopQuest } from './transitions.ts';
+
+export interface BeginServices {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly admissionControl: AdmissionControl;
+  readonly idempotency: Idempotency;
+}
+
+/** Accepts a quest, once per `Idempotency-Key`, and enqueues its job. @param toJob creates the job of the quest. */
+export type BeginQuest = <A extends { readonly id: string }>(
+  request: { readonly call: Call; readonly path: string; readonly body: unknown },
+  prepare: () => Promise<AcceptedWork<A>>,
+  toJob: (id: string) => NewJob,
+) => Promise<A>;
+
+const NOT_QUEUED = 'This could not be taken on. Please try again.';
+
+export function createBeginQuest({
+  store,
+  queue,
+  clock,
+  admissionControl,
+  idempotency,
+}: BeginServices): BeginQuest {
+  const quests = store.collection(QUESTS);
+
+  const withdraw = async (id: string): Promise<void> => {
+    try {
+      await stopQuest(quests, id, NOT_QUEUED, clock.now());
+    } catch {
+      // The sweep finds the quest and enqueues it.
+    }
+  };
+
+  return async (request, prepare, toJob) => {
+    admissionControl.admit();
+    const { answer, isRepeated, isRepeatable } = await idempotency.accept(request, prepare);
+    const { id } = answer;
+    // The process that accepted it may have crashed before this point.
+    if (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined) return answer;
+    try {
+      await queue.enqueue(toJob(id));
+    } catch (error) {
+      // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
+      // run and be charged.
+      if (!isRepeatable) await withdraw(id);
+      throw error;
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,251 @@
+import type { CallEnd } from '../credits/usage.ts';
+import type { JobHandler } from '../jobs/handler.ts';
+import type { JobQueue, LeasedJob, NewJob, Reschedule } from '../ports/queue.ts';
+import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
+import { isApiError } from '../shared/errors.ts';
+import { type PendingCharge, toPromptMeta } from './charges.ts';
+import { toOutcome, VANISHED } from './outcomes.ts';
+import type { PaidStepServices } from './paid-steps.ts';
+import type { QuestEvents } from './quest-events.ts';
+import { QUESTS, type QuestOutcome, type QuestProgress, type QuestRecord } from './records.ts';
+import { recoverPaidSteps } from './recovery.ts';
+import { createRunContext, type RunContext } from './run-context.ts';
+import type { Interruption, RunningQuests } from './running.ts';
+import { abandonQuest, claimQuest, closeStopped, endQuest, hasContent } from './transitions.ts';
+
+/** After a crash the quest runs once more, if the worker left no output. */
+const MAX_RUNS = 2;
+
+export interface QuestHandlerServices extends PaidStepServices {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly questEvents: QuestEvents;
+}
+
+/** The definition of one kind of quest. */
+export interface QuestTask {
+  readonly kind: string;
+  /** The operation id, for charges and incidents. */
+  readonly operation: string;
+  readonly concurrency: number;
+  /** Phases that are always reported. */
+  readonly phases: readonly string[];
+  /**
+   * Does the work and returns its outcome. Rejects with an `ApiError` to fail with a message for clients, or with
+   * `QuestAbandoned` if the target of the quest was deleted. Stops when the signal of the run context is aborted.
+   */
+  work(run: RunContext, payload: Readonly<Record<string, Json | undefined>>): Promise<QuestOutcome>;
+  /**
+   * The outcome of a quest that a crash or restart interrupted. Default: done with the partial result; failed without
+   * one.
+   */
+  readonly unfinished?: QuestOutcome;
+  /** Writes in the transaction of the quest's end. May run more than once. */
+  alongside(store: Store, quest: QuestRecord): Promise<void>;
+  /** Follow-up quests of this quest, e.g. to extract mementos. */
+  readonly followUps?: readonly FollowUp[];
+  /** Called after the end is stored. */
+  ended?(quest: QuestRecord): void;
+}
+
+/**
+ * Creates a follow-up quest of a completed quest, in the transaction of its end. The follow-up has its own id and
+ * billing. May run more than once.
+ */
+export type FollowUp = (store: Store, quest: QuestRecord) => Promise<QuestRecord | undefined> | undefined;
+
+/** The target of the quest was deleted. */
+export class QuestAbandoned extends Error {
+  override readonly name = 'QuestAbandoned';
+}
+
+/** Creates the job of a quest. @param more data for the worker that must not be stored in the quest. */
+export function questJob(
+  { id, kind, ownerId: owner }: Pick<QuestRecord, 'id' | 'kind' | 'ownerId'>,
+  more: Readonly<Record<string, Json | undefined>> = {},
+): NewJob {
+  return { kind, key: id, owner, payload: { questId: id, ...more } };
+}
+
+/** Runs quests of one kind. Each quest ends exactly once and is charged exactly once. */
+export function createQuestHandler(
+  services: QuestHandlerServices,
+  runningQuests: RunningQuests,
+  task: QuestTask,
+): JobHandler {
+  const { store, clock, questEvents } = services;
+  const quests = store.collection(QUESTS);
+  const unfinished = (hasOutput: boolean): QuestOutcome =>
+    task.unfinished ?? (hasOutput ? { type: 'message' } : VANISHED);
+
+  /** Claims the quest, runs it and concludes it. */
+  const handle = async (job: LeasedJob, signal: AbortSignal): Promise<Reschedule | undefined> => {
+    const payload = job.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
+    const quest = await claimQuest(quests, payload.questId, job, clock.now());
+    if (quest === undefined) return closeUnclaimed(payload.questId, job);
+    const charges = hasRun(quest, job) ? await recoverPaidSteps(services, quest, task.operation) : [];
+    if (hasBegun(quest) || job.attempt > MAX_RUNS) return recover(quest, job, charges);
+    const running = runningQuests.enter(quest.id, signal);
+    const run = createRunContext(services, quests, quest, job, running, task);
+    try {
+      let outcome: QuestOutcome;
+      try {
+        outcome = await task.work(run, payload);
+      } catch (error) {
+        return await handleInterruption(run, running.interruption, error);
+      }
+      // Later failures do not fail the quest: the job is retried and continues from the stored state.
+      return await conclude(run, outcome, 'finished');
+    } finally {
+      running.remove();
+      await run.writer.close();
+    }
+  };
+
+  /** Ends the quest after all charges are settled. */
+  const conclude = async (run: RunContext, outcome: QuestOutcome, callEnd: CallEnd): Promise<undefined> => {
+    run.stopwatch.phase('store');
+    await run.endSteps(callEnd);
+    if (!(await run.settle(outcome))) return resolveConflict(run);
+    await run.writer.close();
+    await end(run.quest.id, run.job, { ...outcome, ...run.progress(), phases: run.stopwatch.read() });
+    return undefined;
+  };
+
+  const handleInterruption = async (
+    run: RunContext,
+    reason: Interruption | undefined,
+    error: unknown,
+  ): Promise<Reschedule | undefined> => {
+    switch (reason) {
+      case 'lease-lost':
+        run.abandonSteps();
+        return undefined;
+      case 'stopped':
+        return resolveConflict(run);
+      case 'stopping': {
+        const { hasOutput } = run;
+        if (!hasOutput && !run.hasCharges) {
+          await run.releaseSteps();
+          return { afterMs: 0, countAttempt: false };
+        }
+        return conclude(run, unfinished(hasOutput), 'broken');
+      }
+      case undefined:
+        return fail(run, error);
+    }
+  };
+
+  const fail = async (run: RunContext, error: unknown): Promise<undefined> => {
+    if (error instanceof QuestAbandoned) {
+      await run.endSteps('broken');
+      await run.settleNow();
+      const { id } = run.quest;
+      const { promptMeta } = run.progress();
+      const stopped = await abandonQuest(quests, id, run.job, error.message, clock.now(), promptMeta);
+      if (stopped !== undefined) questEvents.ended(id);
+      return undefined;
+    }
+    if (isStorageUnavailable(error) && !run.hasOutput && !run.hasCharges) {
+      await run.releaseSteps();
+      throw error;
+    }
+    if (!isApiError(error)) services.onError({ operation: `job:${task.kind}`, requestId: '', error });
+    return conclude(run, toOutcome(error), 'broken');
+  };
+
+  /**
+   * Either the quest was stopped, and its output is charged here, or a newer worker owns the quest and its billing.
+   */
+  const resolveConflict = async (run: RunContext): Promise<undefined> => {
+    const quest = await quests.get(run.quest.id);
+    if (quest !== undefined && quest.status !== 'stopped') {
+      run.abandonSteps();
+      return undefined;
+    }
+    await run.endSteps('left');
+    await run.settleNow();
+    return closeQuest(run.quest.id, run.progress());
+  };
+
+  /** Recovers a quest of a crashed worker from its stored state. Models are not called again. */
+  const recover = async (
+    quest: QuestRecord,
+    job: LeasedJob,
+    charges: readonly PendingCharge[],
+  ): Promise<undefined> => {
+    const outcome = quest.notes?.outcome ?? unfinished(hasContent(quest));
+    await end(quest.id, job, { ...outcome, ...describeCharges(quest, charges) });
+    return undefined;
+  };
+
+  /** Ends a quest that was stopped before its work started or after its worker crashed. */
+  const closeUnclaimed = async (questId: string, job: LeasedJob): Promise<undefined> => {
+    const quest = await quests.get(questId, { status: 'stopped' });
+    if (quest === undefined) return undefined;
+    const charges = hasRun(quest, job) ? await recoverPaidSteps(services, quest, task.operation) : [];
+    return closeQuest(questId, describeCharges(quest, charges));
+  };
+
+  const closeQuest = (questId: string, progress: QuestProgress): Promise<undefined> =>
+    store.transaction(async (transaction) => {
+      const quest = await closeStopped(transaction.collection(QUESTS), questId, progress.promptMeta);
+      if (quest !== undefined) await task.alongside(transaction, { ...quest, ...progress });
+      return undefined;
+    });
+
+  const end = async (
+    questId: string,
+    job: LeasedJob,
+    outcome: QuestOutcome & QuestProgress,
+  ): Promise<void> => {
+    const { ended, following } = await store.transaction(async (transaction) => {
+      const quest = await endQuest(transaction.collection(QUESTS), questId, job, outcome, clock.now());
+      if (quest === undefined) return { ended: undefined, following: [] };
+      await task.alongside(transaction, quest);
+      return { ended: quest, following: await follow(transaction, quest) };
+    });
+    if (ended === undefined) return;
+    questEvents.ended(questId);
+    task.ended?.(ended);
+    for (const quest of following) {
+      // The sweep finds quests that could not be enqueued.
+      await services.queue.enqueue(questJob(quest)).catch((error: unknown) => {
+        services.onError({ operation: `job:${quest.kind}`, requestId: '', error });
+      });
+    }
+  };
+
+  const follow = async (transaction: Store, quest: QuestRecord): Promise<readonly QuestRecord[]> => {
+    const following: QuestRecord[] = [];
+    for (const followUp of task.followUps ?? []) {
+      const next = await followUp(transaction, quest);
+      if (next !== undefined && (await transaction.collection(QUESTS).insert(next))) following.push(next);
+    }
+    return following;
+  };
+
+  return { kind: task.kind, concurrency: task.concurrency, run: handle };
+}
+
+/** Returns the usage of a quest whose worker crashed. */
+function describeCharges(
+  { promptMeta }: QuestRecord,
+  charges: readonly PendingCharge[],
+): Pick<QuestProgress, 'promptMeta'> {
+  const meta = toPromptMeta(promptMeta?.model ?? charges.at(-1)?.details.model, charges);
+  return meta === undefined || charges.length === 0 ? {} : { promptMeta: meta };
+}
+
+/**
+ * Whether another worker may have run the quest before. A lost and recreated job starts with the first fence again.
+ */
+function hasRun({ notes }: QuestRecord, { fence }: LeasedJob): boolean {
+  return fence > 1 || notes !== undefined;
+}
+
+/** Whether a worker left more than an unanswered call; then the quest is not restarted. */
+function hasBegun(quest: QuestRecord): boolean {
+  const { due = [], outcome } = quest.notes ?? {};
+  return due.length > 0 || outcome !== undefined || hasContent(quest);
+}

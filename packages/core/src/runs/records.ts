@@ -1,0 +1,145 @@
+import type { AgentCard } from '../contract/agent-card.ts';
+import type { Payer } from '../contract/call.ts';
+import type { FallbackInfo } from '../models/candidates.ts';
+import type { ProviderErrorDetails } from '../models/failures.ts';
+import type { FinishReason } from '../ports/models.ts';
+import { defineCollection, type Json, type StoredRecord } from '../ports/store.ts';
+import type { PromptDetail } from '../prompts/contract.ts';
+import type { ErrorCode } from '../shared/errors.ts';
+import type { PendingCharge } from './charges.ts';
+import type { PaidStepRecord } from './holds.ts';
+
+export type QuestStatus = 'pending' | 'running' | 'done' | 'stopped';
+export type QuestType = 'message' | 'oob' | 'error' | 'system' | 'voice_transcript';
+
+/** A tool result for display in the client. */
+export interface ToolPayload {
+  readonly type: string;
+  readonly payload?: Json;
+}
+
+/** The payload type for the progress of a plan. */
+export const PLAN_PAYLOAD = 'questmaster';
+
+/** A file created by a quest. The user of the quest owns it. Its URL is signed at each read. */
+export interface QuestFile {
+  readonly name: string;
+  readonly fileId: string;
+  readonly isImage: boolean;
+  readonly isAudio: boolean;
+  readonly isVideo: boolean;
+}
+
+export interface PromptMeta {
+  readonly model: string;
+  /** Tokens, in the classes of completions. */
+  readonly usage?: Readonly<Record<string, number>>;
+  readonly credits?: number;
+}
+
+export interface AttachmentDelivery {
+  readonly requested: number;
+  readonly delivered: number;
+  readonly fullyDelivered: boolean;
+  readonly dropped: number;
+  readonly droppedIds: readonly string[];
+}
+
+/** The outcome of a quest, without its text. */
+export interface QuestOutcome {
+  readonly type: QuestType;
+  /** The error message, shown instead of the text. */
+  readonly explanation?: string;
+  readonly errorCode?: ErrorCode;
+  readonly providerError?: ProviderErrorDetails;
+}
+
+/** The recovery state for the next worker after a crash. */
+export interface QuestNotes {
+  /** Charges, settled or pending. Settlement is idempotent. */
+  readonly due?: readonly PendingCharge[];
+  /** The running paid steps. */
+  readonly steps?: readonly PaidStepRecord[];
+  /** The intended outcome. */
+  readonly outcome?: QuestOutcome;
+}
+
+/** The partial result of a quest, readable while it runs. */
+export interface QuestProgress {
+  /** The answer so far; complete when the quest is done. */
+  readonly text?: string;
+  /** The final result, if the text also contains intermediate steps. */
+  readonly answer?: string;
+  /** The finish reason of the model. */
+  readonly stopReason?: FinishReason;
+  /** The number of rounds of an agent run. */
+  readonly rounds?: number;
+  readonly toolPayloads?: readonly ToolPayload[];
+  /** The agents in the answer. */
+  readonly agents?: readonly AgentCard[];
+  readonly images?: readonly string[];
+  readonly files?: readonly QuestFile[];
+  readonly fallbackInfo?: FallbackInfo;
+  readonly promptMeta?: PromptMeta;
+  /** Details of the prompt, if requested. Visible only to the user who requested them. */
+  readonly promptDetails?: readonly PromptDetail[];
+  /** The visible part of the prompt, encrypted, for the user who requested it. */
+  readonly sealedPrompt?: string;
+  readonly attachmentNotices?: readonly string[];
+  readonly attachmentDelivery?: AttachmentDelivery;
+  /** Milliseconds by phase. */
+  readonly phases?: Readonly<Record<string, number>>;
+}
+
+/** The input, in the format of the quest kind. Plain JSON. */
+export interface QuestRequest {
+  readonly payer: Payer;
+  readonly requestId: string;
+}
+
+/** A durable unit of work with a result: one turn of a conversation, one image, one edit. */
+export interface QuestRecord extends StoredRecord, QuestProgress {
+  /** The job kind. */
+  readonly kind: string;
+  readonly sessionId: string;
+  /** The user id of the requester. */
+  readonly ownerId: string;
+  readonly status: QuestStatus;
+  readonly type: QuestType;
+  readonly errorCode?: ErrorCode;
+  readonly providerError?: ProviderErrorDetails;
+  /** The reason of a failure or stop; shown instead of the text. */
+  readonly explanation?: string;
+  readonly request: QuestRequest;
+  readonly notes?: QuestNotes;
+  /** The job and the fence that may write. */
+  readonly jobId?: string;
+  readonly fence?: number;
+  /** Time of acceptance in epoch milliseconds; absent after the end. */
+  readonly liveSince?: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A quest as it is accepted, at `now` in epoch milliseconds. */
+export function newQuest(
+  quest: Pick<QuestRecord, 'id' | 'kind' | 'sessionId' | 'ownerId' | 'request'>,
+  now: number,
+): QuestRecord {
+  return { ...quest, status: 'pending', type: 'message', liveSince: now, createdAt: now, updatedAt: now };
+}
+
+export const QUESTS = defineCollection<QuestRecord>({
+  name: 'quests',
+  secretFields: { sealedPrompt: true, errorCode: false },
+  columns: {
+    sessionId: 'text',
+    ownerId: 'text',
+    status: 'text',
+    jobId: 'text',
+    fence: 'integer',
+    liveSince: 'integer',
+  },
+  unique: [],
+  indexes: [['liveSince'], ['sessionId', 'liveSince']],
+});

@@ -1,0 +1,143 @@
+import type { CallEnd } from '../credits/usage.ts';
+import type { CatalogueEntry } from '../models/catalogue.ts';
+import type { GenerateRequest } from '../ports/models.ts';
+import type { LeasedJob } from '../ports/queue.ts';
+import type { Collection } from '../ports/store.ts';
+import { createRunCharges } from './charges.ts';
+import type { PaidStep } from './holds.ts';
+import type { PaidCall } from './model-call.ts';
+import { createPaidSteps, type PaidStepServices } from './paid-steps.ts';
+import type { PricedWork } from './priced-work.ts';
+import { createProgressWriter, type ProgressWriter } from './progress-writer.ts';
+import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
+import type { RunningQuest } from './running.ts';
+import { createStopwatch, type Stopwatch } from './stopwatch.ts';
+import { hasContent } from './transitions.ts';
+
+/** The context of one run of a quest: its output, charges and timings. */
+export interface RunContext {
+  readonly quest: QuestRecord;
+  readonly job: LeasedJob;
+  /** The operation id, for charges and incidents. */
+  readonly operation: string;
+  readonly signal: AbortSignal;
+  readonly writer: ProgressWriter;
+  readonly stopwatch: Stopwatch;
+  /** Adds fields to the quest; saved with the next write. */
+  update(more: QuestProgress): void;
+  /** Holds the maximum cost of a model call. Several calls may run at the same time. */
+  pay(entry: CatalogueEntry, request: GenerateRequest): Promise<PaidCall>;
+  /** Holds the maximum cost of unit-priced work, in micro-credits. */
+  payPrice(entry: CatalogueEntry, amount: number): Promise<PricedWork>;
+  /**
+   * Closes a step: stores its charge, so that recovery does not repeat the call, and settles it. Free without output.
+   */
+  endStep(step: PaidStep, end: CallEnd): Promise<void>;
+  /** Closes all running steps, because the quest is ending; `settle` settles their charges. */
+  endSteps(end: CallEnd): Promise<void>;
+  /**
+   * Stores and then settles pending charges. @returns false if this worker may no longer write; then nothing was
+   * settled.
+   */
+  settle(outcome: QuestOutcome): Promise<boolean>;
+  /** Settles pending charges of a quest that will not run again. */
+  settleNow(): Promise<void>;
+  /** Releases the holds of all running steps. */
+  releaseSteps(): Promise<void>;
+  /** Stops renewing the holds and leaves them to the worker that owns the quest now. */
+  abandonSteps(): void;
+  readonly hasCharges: boolean;
+  /** Whether there is any output. */
+  readonly hasOutput: boolean;
+  /** Returns the complete result for the quest's record. */
+  progress(): QuestProgress;
+}
+
+export function createRunContext(
+  services: PaidStepServices,
+  quests: Collection<QuestRecord>,
+  quest: QuestRecord,
+  job: LeasedJob,
+  running: RunningQuest,
+  { operation, phases }: { readonly operation: string; readonly phases: readonly string[] },
+): RunContext {
+  const { signal } = running;
+  const stopwatch = createStopwatch(services.clock, phases);
+  const charges = createRunCharges(services.ledger);
+  let extra: QuestProgress = {};
+
+  const save = async (): Promise<void> => {
+    if (!(await writer.save())) signal.throwIfAborted();
+  };
+  const steps = createPaidSteps(services, quest, job, operation, save);
+  const writer = createProgressWriter(
+    {
+      quests,
+      clock: services.clock,
+      steps: steps.records,
+      onError: (error) => services.onError({ operation: `job:${job.kind}`, requestId: '', error }),
+    },
+    quest,
+    job,
+    () => running.stop(),
+  );
+
+  const progress = (): QuestProgress => {
+    const meta = charges.describe(steps.model);
+    const { text, toolPayloads } = writer;
+    return {
+      ...extra,
+      text,
+      ...(toolPayloads.length > 0 && { toolPayloads: [...toolPayloads] }),
+      ...(meta !== undefined && { promptMeta: meta }),
+    };
+  };
+
+  const settleAll = async (): Promise<void> => {
+    await charges.settle();
+    await steps.releaseUncertain();
+  };
+
+  return {
+    quest,
+    job,
+    operation,
+    signal,
+    writer,
+    stopwatch,
+    update(more) {
+      extra = { ...extra, ...more };
+    },
+    pay: steps.openModelCall,
+    payPrice: steps.openPricedWork,
+
+    async endStep(step, end) {
+      const charge = await steps.end(step, end);
+      if (charge === undefined) return;
+      charges.add(charge);
+      const isSaved = await writer.save({ ...progress(), notes: { due: [...charges.all] } });
+      if (isSaved) await charges.settle([charge]);
+      else signal.throwIfAborted();
+    },
+    endSteps: (end) => steps.endAll(end, charges.add),
+
+    async settle(outcome) {
+      const due = charges.all;
+      // A free step needs no protection: it may run twice.
+      const needsCare = due.some(({ hold }) => hold !== undefined);
+      if (needsCare && !(await writer.save({ ...progress(), notes: { due, outcome } }))) return false;
+      await settleAll();
+      return true;
+    },
+    settleNow: settleAll,
+    releaseSteps: steps.releaseAll,
+    abandonSteps: steps.abandonAll,
+    get hasCharges() {
+      return charges.all.length > 0;
+    },
+    get hasOutput() {
+      return hasContent(progress());
+    },
+    progress,
+  };
+}

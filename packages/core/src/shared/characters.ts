@@ -1,0 +1,13 @@
+const highSurrogate = /[\uD800-\uDBFF]/;
+
+/** Counts code points like JSON Schema: a surrogate pair counts as one, a lone surrogate too. */
+export function countCharacters(text: string): number {
+  let count = text.length;
+  // Fast path: most texts contain no surrogates.
+  if (!highSurrogate.test(text)) return count;
+  for (let index = count - 2; index >= 0; index--) {
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xd800) continue;
+    if ((text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--;
+  }
+  return count;
+}

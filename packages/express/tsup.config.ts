@@ -1,3 +1,0 @@
-import { library } from '../../tsup.shared.ts';
-
-export default library(['src/index.ts']);

@@ -1,0 +1,1 @@
+export { createOpenAIApi, type OpenAIApiOptions, type OpenAIApiServices } from './api.ts';

@@ -1,0 +1,60 @@
+import { toCredits } from '@questline/core';
+import { type CompletionEnd, toUsd } from '@questline/core/internal';
+
+/** Token counts of the wire: cached tokens are part of the prompt, reasoning is part of the completion. */
+export interface WireUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: {
+    readonly cached_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly audio_tokens: number;
+  };
+  readonly completion_tokens_details: {
+    readonly reasoning_tokens: number;
+    readonly audio_tokens: number;
+    readonly accepted_prediction_tokens: number;
+    readonly rejected_prediction_tokens: number;
+  };
+}
+
+/** The charge of an answer, beside its usage. Not part of the vendor's API. */
+export interface WireCredits {
+  readonly used: number;
+  readonly usd_cost: number;
+}
+
+/** The response header with the charged credits of an answer that is not streamed. */
+export const CREDITS_HEADER = 'X-Credits-Used';
+
+export function toWireUsage({ cost }: Pick<CompletionEnd, 'cost'>): WireUsage {
+  const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0, reasoning = 0 } = cost?.usage ?? {};
+  const prompt = input + cachedInput + cacheWrite;
+  const completion = output + reasoning;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: cachedInput,
+      cache_write_tokens: cacheWrite,
+      audio_tokens: 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}
+
+/** @returns undefined while credits are not enforced. */
+export function toWireCredits(
+  { cost, isMetered }: CompletionEnd,
+  creditsPerUsd: number,
+): WireCredits | undefined {
+  if (cost === undefined || !isMetered) return undefined;
+  return { used: toCredits(cost.charged), usd_cost: toUsd(cost.charged, creditsPerUsd) };
+}

@@ -1,0 +1,59 @@
+import { RETENTION_KINDS, type RetentionKind, type RetentionSettings } from '@questline/core/internal';
+
+/* The forms of variables that hold several values. Each reader returns undefined for another form. */
+
+/** `list`, or distinct names separated by commas. */
+export function readNames(value: string): 'list' | readonly string[] | undefined {
+  if (value === 'list') return 'list';
+  const names = splitList(value, ',');
+  return names.includes('') || new Set(names).size < names.length ? undefined : names;
+}
+
+/** `INPUT/OUTPUT` in USD per million tokens. */
+export function readPrices(value: string): { readonly input: number; readonly output: number } | undefined {
+  const [, input, output] = /^(\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/.exec(value) ?? [];
+  return input === undefined || output === undefined
+    ? undefined
+    : { input: Number(input), output: Number(output) };
+}
+
+/** `MODEL=FALLBACK,FALLBACK`, several of them separated by semicolons. */
+export function readFallbacks(value: string): Readonly<Record<string, readonly string[]>> | undefined {
+  const fallbacks = new Map<string, readonly string[]>();
+  for (const entry of splitList(value, ';')) {
+    const [model = '', list = '', ...rest] = splitList(entry, '=');
+    const names = splitList(list, ',');
+    if (model === '' || rest.length > 0 || names.includes('') || fallbacks.has(model)) return undefined;
+    if (names.includes(model) || new Set(names).size < names.length) return undefined;
+    fallbacks.set(model, names);
+  }
+  return Object.fromEntries(fallbacks);
+}
+
+/** `KIND=DAYS`, several of them separated by commas. */
+export function readRetention(value: string): RetentionSettings | undefined {
+  const retention: Partial<Record<RetentionKind, number>> = {};
+  for (const entry of splitList(value, ',')) {
+    const [, name, digits] = /^(\w+)\s*=\s*(\d{1,5})$/.exec(entry) ?? [];
+    const kind = RETENTION_KINDS.find((one) => one === name);
+    const days = Number(digits);
+    if (kind === undefined || retention[kind] !== undefined || days < 1 || days > 36_500) return undefined;
+    retention[kind] = days;
+  }
+  return retention;
+}
+
+/** `*`, or origins separated by commas, as browsers send them. */
+export function readOrigins(value: string): '*' | readonly string[] | undefined {
+  if (value === '*') return '*';
+  const origins = splitList(value, ',').map((origin) => origin.replace(/\/$/, ''));
+  return origins.every(isOrigin) ? origins : undefined;
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
+function splitList(value: string, separator: string): string[] {
+  return value.split(separator).map((part) => part.trim());
+}

@@ -1,0 +1,193 @@
+import { createUser } from '@questline/core';
+import { API_KEYS, ORGANIZATIONS, WEBHOOK_DELIVERIES, WEBHOOKS } from '@questline/core/internal';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { run } from '../src/cli/run.ts';
+import { readConfiguration } from '../src/environment/configuration.ts';
+import { createLog } from '../src/log.ts';
+import { findSecrets } from '../src/secrets.ts';
+import { openWorkspace } from '../src/workspace.ts';
+import { emptyFolder } from './command.ts';
+
+const ADA = 'ada@example.com';
+
+/** A workspace with one account and one organization, and its commands, in this process. */
+async function createPlace() {
+  const folder = emptyFolder();
+  const open = async (environment: Readonly<Record<string, string>> = {}) => {
+    const configuration = readConfiguration({ STORAGE_DIR: folder, ...environment });
+    const workspace = await openWorkspace({
+      configuration,
+      secrets: findSecrets(configuration.storageDir, configuration.secrets),
+      publicUrl: 'http://localhost',
+      log: createLog({ secrets: [], destination: { write: () => undefined } }),
+      print: () => undefined,
+      demo: false,
+      observers: [],
+      onFailure: undefined,
+    });
+    onTestFinished(() => workspace.close());
+    return workspace;
+  };
+  const { services } = await open();
+  const user = await createUser(services, { email: ADA, username: 'ada' });
+  const id = services.ids.next();
+  await services.store.collection(ORGANIZATIONS).insert({
+    id,
+    ownerId: user?.id ?? '',
+    name: 'Analytical Engines',
+    slug: 'engines',
+    description: null,
+    subscriptionTier: 'free',
+    subscriptionStatus: 'trial',
+    createdAt: 1,
+  });
+  const command = async (...args: string[]) => {
+    const said = { stdout: '', stderr: '' };
+    const code = await run([...args, '--json'], {
+      environment: { STORAGE_DIR: folder },
+      folder,
+      print: (text) => {
+        said.stdout += text;
+      },
+      complain: (text) => {
+        said.stderr += text;
+      },
+      onShutdownSignal: () => () => undefined,
+    });
+    return code === 0 ? JSON.parse(said.stdout) : { code, error: said.stderr };
+  };
+  return { services, organizationId: id, command, open, folder };
+}
+
+describe('questline webhooks', () => {
+  it('lists webhooks and deliveries without secrets, and replays what failed', async () => {
+    const { services, organizationId, command } = await createPlace();
+    const webhook = {
+      owner: `organization:${organizationId}`,
+      organizationId,
+      createdBy: '',
+      description: '',
+    };
+    const rest = {
+      url: 'https://a.example.com',
+      types: ['quest.done'],
+      sealedSecret: 'sealed',
+      createdAt: 1,
+    };
+    const status = { status: 'disabled', disabledFor: 'failing' } as const;
+    await services.store.collection(WEBHOOKS).insert({ id: 'w', ...webhook, ...rest, ...status });
+    const deliveries = services.store.collection(WEBHOOK_DELIVERIES);
+    const delivery = {
+      webhookId: 'w',
+      type: 'quest.done',
+      payload: '{}',
+      attempts: 11,
+      failures: 10,
+      since: 1,
+    };
+    await deliveries.insert({ id: 'd1', eventId: 'evt_1', status: 'failed', createdAt: 1, ...delivery });
+    await deliveries.insert({ id: 'd2', eventId: 'evt_2', status: 'delivered', createdAt: 2, ...delivery });
+
+    const { webhooks } = await command('webhooks', 'list');
+    expect(webhooks).toMatchObject([{ id: 'w', owner: 'Analytical Engines', status: 'disabled: failing' }]);
+    expect(JSON.stringify(webhooks)).not.toContain('sealed');
+    expect((await command('webhooks', 'deliveries', 'w')).deliveries).toHaveLength(2);
+    expect((await command('webhooks', 'deliveries', 'w', '--status', 'failed')).deliveries).toMatchObject([
+      { id: 'd1', eventId: 'evt_1', attempts: 11 },
+    ]);
+    expect(await command('webhooks', 'deliveries', 'w', '--status', 'x')).toMatchObject({ code: 2 });
+    expect(await command('webhooks', 'replay', 'unknown')).toMatchObject({
+      error: 'questline: there is no webhook unknown\n',
+    });
+    expect(await command('webhooks', 'replay', 'w')).toMatchObject({
+      error: 'questline: the webhook w is disabled; add --enable\n',
+    });
+    expect(await command('webhooks', 'replay', 'w', '--enable')).toEqual({ replayed: ['d1'] });
+    expect(await deliveries.get('d1')).toMatchObject({ status: 'pending', failures: 0 });
+    expect(await services.queue.counts()).toMatchObject({ ready: 1 });
+    expect(await command('webhooks', 'replay', 'w', '--delivery', 'd2')).toEqual({ replayed: ['d2'] });
+    expect(await services.store.collection(WEBHOOKS).get('w')).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('questline credits', () => {
+  it('grants credits to an organization by its id or slug', async () => {
+    const { services, organizationId, command } = await createPlace();
+    expect(await command('credits', 'grant', organizationId, '12.5')).toMatchObject({
+      granted: true,
+      organization: 'Analytical Engines',
+      balance: 12.5,
+    });
+    expect(await command('credits', 'grant', 'engines', '2', '--take')).toMatchObject({ balance: 10.5 });
+    expect(await command('credits', 'balance', 'engines')).toMatchObject({ balance: 10.5, reserved: 0 });
+    const { available } = await services.ledger.balance(`organization:${organizationId}`);
+    expect(available).toBe(10_500_000);
+    expect(await command('credits', 'grant', ADA, '1')).toMatchObject({ user: ADA, balance: 1 });
+    expect(await command('credits', 'grant', 'nothing', '1')).toMatchObject({
+      error: 'questline: there is no account nothing\n',
+    });
+  });
+});
+
+describe('questline keys create', () => {
+  it('sets the limits of the key', async () => {
+    const { services, command } = await createPlace();
+    const made = await command(
+      ...['keys', 'create', ADA, '--preset', 'read', '--per-minute', '600', '--per-day', '100000'],
+      ...['--spend-cap', '2.5', '--spend-period', 'day'],
+    );
+    expect(made).toMatchObject({
+      rateLimit: { requestsPerMinute: 600, requestsPerDay: 100_000 },
+      spendCap: { credits: 2.5, period: 'day' },
+    });
+    expect(await services.store.collection(API_KEYS).get(made.id)).toMatchObject({
+      requestsPerMinute: 600,
+      requestsPerDay: 100_000,
+      spendCap: { amount: 2_500_000, period: 'day' },
+    });
+    expect(await command('keys', 'create', ADA, '--preset', 'read')).toMatchObject({
+      rateLimit: { requestsPerMinute: 60, requestsPerDay: 1000 },
+      spendCap: null,
+    });
+  });
+
+  it.each([
+    [['--per-minute', '0'], "--per-minute: expected a whole number from 1 to 10000, got '0'"],
+    [['--per-day', 'many'], "--per-day: expected a whole number from 1 to 1000000, got 'many'"],
+    [['--spend-cap', '-1'], "--spend-cap: expected a number above 0 with at most 6 decimals, got '-1'"],
+    [['--spend-period', 'week'], "--spend-period: expected one of day, month, total, got 'week'"],
+  ])('rejects %j', async (more, message) => {
+    const { command } = await createPlace();
+    const answer = await command('keys', 'create', ADA, '--preset', 'read', ...more);
+    expect(answer).toMatchObject({ code: 2, error: expect.stringContaining(message) });
+  });
+});
+
+describe('secret of a workspace', () => {
+  it('that was given once must be given again, or found in the file', async () => {
+    const place = await createPlace();
+    const secrets = ['JWT_SECRET', 'SESSION_SECRET'];
+    const kept = Object.fromEntries(
+      ['JWT_SECRET', 'SESSION_SECRET', 'SECRET_ENCRYPTION_KEY'].map((name, index) => [
+        name,
+        String(index).repeat(64),
+      ]),
+    );
+    // The first start generated its secrets and stored them in the file.
+    await place.open();
+    const folder = emptyFolder();
+    const open = (given: Readonly<Record<string, string>>) => place.open({ STORAGE_DIR: folder, ...given });
+    await open(kept);
+    for (const name of secrets) {
+      const { [name]: _, ...others } = kept;
+      await expect(open(others)).rejects.toThrow(`${name}: missing, but this workspace has one; set it`);
+    }
+    const { SECRET_ENCRYPTION_KEY: key = '' } = kept;
+    await expect(open({})).rejects.toMatchObject({
+      issues: [expect.anything(), expect.anything(), expect.anything()],
+    });
+    // A configured value replaces the previous one.
+    await open({ ...kept, JWT_SECRET: 'd'.repeat(64) });
+    await expect(open({ SECRET_ENCRYPTION_KEY: key })).rejects.toThrow('JWT_SECRET: missing');
+  });
+});

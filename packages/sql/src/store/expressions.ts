@@ -1,0 +1,84 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { SqlDialect } from '../database.ts';
+import type { SqlNames } from '../names.ts';
+import { storable, toJsonText } from './json.ts';
+import type { Column } from './table.ts';
+
+/** The expressions that differ between the two engines. */
+export interface DialectExpressions {
+  /** A JSON parameter. */
+  json(value: unknown): RawBuilder<unknown>;
+  /** A text parameter. */
+  text(value: string): string;
+  /** The record with some fields replaced and some removed. */
+  patched(set: readonly (readonly [string, unknown])[], removed: readonly string[]): RawBuilder<unknown>;
+  /** The record with incremented counters. */
+  withDeltas(deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
+  contains(column: Expression<unknown>, part: string): Expression<SqlBool>;
+  has(column: Expression<unknown>, member: string): Expression<SqlBool>;
+  oneOf(column: Expression<unknown>, values: readonly unknown[]): Expression<SqlBool>;
+  /** Absent values sort first. */
+  direction(direction: 'asc' | 'desc'): RawBuilder<unknown>;
+}
+
+export function createWording(dialect: SqlDialect, names: SqlNames): DialectExpressions {
+  return dialect === 'sqlite' ? createSqliteWording(names) : createPostgresWording();
+}
+
+function createSqliteWording(names: SqlNames): DialectExpressions {
+  const json = (value: unknown) => sql`json(${toJsonText(value, 'sqlite')})`;
+  return {
+    json,
+    text: (value) => value,
+    patched(set, removed) {
+      const rest =
+        removed.length === 0
+          ? sql`record`
+          : sql`json_remove(record, ${sql.join(removed.map((field) => path(field)))})`;
+      const changes = set.flatMap(([field, value]) => [path(field), json(value)]);
+      return changes.length === 0 ? rest : sql`json_set(${rest}, ${sql.join(changes)})`;
+    },
+    withDeltas(deltas) {
+      const changes = deltas.flatMap(([{ field, name }, delta]) => [
+        path(field),
+        sql`coalesce(${sql.ref(name)}, 0) + ${delta}`,
+      ]);
+      return changes.length === 0 ? sql`record` : sql`json_set(record, ${sql.join(changes)})`;
+    },
+    contains: (column, part) =>
+      sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${part.toLowerCase()}) = 1`,
+    has: (column, member) => sql`exists (select 1 from json_each(${column}) where value = ${member})`,
+    oneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+    direction: (direction) => sql.raw(direction),
+  };
+}
+
+function path(field: string): string {
+  if (/["\\]/.test(field)) throw new TypeError(`'${field}' cannot name a field`);
+  return `$."${field}"`;
+}
+
+function createPostgresWording(): DialectExpressions {
+  const json = (value: unknown) => sql`cast(${toJsonText(value, 'postgres')} as jsonb)`;
+  const pattern = (part: string) => `%${storable(part).replace(/[\\%_]/g, '\\$&')}%`;
+  return {
+    json,
+    text: storable,
+    patched(set, removed) {
+      const rest = removed.length === 0 ? sql`record` : sql`(record - cast(${removed} as text[]))`;
+      return set.length === 0 ? rest : sql`${rest} || ${json(Object.fromEntries(set))}`;
+    },
+    withDeltas(deltas) {
+      const changes = deltas.map(
+        ([{ field, name }, delta]) =>
+          sql`cast(${field} as text), coalesce(${sql.ref(name)}, 0) + cast(${delta} as bigint)`,
+      );
+      return changes.length === 0 ? sql`record` : sql`record || jsonb_build_object(${sql.join(changes)})`;
+    },
+    // The column's collation compares bytes and ignores case only for ASCII.
+    contains: (column, part) => sql`${column} collate "default" ilike ${pattern(part)}`,
+    has: (column, member) => sql`${column} @> jsonb_build_array(cast(${member} as text))`,
+    oneOf: (column, values) => sql`${column} = any(${values})`,
+    direction: (direction) => sql.raw(direction === 'asc' ? 'asc nulls first' : 'desc nulls last'),
+  };
+}

@@ -1,0 +1,98 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COLLECTIONS, createUser, type HostEvent, issueApiKey } from '@questline/core';
+import { QUESTS } from '@questline/core/internal';
+import { afterAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../packages/sql/src/index.ts';
+import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import type { Crash, CrashPoint, Order } from './protocol.ts';
+import { openWorkspace } from './workspace.ts';
+
+const ENGINES: readonly Engine[] = [SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])];
+const POINTS: readonly CrashPoint[] = ['before-settle', 'after-settle', 'before-delivery', 'after-delivery'];
+const OPERATIONS: readonly Crash['operation'][] = ['chat', 'completion'];
+const CALLS = 2;
+const GRANT = 9_000_000_000_000;
+
+const CHILD = join(import.meta.dirname, 'crash.child.ts');
+const folder = mkdtempSync(join(tmpdir(), 'questline-events-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @returns the signal that ended the process. */
+async function runChild(order: Order, errors: string[]): Promise<NodeJS.Signals | null> {
+  const child = fork(CHILD, {
+    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
+  });
+  child.on('message', ({ error }: { error: string }) => errors.push(error));
+  child.send(order);
+  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return signal;
+}
+
+describe.each(ENGINES)('events on $name', (engine) => {
+  it('are delivered at least once with the same id when the process is killed at any point', {
+    timeout: 600_000,
+  }, async () => {
+    const { database, address, close } = await engine.open();
+    await migrate(database, { collections: COLLECTIONS });
+    const here = openWorkspace(address, { onEvent: () => undefined });
+    const user = await createUser(here.services, { email: 'ada@example.com', username: 'ada' });
+    if (user === undefined) throw new Error('no user');
+    const account = `user:${user.id}`;
+    await here.services.ledger.grant({ account, amount: GRANT, key: 'start', reason: 'start' });
+    const { key } = await issueApiKey(here.services, {
+      userId: user.id,
+      name: 'crash',
+      scopes: ['ai:chat', 'ai:generate', 'notebooks:write'],
+      requestsPerMinute: 1_000_000,
+      requestsPerDay: 1_000_000,
+    });
+    const file = join(folder, `${engine.name}.ndjson`);
+    const order = { address, key, file, calls: CALLS };
+    const errors: string[] = [];
+    for (const operation of OPERATIONS) {
+      for (const point of POINTS) {
+        const crash = { point, operation };
+        expect([crash, await runChild({ ...order, crash }, errors)]).toEqual([crash, 'SIGKILL']);
+      }
+    }
+    expect(await runChild(order, errors)).toBe(null);
+    expect(errors).toEqual([]);
+
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    const heard = new Map<string, HostEvent>();
+    for (const line of lines) {
+      const event = JSON.parse(line) as HostEvent;
+      const known = heard.get(event.id);
+      if (known !== undefined) expect({ ...event, createdAt: 0 }).toEqual({ ...known, createdAt: 0 });
+      heard.set(event.id, event);
+    }
+    const get = <T extends HostEvent['type']>(type: T) =>
+      [...heard.values()].filter((event): event is Extract<HostEvent, { type: T }> => event.type === type);
+
+    const { services } = here;
+    const entries = await services.ledger.entries(account, { limit: 1000 });
+    const charged = entries.filter(({ kind }) => kind === 'charge');
+    const charges = get('charge.settled');
+    expect(charges.reduce((sum, { data }) => sum + data.amount, 0)).toBe(
+      charged.reduce((sum, { amount }) => sum - amount, 0),
+    );
+    expect(charges.map(({ data }) => data.amount).sort()).toEqual(
+      charged.map(({ amount }) => -amount).sort(),
+    );
+    const quests = await services.store.collection(QUESTS).find({ ownerId: user.id }, { limit: 1000 });
+    expect(quests.filter(({ status }) => status !== 'done')).toEqual([]);
+    const ended = [...get('quest.done'), ...get('quest.failed')].map(({ data }) => data.id);
+    expect(ended.sort()).toEqual(quests.map(({ id }) => id).sort());
+    expect(get('key.created')).toHaveLength(1);
+    expect(get('user.created')).toHaveLength(1);
+    console.info(
+      `${engine.name}: ${OPERATIONS.length * POINTS.length} kills, ${heard.size} events, ${lines.length - heard.size} delivered twice, 0 lost`,
+    );
+    await here.close();
+    await close();
+  });
+});

@@ -1,0 +1,229 @@
+import { createDemoProvider, toFetchHandler } from '@questline/core';
+import { createOpenAIApi } from '@questline/openai';
+import fc, { type Arbitrary } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { anything, nastyText } from '../support/arbitrary.ts';
+import { createChatApp } from '../support/chat.ts';
+import { createSoundStudio, createStudio } from '../support/media.ts';
+import { createScriptedProvider } from '../support/model.ts';
+
+/** Generated requests per operation. The default is small; set it to 5000 for a complete run. */
+const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
+
+/** Mostly the given values, sometimes any value. */
+const mostly = (...values: readonly unknown[]): Arbitrary<unknown> =>
+  fc.oneof({ arbitrary: fc.constantFrom(...values), weight: 8 }, { arbitrary: anything, weight: 1 });
+
+const text = fc.oneof(fc.constant('Hello'), nastyText);
+
+const call = fc.record({
+  id: fc.constantFrom('t1', 't2'),
+  type: mostly('function'),
+  function: fc.record({ name: mostly('f'), arguments: mostly('{}', '{"a":1}', '', '[1]', '{"a') }),
+});
+
+const part = fc.oneof(
+  fc.record({ type: fc.constant('text'), text }),
+  fc.record({
+    type: fc.constant('image_url'),
+    image_url: fc.record({
+      url: mostly(
+        'data:image/png;base64,AAAA',
+        'https://images.example.com/a.png',
+        'http://127.0.0.1/',
+        'data:,',
+      ),
+    }),
+  }),
+  fc.record({
+    type: fc.constant('file'),
+    file: fc.record(
+      { file_data: mostly('data:application/pdf;base64,AAAA', 'x'), file_id: text, filename: text },
+      { requiredKeys: [] },
+    ),
+  }),
+  fc.record({ type: fc.constant('input_audio'), input_audio: anything }),
+  anything,
+);
+
+const content = fc.oneof(text, fc.array(part, { maxLength: 3 }), fc.constant(null), anything);
+
+const message = fc.oneof(
+  fc.record({ role: mostly('user', 'system', 'developer', 'function'), content }),
+  fc.record(
+    {
+      role: fc.constant('assistant'),
+      content,
+      tool_calls: fc.oneof(fc.array(call, { maxLength: 2 }), anything),
+      reasoning_details: fc.oneof(fc.array(anything, { maxLength: 2 }), fc.constant([{ type: 'thinking' }])),
+    },
+    { requiredKeys: ['role'] },
+  ),
+  fc.record({ role: fc.constant('tool'), tool_call_id: mostly('t1', 't2'), content: text }),
+);
+
+const chat = fc.record(
+  {
+    model: mostly('scripted', 'scripted', 'painter', 'none'),
+    messages: fc.oneof(
+      fc.constant([{ role: 'user', content: 'Hello' }]),
+      fc.array(message, { minLength: 1, maxLength: 4 }),
+      anything,
+    ),
+    stream: mostly(true, false, null),
+    stream_options: mostly({ include_usage: true }, null),
+    max_tokens: mostly(1, 100, 1e9),
+    max_completion_tokens: mostly(1, 100, null),
+    temperature: mostly(0, 2, 2.1),
+    top_p: mostly(0, 1),
+    stop: mostly('END', ['a', 'b'], null),
+    seed: mostly(1, null),
+    n: mostly(1, 1, null, 2),
+    tools: mostly([{ type: 'function', function: { name: 'f' } }], [], null),
+    tool_choice: mostly('auto', 'none', 'required', { type: 'function', function: { name: 'f' } }),
+    parallel_tool_calls: mostly(true, false),
+    response_format: mostly({ type: 'text' }, { type: 'json_object' }, { type: 'json_schema' }),
+    reasoning_effort: mostly('low', 'max', null),
+    logprobs: mostly(false, null),
+    logit_bias: mostly({}, null),
+    modalities: mostly(['text'], null),
+    unknown_field: anything,
+  },
+  { requiredKeys: ['model', 'messages'] },
+);
+
+const BODIES: Readonly<Record<string, Arbitrary<unknown>>> = {
+  '/chat/completions': chat,
+  '/embeddings': fc.record(
+    {
+      model: mostly('demo-embedding', 'none'),
+      input: fc.oneof(text, fc.array(text, { maxLength: 3 }), anything),
+      dimensions: mostly(8, null),
+      encoding_format: mostly('float', 'base64'),
+    },
+    { requiredKeys: ['model', 'input'] },
+  ),
+  '/images/generations': fc.record(
+    {
+      prompt: text,
+      model: mostly('painter', null),
+      n: mostly(1, 4, 11, null),
+      size: mostly('auto', '512x512', '99999x1'),
+      quality: mostly('auto', 'hd', 'low'),
+      output_format: mostly('png', 'gif'),
+      response_format: mostly('b64_json', 'url'),
+    },
+    { requiredKeys: ['prompt'] },
+  ),
+  '/audio/speech': fc.record(
+    {
+      model: mostly('reader-sounds', 'none'),
+      input: text,
+      voice: mostly('alloy', { id: 'v' }),
+      response_format: mostly('mp3', 'wav', 'ogg'),
+      speed: mostly(1, 2),
+    },
+    { requiredKeys: ['model', 'input', 'voice'] },
+  ),
+};
+
+async function createTarget() {
+  const provider = createScriptedProvider((asked) => {
+    asked.say({ type: 'text', text: 'Hi' }, { type: 'usage', usage: { input: 4, output: 2 } });
+    asked.end();
+  });
+  const app = await createChatApp({
+    started: false,
+    credits: 1e9,
+    models: [provider, createStudio(), createSoundStudio({}, 'sounds'), createDemoProvider()],
+    key: {
+      scopes: ['ai:chat', 'ai:generate', 'files:write'],
+      requestsPerMinute: 1e9,
+      requestsPerDay: 1e9,
+    },
+    web: { fetchFile: async () => ({ mediaType: 'image/png', data: new Uint8Array(3) }) },
+  });
+  const handle = toFetchHandler(createOpenAIApi(app.services), { mountPath: '/openai' });
+  return async (method: string, path: string, body: string | FormData | undefined, type?: string) => {
+    const request = new Request(`http://questline.test/openai/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${app.key}`, ...(type !== undefined && { 'Content-Type': type }) },
+      ...(body !== undefined && { body }),
+    });
+    const response = await handle(request);
+    if (response === undefined) throw new Error(`${path} was not answered`);
+    return response;
+  };
+}
+
+async function check(response: Response): Promise<void> {
+  const answer = await response.text();
+  expect(response.status, answer.slice(0, 300)).toBeLessThan(500);
+  if (response.status < 400) return;
+  expect(JSON.parse(answer)).toEqual({
+    error: {
+      message: expect.stringMatching(/./),
+      type: expect.stringMatching(/_error$/),
+      param: expect.toSatisfy(isTextOrNull),
+      code: expect.toSatisfy(isTextOrNull),
+    },
+  });
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || typeof value === 'string';
+}
+
+describe('generated requests over the OpenAI wire', () => {
+  it.each(Object.entries(BODIES))(
+    'are answered by %s without a 5xx, with errors of its shape',
+    async (path, body) => {
+      const send = await createTarget();
+      await fc.assert(
+        fc.asyncProperty(body, async (value) => {
+          await check(await send('POST', path, JSON.stringify(value), 'application/json'));
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );
+
+  it.each(['/images/edits', '/audio/transcriptions', '/files'])(
+    'are accepted by %s as broken forms without a 5xx',
+    async (path) => {
+      const send = await createTarget();
+      const form = fc.array(
+        fc.tuple(
+          fc.constantFrom(
+            'file',
+            'purpose',
+            'image',
+            'image[]',
+            'mask',
+            'model',
+            'prompt',
+            'n',
+            'response_format',
+          ),
+          fc.oneof(text, fc.constantFrom('painter', 'listener-sounds', '1', 'json', 'user_data')),
+          fc.boolean(),
+        ),
+        { maxLength: 6 },
+      );
+      await fc.assert(
+        fc.asyncProperty(form, async (fields) => {
+          const data = new FormData();
+          for (const [name, value, isFile] of fields) {
+            if (isFile) data.append(name, new Blob([value], { type: 'image/png' }), 'a.mp3');
+            else data.append(name, value);
+          }
+          await check(await send('POST', path, data));
+        }),
+        { numRuns: RUNS },
+      );
+      await check(await send('POST', path, '{}', 'application/json'));
+      await check(await send('POST', path, 'no boundary', 'multipart/form-data'));
+      await check(await send('POST', path, '--x\r\n', 'multipart/form-data; boundary=x'));
+    },
+  );
+});
