@@ -63,7 +63,7 @@ export {
   meterCall,
   meterLeftCall,
 } from './credits/usage.ts';
-export { EVENT_OUTBOX, LOW_CREDITS, type OutboxRecord } from './events/records.ts';
+export { BUDGET_NOTICES, EVENT_OUTBOX, LOW_CREDITS, type OutboxRecord } from './events/records.ts';
 export {
   type AccountServices,
   createCreditsHandler,

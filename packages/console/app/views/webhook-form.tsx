@@ -19,6 +19,7 @@ const TYPES = [
   'file.blocked',
   'key.revoked',
   'credits.low',
+  'budget.threshold',
 ];
 
 export type WebhookWithSecret = Webhook & { readonly secret: string };

@@ -1,4 +1,4 @@
-import { EVENT_OUTBOX, LOW_CREDITS } from '../events/records.ts';
+import { BUDGET_NOTICES, EVENT_OUTBOX, LOW_CREDITS } from '../events/records.ts';
 import { API_KEYS, USERS } from '../identity/records.ts';
 import { JOBS } from '../jobs/store-queue.ts';
 import { REJECTED_USAGE } from '../models/usage-records.ts';
@@ -18,4 +18,5 @@ export const COLLECTIONS: readonly CollectionShape[] = [
   REJECTED_USAGE,
   EVENT_OUTBOX,
   LOW_CREDITS,
+  BUDGET_NOTICES,
 ];

@@ -102,12 +102,14 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const { queue, jobWatch } = watchJobs(observed, { clock, onError });
   const worker = { ...DEFAULT_WORKER_SETTINGS, ...settings.worker };
   const webhookReceivers = ports.webhooks && createWebhookReceivers({ store: ports.store, clock, onError });
+  const budgets = createBudgets({ store: ports.store, clock });
   const { chargeEvents, ...evented } = wireEvents(
     {
       store: ports.store,
       ledger: observedParts.ledger,
       queue,
       clock,
+      budgets,
       webhookReceivers,
       graceMs: worker.leaseMs,
       onError,
@@ -120,7 +122,6 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ports.publisher ??
     createMemoryPublisher({ onError: (error) => onError({ operation: 'publish', requestId: '', error }) });
   const adminSettings = createAdminSettingsReader({ store, clock, defaults: settings.admin ?? {} });
-  const budgets = createBudgets({ store: evented.store, clock });
   const agentReach = createAgentReach({ store, adminSettings });
   const isMember = createMembershipCheck(store);
   const tokens = createAccessTokens(secretBytes(settings.jwtSecret), clock, {

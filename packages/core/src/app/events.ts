@@ -1,4 +1,6 @@
 import { fromCredits } from '../credits/amounts.ts';
+import type { Budgets } from '../credits/budgets.ts';
+import { createBudgetEvents } from '../events/budgets.ts';
 import { captureEvents } from '../events/capture.ts';
 import { type ChargeEvents, createChargeEvents } from '../events/charges.ts';
 import { createOutbox, type EventReceivers } from '../events/outbox.ts';
@@ -22,6 +24,7 @@ interface Wiring {
   /** On a store without events. */
   readonly queue: JobQueue;
   readonly clock: Clock;
+  readonly budgets: Budgets;
   readonly webhookReceivers: WebhookReceivers | undefined;
   readonly graceMs: number;
   readonly onError: (incident: Incident) => void;
@@ -36,7 +39,13 @@ export function wireEvents(
   const receivers = onEvent === undefined ? webhookReceivers : HOST;
   if (receivers === undefined) return { store, ledger };
   const outbox = createOutbox({ ...wiring, receivers });
-  const chargeEvents = createChargeEvents({ ...wiring, outbox, creditsLowAt: fromCredits(creditsLowAt) });
+  const budgetEvents = createBudgetEvents({ ...wiring, outbox });
+  const chargeEvents = createChargeEvents({
+    ...wiring,
+    outbox,
+    budgetEvents,
+    creditsLowAt: fromCredits(creditsLowAt),
+  });
   const sources = FEATURES.flatMap(({ eventSources = [] }) => eventSources);
   return { store: captureEvents(store, sources, outbox), ledger: chargeEvents.ledger, chargeEvents };
 }

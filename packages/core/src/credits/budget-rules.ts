@@ -14,6 +14,9 @@ export const BUDGET_UNITS = [
   'concurrent',
 ] as const satisfies readonly CapUnit[];
 
+const CAP_PREFIX = 'budget';
+const TOTAL = 'total';
+
 export const BUDGET_ACTIONS = ['refuse', 'notify'] as const;
 
 /** One rule that limits paid calls. */
@@ -119,5 +122,12 @@ export interface CurrentBudget {
 
 export function getCurrentBudget(rule: BudgetRecord, now: number): CurrentBudget {
   const range = getWindowRange(rule.window, rule.timeZone, now);
-  return { rule, range, capId: `budget:${rule.id}:${range === undefined ? 'total' : range.start}` };
+  return { rule, range, capId: `${CAP_PREFIX}:${rule.id}:${range === undefined ? TOTAL : range.start}` };
+}
+
+/** Returns the rule of a cap and an instant in its window; undefined for a cap of something else. */
+export function parseCapId(capId: string): { readonly ruleId: string; readonly instant: number } | undefined {
+  const [prefix, ruleId, start] = capId.split(':');
+  if (prefix !== CAP_PREFIX || ruleId === undefined) return undefined;
+  return { ruleId, instant: start === TOTAL ? 0 : Number(start) };
 }

@@ -32,6 +32,8 @@ export interface Budgets {
   forCall(call: BudgetedCall): readonly CallBudget[] | Promise<readonly CallBudget[]>;
   /** Returns the rules of a caller, in any model. */
   rulesFor(subject: BudgetSubject): readonly BudgetRecord[] | Promise<readonly BudgetRecord[]>;
+  /** Returns the rules with these ids. Rules that were deleted are absent. */
+  byIds(ids: readonly string[]): Promise<readonly BudgetRecord[]>;
   current(rule: BudgetRecord): CurrentBudget;
   /** Reads the rules again. Other processes notice a change within 2 s. */
   invalidate(): void;
@@ -41,6 +43,7 @@ interface CachedRules {
   readonly until: number;
   /** Absent: there are too many to cache them all. */
   readonly bySubject?: ReadonlyMap<string, readonly BudgetRecord[]>;
+  readonly byId?: ReadonlyMap<string, BudgetRecord>;
 }
 
 export function createBudgets({ store, clock }: { readonly store: Store; readonly clock: Clock }): Budgets {
@@ -59,7 +62,9 @@ export function createBudgets({ store, clock }: { readonly store: Store; readonl
     const began = generation;
     const rules = await records.find({}, { limit: MAX_CACHED_RULES + 1 });
     const until = clock.now() + CACHE_TTL_MS;
-    const read = rules.length > MAX_CACHED_RULES ? { until } : { until, bySubject: groupBySubject(rules) };
+    const byId = new Map(rules.map((rule) => [rule.id, rule]));
+    const read =
+      rules.length > MAX_CACHED_RULES ? { until } : { until, bySubject: groupBySubject(rules), byId };
     if (began === generation) known = read;
     return read;
   };
@@ -121,6 +126,11 @@ export function createBudgets({ store, clock }: { readonly store: Store; readonl
       return rules instanceof Promise ? rules.then((all) => toBudgets(all, call)) : toBudgets(rules, call);
     },
     rulesFor,
+    async byIds(ids) {
+      const { byId } = await current();
+      if (byId === undefined) return records.find({ id: { in: ids } });
+      return ids.map((id) => byId.get(id)).filter((rule) => rule !== undefined);
+    },
     current: getCurrent,
     invalidate() {
       generation += 1;

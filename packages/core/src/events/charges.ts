@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
+import type { BudgetEvents } from './budgets.ts';
 import { getAccountOwner, getEventRecordId } from './ids.ts';
 import { type EventOutbox, toOutboxRecord } from './outbox.ts';
 import { type ChargeIntent, EVENT_OUTBOX, LOW_CREDITS, type OutboxRecord } from './records.ts';
@@ -17,13 +18,14 @@ export interface ChargeEventServices {
   /** Without events. */
   readonly ledger: CreditLedger;
   readonly outbox: EventOutbox;
+  readonly budgetEvents: BudgetEvents;
   readonly clock: Clock;
   /** Whole micro-credits. */
   readonly creditsLowAt: number;
   readonly onError: (incident: Incident) => void;
 }
 
-/** Sends an event for each settled charge, and when the credit of an account becomes low. */
+/** Sends an event for each settled charge, when the credit of an account becomes low, and for thresholds of budgets. */
 export interface ChargeEvents {
   /** The ledger to settle with. */
   readonly ledger: CreditLedger;
@@ -37,7 +39,7 @@ export interface ChargeEvents {
  * nothing twice and returns the charged amount.
  */
 export function createChargeEvents(services: ChargeEventServices): ChargeEvents {
-  const { store, ledger, outbox, clock } = services;
+  const { store, ledger, outbox, budgetEvents, clock } = services;
   const { receivers } = outbox;
   const records = store.collection(EVENT_OUTBOX);
 
@@ -63,6 +65,13 @@ export function createChargeEvents(services: ChargeEventServices): ChargeEvents 
     isIntended = true,
   ): Promise<void> => {
     if (amount > 0) await checkCredit(charge.account, id);
+    const checked = budgetEvents.check(charge.settlement?.hold.capIds ?? []);
+    // With an intent, the sweep repeats a check that fails.
+    await (isIntended ? checked : checked.catch(report));
+    if (!receivers.wants('charge.settled')) {
+      if (isIntended) await records.take(id);
+      return;
+    }
     const settled = toChargeRecord(charge, amount, clock.now(), outbox.graceMs);
     const { event, checkAt } = settled;
     const record = isIntended ? await records.update(id, { event, charge: undefined, checkAt }) : settled;
@@ -100,9 +109,15 @@ export function createChargeEvents(services: ChargeEventServices): ChargeEvents 
   return {
     ledger: {
       ...pass(ledger),
+      async hold(request, options) {
+        const outcome = await ledger.hold(request, options);
+        return request.caps === undefined ? outcome : budgetEvents.onHold(request.caps, outcome);
+      },
       async settle(hold, actual, usage, details = { operation: 'unknown' }) {
         const id = getEventRecordId('charge.settled', hold.id);
-        if (!receivers.wants('charge.settled')) {
+        const needsIntent =
+          receivers.wants('charge.settled') || (hold.capIds !== undefined && (await budgetEvents.isHeard()));
+        if (!needsIntent) {
           const settlement = await ledger.settle(hold, actual, usage, details);
           if (settlement.charged > 0) checkCreditLater(hold.account, id);
           return settlement;

@@ -1,3 +1,4 @@
+import type { BudgetRecord } from '../credits/budget-rules.ts';
 import type { Usage } from '../ports/ledger.ts';
 import type { ErrorCode } from '../shared/errors.ts';
 
@@ -58,6 +59,26 @@ export interface CreditsLow extends EventOwner {
   readonly credits: number;
 }
 
+/** A sum of a budget reached a part of its limit. The fields are those of `GET /api/budgets/{id}`. */
+export interface BudgetThreshold extends EventOwner {
+  /** The id of the budget. */
+  readonly id: string;
+  readonly scope: BudgetRecord['scope'];
+  /** Null: everyone. */
+  readonly scopeId: string | null;
+  readonly unit: BudgetRecord['unit'];
+  readonly action: BudgetRecord['action'];
+  /** The reached percentage of the limit: 50, 80 or 100. */
+  readonly threshold: number;
+  /** In units; fractions of credits have up to 6 decimals. */
+  readonly limit: number;
+  readonly spent: number;
+  readonly reserved: number;
+  /** ISO 8601. Null: the window `total`. */
+  readonly windowStart: string | null;
+  readonly windowEnd: string | null;
+}
+
 /** An API key was created or revoked. Contains no part of the secret. */
 export interface KeyChanged extends EventOwner {
   readonly id: string;
@@ -103,6 +124,7 @@ export type HostEvent =
   | EachEvent<'generation.done' | 'generation.failed' | 'generation.stopped', GenerationEnded>
   | EachEvent<'charge.settled', ChargeSettled>
   | EachEvent<'credits.low', CreditsLow>
+  | EachEvent<'budget.threshold', BudgetThreshold>
   | EachEvent<'key.created' | 'key.revoked', KeyChanged>
   | EachEvent<'user.created', UserCreated>
   | EachEvent<'file.clean' | 'file.blocked', FileChecked>

@@ -50,3 +50,16 @@ export const LOW_CREDITS = defineCollection<LowCreditRecord>({
   unique: [],
   indexes: [],
 });
+
+/** What was last reported of a budget. Its id is that of the budget. */
+export interface BudgetNoticeRecord extends StoredRecord {
+  /** `<start of the window>:<amount>:<threshold>`. */
+  readonly reported: string;
+}
+
+export const BUDGET_NOTICES = defineCollection<BudgetNoticeRecord>({
+  name: 'budget_notices',
+  columns: { reported: 'text' },
+  unique: [],
+  indexes: [],
+});

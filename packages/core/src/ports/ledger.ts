@@ -100,6 +100,8 @@ export interface Hold {
   readonly account: string;
   readonly amount: number;
   readonly expiresAt: number;
+  /** Added by the service: the caps whose sums change with the settlement. Ledgers do not read it. */
+  readonly capIds?: readonly string[];
 }
 
 /** The result of a reservation: the hold, or the reason why it was refused, in micro-credits. */

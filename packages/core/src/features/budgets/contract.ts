@@ -43,7 +43,7 @@ const budget = z.object({
   timeZone: z.string().describe('The time zone of the window.'),
   limit,
   action: action.describe(
-    '`refuse`: calls above the limit answer 422. `notify`: they are made, and only counted.',
+    '`refuse`: calls above the limit answer 422. `notify`: they are made. Both send `budget.threshold` events.',
   ),
   ownKeys: ownKeys.describe("Whether calls with a user's own provider key count. They cost no credits."),
   managedBy: z
@@ -145,7 +145,7 @@ export const createBudget = defineOperation({
       action: action
         .default('refuse')
         .describe(
-          '`refuse`: calls above the limit answer 422 `budget_exceeded`. `notify`: they are made, and only counted.',
+          '`refuse`: calls above the limit answer 422 `budget_exceeded`. `notify`: they are made. Both send `budget.threshold` events at 50, 80 and 100 %.',
         ),
       ownKeys: ownKeys
         .default('count')

@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/call.ts';
 import { BUDGETS, type BudgetRecord } from '../../credits/budget-rules.ts';
 import type { Budgets } from '../../credits/budgets.ts';
+import { BUDGET_NOTICES } from '../../events/records.ts';
 import type { GetCatalogue } from '../../models/own-models.ts';
 import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
@@ -128,6 +129,7 @@ function createDeleteBudgetHandler(services: BudgetsServices): Route {
     const budget = await findBudget(services, caller, params.id);
     requireEditable(budget, caller);
     await actingFor(services, call).store.collection(BUDGETS).take(budget.id);
+    await services.store.collection(BUDGET_NOTICES).take(budget.id);
     services.budgets.invalidate();
   });
 }

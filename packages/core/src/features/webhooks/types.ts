@@ -15,6 +15,7 @@ export const WEBHOOK_TYPES = [
   'file.blocked',
   'key.revoked',
   'credits.low',
+  'budget.threshold',
 ] as const satisfies readonly EventType[];
 
 export type WebhookType = (typeof WEBHOOK_TYPES)[number];
