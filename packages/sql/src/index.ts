@@ -1,4 +1,5 @@
 export type { PostgresDatabase, SqlDatabase, SqliteDatabase } from './database.ts';
+export { createSqlEventLog } from './event-log.ts';
 export { createSqlLedger, type SqlLedgerOptions } from './ledger.ts';
 export { createSqlLimiter, type SqlLimiter, type SqlLimiterOptions } from './limiter.ts';
 export { type MigrateOptions, type MigrationReport, migrate } from './migrations/migrate.ts';

@@ -1,5 +1,6 @@
-import type { Clock, CreditLedger, Ids, JobQueue, Store, VectorIndex } from '@questline/core/ports';
+import type { Clock, CreditLedger, EventLog, Ids, JobQueue, Store, VectorIndex } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { createSqlEventLog } from './event-log.ts';
 import { createSqlLedger } from './ledger.ts';
 import { createSqlLimiter, type SqlLimiter, type SqlLimiterOptions } from './limiter.ts';
 import { createSqlQueue, type SqlQueueOptions } from './queue.ts';
@@ -17,6 +18,7 @@ export interface SqlPorts {
   readonly queue: JobQueue;
   readonly limiter: SqlLimiter;
   readonly vectors: VectorIndex;
+  readonly eventLog: EventLog;
 }
 
 /** All ports of this package on one handle. Run `migrate` first. */
@@ -30,5 +32,6 @@ export function createSqlPorts(
     queue: createSqlQueue(database, { clock, ids, listen }),
     limiter: createSqlLimiter(database, { time }),
     vectors: createSqlVectors(database),
+    eventLog: createSqlEventLog(database, { clock }),
   };
 }

@@ -12,6 +12,7 @@ const TABLES = [
   'ledgerHoldCaps',
   'rateWindows',
   'jobs',
+  'eventBatches',
 ];
 
 /**

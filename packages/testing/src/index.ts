@@ -1,6 +1,7 @@
 export * from './adapters.ts';
 export * from './clock.ts';
 export * from './conservation.ts';
+export * from './event-log.ts';
 export * from './expiring.ts';
 export * from './extractor.ts';
 export * from './faults.ts';

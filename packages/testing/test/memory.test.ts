@@ -1,5 +1,6 @@
-import { createStoreQueue } from '@questline/core/internal';
+import { createStoreEventLog, createStoreQueue } from '@questline/core/internal';
 import {
+  createMemoryEventLog,
   createMemoryExpiringRecords,
   createMemoryLedger,
   createMemoryLimiter,
@@ -13,6 +14,7 @@ import {
 import {
   createFakeClock,
   createFakeIds,
+  eventLogSuite,
   expiringSuite,
   fakeTime,
   ledgerSuite,
@@ -79,6 +81,25 @@ queueSuite({
 publisherSuite({
   name,
   create: async () => ({ publisher: createMemoryPublisher(), time: fakeTime(createFakeClock()) }),
+});
+
+eventLogSuite({
+  name,
+  create: async () => {
+    const clock = createFakeClock();
+    return { eventLog: createMemoryEventLog({ clock }), time: fakeTime(clock) };
+  },
+});
+
+eventLogSuite({
+  name: 'on a store in memory',
+  create: async () => {
+    const clock = createFakeClock();
+    return {
+      eventLog: createStoreEventLog({ store: createMemoryStore(), clock }),
+      time: fakeTime(clock),
+    };
+  },
 });
 
 mailerSuite({

@@ -7,6 +7,7 @@ type PortName =
   | 'limiter'
   | 'queue'
   | 'publisher'
+  | 'eventLog'
   | 'mailer'
   | 'objects'
   | 'moderator'
@@ -36,6 +37,7 @@ const VERBS: Readonly<Record<PortName, readonly string[]>> = {
   limiter: ['take', 'peek'],
   queue: ['enqueue', 'lease', 'renew', 'finish', 'retry', 'onReady', 'counts'],
   publisher: ['publish', 'subscribe'],
+  eventLog: ['append', 'read', 'compact', 'expire'],
   mailer: ['send'],
   objects: ['put', 'get', 'head', 'remove'],
   moderator: ['check'],
@@ -49,6 +51,7 @@ const VERBS: Readonly<Record<PortName, readonly string[]>> = {
 const OPTIONAL: ReadonlySet<string> = new Set<PortName>([
   'queue',
   'publisher',
+  'eventLog',
   'mailer',
   'objects',
   'moderator',

@@ -5,6 +5,7 @@ import { REJECTED_USAGE } from '../models/usage-records.ts';
 import { IDEMPOTENCY } from '../operations/idempotency.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import { QUESTS } from '../runs/records.ts';
+import { EVENT_BATCHES } from '../runs/store-event-log.ts';
 import { FEATURES } from './features.ts';
 
 /** All collections, for engines that create tables. */
@@ -14,6 +15,7 @@ export const COLLECTIONS: readonly CollectionShape[] = [
   ...FEATURES.flatMap(({ collections = [] }) => collections),
   QUESTS,
   JOBS,
+  EVENT_BATCHES,
   IDEMPOTENCY,
   REJECTED_USAGE,
   EVENT_OUTBOX,

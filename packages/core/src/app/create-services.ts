@@ -60,6 +60,7 @@ import { createPaidCalls } from '../operations/paid-calls.ts';
 import { DEFAULT_RATE_LIMITS } from '../operations/rates.ts';
 import { builtInPrompt } from '../prompts/prompt.ts';
 import { createQuestEvents } from '../runs/quest-events.ts';
+import { createStoreEventLog } from '../runs/store-event-log.ts';
 import { joinToolRegistries } from '../tools/toolbox.ts';
 import { wireAudit } from './audit.ts';
 import { checkModelNames } from './check-models.ts';
@@ -208,6 +209,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     queue,
     jobWatch,
     publisher,
+    eventLog: ports.eventLog ?? createStoreEventLog({ store: ports.store, clock }),
     admissionControl: createAdmissionControl(),
     streams: createOpenStreams(clock),
     idempotency: createIdempotency({ store, clock }),

@@ -1,6 +1,7 @@
 import type {
   Clock,
   CreditLedger,
+  EventLog,
   Identity,
   Ids,
   JobQueue,
@@ -34,6 +35,8 @@ export interface Ports {
   readonly queue?: JobQueue;
   /** Notifies other processes of changes immediately. Default: this process only; other processes poll the store. */
   readonly publisher?: Publisher;
+  /** Keeps the events of running work for readers, for a short time. Default: on `store`. */
+  readonly eventLog?: EventLog;
   /**
    * Sends one-time codes for sign-in. Default: sign-in is off, and `/api/otc/*` and `/api/reg-invites` are not part
    * of the API; the host has its own accounts and issues tokens itself.

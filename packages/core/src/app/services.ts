@@ -47,6 +47,7 @@ import type { RetentionSettings } from '../operations/retention.ts';
 import type {
   Clock,
   CreditLedger,
+  EventLog,
   Ids,
   JobQueue,
   Mailer,
@@ -95,6 +96,8 @@ export interface BaseServices {
   readonly jobWatch: JobWatch;
   /** Messages between processes, for live updates and revocations. */
   readonly publisher: Publisher;
+  /** Events of running work, for readers that continue where they stopped. */
+  readonly eventLog: EventLog;
   /** Refuses new work while the process ends. */
   readonly admissionControl: AdmissionControl;
   /** Open answers, which a shutdown waits for. */

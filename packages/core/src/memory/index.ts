@@ -1,4 +1,5 @@
 export * from './clock.ts';
+export * from './event-log.ts';
 export * from './expiring.ts';
 export * from './ids.ts';
 export * from './ledger.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
+import type { EventLog } from '../ports/event-log.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
 import type { RateLimiter } from '../ports/limiter.ts';
@@ -6,6 +7,7 @@ import type { Publisher } from '../ports/publisher.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { createSystemClock } from './clock.ts';
+import { createMemoryEventLog } from './event-log.ts';
 import { createIds } from './ids.ts';
 import { createMemoryLedger } from './ledger.ts';
 import { createMemoryLimiter } from './limiter.ts';
@@ -20,6 +22,7 @@ export interface MemoryPorts {
   readonly limiter: RateLimiter;
   readonly queue: JobQueue;
   readonly publisher: Publisher;
+  readonly eventLog: EventLog;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -34,6 +37,7 @@ export function createMemoryPorts(options: { readonly clock?: Clock; readonly id
     limiter: createMemoryLimiter(),
     queue: createMemoryQueue({ clock, ids }),
     publisher: createMemoryPublisher(),
+    eventLog: createMemoryEventLog({ clock }),
     clock,
     ids,
   };

@@ -1,4 +1,5 @@
 export type * from './clock.ts';
+export type * from './event-log.ts';
 export type * from './expiring.ts';
 export type * from './identity.ts';
 export type * from './ids.ts';

@@ -1,4 +1,5 @@
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
+import { EVENT_LOG_TABLES } from '../event-log/tables.ts';
 import { LEDGER_REPORTS } from '../ledger/report-tables.ts';
 import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
 import { LIMITER_TABLES } from '../limiter/tables.ts';
@@ -36,6 +37,7 @@ export const TABLE_STEPS: readonly TableStep[] = [
   QUEUE_OWNERS,
   LEDGER_HOLD_CAPS,
   LEDGER_REPORTS,
+  EVENT_LOG_TABLES,
 ];
 
 /** Names that no collection may have. */
@@ -51,4 +53,5 @@ export const OWN_TABLES: readonly string[] = [
   'jobs',
   'vectorChunks',
   'vectorWords',
+  'eventBatches',
 ];
