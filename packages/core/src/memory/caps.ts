@@ -20,6 +20,9 @@ export interface HoldCaps {
   readonly caps: readonly CountedCap[];
 }
 
+/** Shared by all holds without caps, since most have none. */
+export const NO_CAPS: HoldCaps = { cap: undefined, caps: [] };
+
 /** The caps of a ledger by id. */
 export interface CapStates {
   /** Finds the caps of a hold. Changes no sum. @returns a refusal if one has no room. */
@@ -36,6 +39,7 @@ export function createCapStates(): CapStates {
   };
   return {
     find({ amount, cap, caps = [] }) {
+      if (cap === undefined && caps.length === 0) return NO_CAPS;
       const state = cap && open(cap.id);
       if (cap !== undefined && state !== undefined) {
         const used = state.charged + state.held;

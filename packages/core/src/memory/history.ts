@@ -1,4 +1,5 @@
-import type { ChargeDetails, ExportedEntry, LedgerEntry, Usage } from '../ports/ledger.ts';
+import type { ExportedEntry, LedgerEntry } from '../ports/ledger.ts';
+import { getDetails, type Reservation } from './reservation.ts';
 
 interface Line {
   readonly kind: LedgerEntry['kind'];
@@ -8,8 +9,7 @@ interface Line {
   readonly createdAt: number;
   /** Its number in the whole ledger. */
   readonly position: number;
-  readonly details?: ChargeDetails;
-  readonly usage?: Usage;
+  readonly charge?: Reservation;
 }
 
 /**
@@ -63,7 +63,7 @@ export function createHistory(account: string, number: number, retain: number): 
       for (let at = Math.min(end, lines.length) - 1; at >= 0 && page.length < limit; at -= 1) {
         const line = lines[at];
         if (line === undefined) break;
-        const { position: _, details: __, usage: ___, ...entry } = line;
+        const { position: _, charge: __, ...entry } = line;
         page.push({ id: toId(at), account, ...entry });
       }
       return page;
@@ -71,9 +71,13 @@ export function createHistory(account: string, number: number, retain: number): 
     since(after, limit) {
       const start = lines.findIndex(({ position }) => position > after);
       if (start < 0) return [];
-      return lines
-        .slice(start, start + limit)
-        .map((line, index) => ({ id: toId(start + index), account, ...line }));
+      return lines.slice(start, start + limit).map(({ charge, ...entry }, index) => ({
+        id: toId(start + index),
+        account,
+        ...entry,
+        ...(charge !== undefined && { details: getDetails(charge) }),
+        ...(charge?.usage !== undefined && { usage: { ...charge.usage } }),
+      }));
     },
   };
 }

@@ -8,7 +8,6 @@ import { createHistory, type History } from './history.ts';
 import {
   createReservation,
   createReservationLog,
-  getDetails,
   type Reservation,
   type ReservationLog,
   toCharge,
@@ -181,9 +180,13 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
         const { key, operation: reason } = reservation;
         position += 1;
         account.history.push({
-          ...{ kind: 'charge', amount: -actual, key, reason, createdAt: now, position },
-          details: getDetails(reservation),
-          ...(usage !== undefined && { usage: { ...usage } }),
+          kind: 'charge',
+          amount: -actual,
+          key,
+          reason,
+          createdAt: now,
+          position,
+          charge: reservation,
         });
       }
       return { charged: actual, first: true };

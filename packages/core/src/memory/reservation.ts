@@ -1,5 +1,5 @@
 import type { Charge, ChargeDetails, ChargeFilter, Hold, HoldRequest, Usage } from '../ports/ledger.ts';
-import type { HoldCaps } from './caps.ts';
+import { type HoldCaps, NO_CAPS } from './caps.ts';
 import type { HeapItem } from './heap.ts';
 
 /** One paid call: first a hold, then a charge. */
@@ -29,7 +29,7 @@ export function createReservation(
   number: number,
   createdAt: number,
   request: HoldRequest,
-  { cap, caps }: HoldCaps = { cap: undefined, caps: [] },
+  { cap, caps }: HoldCaps = NO_CAPS,
 ): Reservation {
   const { details } = request;
   return {

@@ -2,6 +2,7 @@ import type { CallOptions } from '../ports/options.ts';
 import {
   type Collection,
   type CollectionDefinition,
+  type ColumnType,
   type Filter,
   type FindOptions,
   type Store,
@@ -77,12 +78,13 @@ function createCollection<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
   records: Records,
 ): Collection<R> {
-  const columns = Object.entries(definition.columns);
+  const columns: Readonly<Record<string, ColumnType | undefined>> = definition.columns;
   /** Rejects values that a column of a storage engine cannot store. */
   const assertColumnTypes = (record: AnyRecord): void => {
-    for (const [field, type] of columns) {
+    for (const field in columns) {
       const value = record[field];
-      if (value === undefined || value === null) continue;
+      const type = columns[field];
+      if (value === undefined || value === null || type === undefined) continue;
       if (!fitsColumn(value, type)) throw new TypeError(`${definition.name}.${field} is of type ${type}`);
     }
   };

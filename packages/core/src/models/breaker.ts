@@ -59,6 +59,8 @@ interface Gate {
   readonly maxPerCaller: number;
 }
 
+const NO_GATES: readonly Gate[] = [];
+
 export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   const states = new LRUCache<string, State>({ max: MAX_CIRCUITS });
 
@@ -81,16 +83,17 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
     states.set(key, state);
   };
 
-  const retryAfterMs = (circuit: Circuit): number => Math.max(...getGates(circuit).map(waitMs));
+  const retryAfterMs = (circuit: Circuit): number =>
+    states.size === 0 ? 0 : Math.max(...getGates(circuit).map(waitMs));
 
   return {
     retryAfterMs,
 
     async call(circuit, signal, work) {
-      // Without a failure to remember, which is the rule, a call looks nothing up.
-      const seen = states.size === 0 ? [] : getGates(circuit);
-      const wait = Math.max(0, ...seen.map(waitMs));
+      const wait = retryAfterMs(circuit);
       if (wait > 0) throw circuitOpen(wait);
+      // Without a failure to remember, which is the rule, a call looks nothing up.
+      const seen = states.size === 0 ? NO_GATES : getGates(circuit);
       const trials = seen.map(({ key }) => states.get(key)).filter(isOpen);
       for (const trial of trials) trial.isTrying = true;
       const endTrial = (): void => {

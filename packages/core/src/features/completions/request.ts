@@ -89,8 +89,9 @@ type OfferedTool = NonNullable<CompletionBody['tools']>[number];
 
 /** Removes the fields that are undefined. */
 function defined(asked: ModelOptions): Partial<GenerateRequest> {
-  const named = Object.entries(asked).filter(([, value]) => value !== undefined);
-  return named.length === 0 ? {} : Object.fromEntries(named);
+  const values = Object.values(asked);
+  if (values.every((value) => value === undefined)) return {};
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
 }
 
 function toResponseFormat(
