@@ -7,6 +7,7 @@ import {
   Database,
   FileText,
   FolderKanban,
+  Gauge,
   type IconNode,
   Image,
   Inbox,
@@ -44,6 +45,7 @@ export const LIBRARY: readonly Place[] = [
 export const ACCOUNT: readonly Place[] = [
   { name: 'profile', title: 'Profile', icon: UserRound },
   { name: 'usage', title: 'Usage', icon: ChartNoAxesColumn },
+  { name: 'budgets', title: 'Budgets', icon: Gauge },
   { name: 'api-keys', title: 'API keys', icon: KeyRound },
   { name: 'provider-keys', title: 'Provider keys', icon: PlugZap },
   { name: 'webhooks', title: 'Webhooks', icon: Webhook },

@@ -252,6 +252,24 @@ export interface Organization {
   readonly ownerId?: string;
 }
 
+export interface Budget {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'key' | 'user' | 'organization' | 'project' | 'everyone';
+  readonly scopeId: string | null;
+  readonly models: readonly string[] | null;
+  readonly window: string;
+  readonly timeZone: string;
+  readonly limit: { readonly unit: string; readonly amount: number };
+  readonly action: 'refuse' | 'notify';
+  readonly ownKeys: 'count' | 'ignore';
+  readonly editable: boolean;
+  readonly spent: number;
+  readonly reserved: number;
+  readonly left: number;
+  readonly windowEnd: string | null;
+}
+
 export interface Webhook {
   readonly id: string;
   readonly url: string;

@@ -43,6 +43,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   agents: 'createAgent',
   artifacts: 'listArtifacts',
   audit: 'listAuditEntries',
+  budgets: 'createBudget',
   chat: 'sendChatMessage',
   files: 'createFileUpload',
   images: 'generateImage',

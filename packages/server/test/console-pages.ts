@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<string, string>> = {
   shared: 'Shared with me',
   profile: 'Profile',
   usage: 'Usage',
+  budgets: 'Budgets',
   'api-keys': 'API keys',
   'provider-keys': 'Provider keys',
   webhooks: 'Webhooks',
@@ -89,6 +90,7 @@ const DIALOGS = [
   { place: 'files', button: 'Delete', name: 'question' },
   { place: 'users', button: 'Credits', name: 'credits' },
   { place: 'webhooks', button: 'New webhook', name: 'webhook' },
+  { place: 'budgets', button: 'New budget', name: 'budget' },
 ];
 
 async function look(page: Page, name: string): Promise<void> {
@@ -243,6 +245,18 @@ async function furnish({ page }: Window, { url, services }: InProcess) {
   });
   const team = await call('POST', '/api/organizations', { name: 'Engines' });
   await call('POST', '/api/reg-invites/create', { multiple: 2 });
+  for (const [unit, amount] of [
+    ['requests', 5],
+    ['credits', 500],
+    ['concurrent', 2],
+  ] as const) {
+    await call('POST', '/api/budgets', {
+      scope: 'user',
+      limit: { unit, amount },
+      ...(unit !== 'concurrent' && { window: 'month' }),
+    });
+  }
+  await spendBudgets(services, ada);
   const hook = await call('POST', '/api/webhooks', {
     url: 'https://hooks.example.com/questline/events',
     description: 'Receiver',
@@ -263,4 +277,34 @@ interface Made {
   readonly id: string;
   readonly _id: string;
   readonly sessionId: string;
+}
+
+/** Two settled calls and an open one count against every budget of a user. */
+async function spendBudgets(
+  { budgets, ledger, clock }: InProcess['services'],
+  userId: string,
+): Promise<void> {
+  const rules = await budgets.rulesFor({ account: `user:${userId}`, userId });
+  for (const [key, charged] of [
+    ['first', 180_500_000],
+    ['second', 60_000_000],
+    ['open', undefined],
+  ] as const) {
+    const caps = rules.map((rule) => ({
+      ...{ id: budgets.current(rule).capId, unit: rule.unit, limit: Number.MAX_SAFE_INTEGER },
+      amount: rule.unit === 'credits' ? 70_000_000 : 1,
+    }));
+    const outcome = await ledger.hold({
+      ...{
+        account: `user:${userId}`,
+        amount: 0,
+        key: `budget ${key}`,
+        expiresAt: clock.now() + 900_000,
+        caps,
+      },
+      ignoresBalance: true,
+      details: { operation: 'test' },
+    });
+    if (outcome.outcome === 'held' && charged !== undefined) await ledger.settle(outcome.hold, charged);
+  }
 }

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasBrowser } from './browser.ts';
+import { budgetsRound } from './budgets-round.ts';
 import { HOST_SESSIONS, hostRound, inHost } from './console-host.ts';
 import { everyPage } from './console-pages.ts';
 import { agentsRound, composerRound, diagramsRound, heldModels, recordedModels } from './console-talk.ts';
@@ -176,6 +177,11 @@ describe.skipIf(!hasBrowser())('console in a browser', () => {
     await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
       webhooksRound(window, workplace, receiver),
     );
+  });
+
+  it('creates, changes and deletes budgets of a user, an organization and everyone', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => budgetsRound(window, workplace));
   });
 
   it('draws every kind of diagram in a frame of its own, and shows a faulty one as it is', async () => {

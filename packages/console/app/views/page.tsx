@@ -3,6 +3,7 @@ import { AgentRequests } from './agent-requests.tsx';
 import { Agents } from './agents.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { Audit } from './audit.tsx';
+import { Budgets } from './budgets.tsx';
 import { DataLakes } from './data-lakes.tsx';
 import { DeviceLogin } from './device.tsx';
 import { Files } from './files.tsx';
@@ -32,6 +33,7 @@ const PAGES: Readonly<Record<string, (id: string | undefined) => ComponentChildr
   agents: () => <Agents />,
   audit: () => <Audit />,
   artifacts: (id) => <Artifacts id={id} />,
+  budgets: () => <Budgets />,
   files: () => <Files />,
   generations: () => <Generations />,
   images: () => <Images />,
