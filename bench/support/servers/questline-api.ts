@@ -1,4 +1,4 @@
-import { type Api, createApi, createServices, createUser, issueApiKey } from '@questline/core';
+import { type Api, createApi, createServices, createUser, issueApiKey, type Services } from '@questline/core';
 import { API_KEYS, hashSecret } from '@questline/core/internal';
 import {
   createIds,
@@ -11,6 +11,10 @@ import { createOpenAIProvider } from '@questline/providers/openai';
 
 /** The complete hot path on memory ports: key, scope, two windows, hold, provider, settle. */
 export async function createBenchApi(): Promise<Api> {
+  return createApi(await createBenchServices());
+}
+
+export async function createBenchServices(): Promise<Services> {
   const clock = createSystemClock();
   const ids = createIds();
   const ledger = createMemoryLedger({ clock });
@@ -56,5 +60,5 @@ export async function createBenchApi(): Promise<Api> {
     requestsPerDay: 1e9,
   });
   await store.collection(API_KEYS).update(record.id, { hash: hashSecret(`svc_live_${'k'.repeat(43)}`) });
-  return createApi(services);
+  return services;
 }
