@@ -1,22 +1,14 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { describe, expect, it } from 'vitest';
-import { collect, createOpenAIApp, type OpenAIApp, useTools } from './support.ts';
+import { collect, AI_SDK_TOOLS as TOOLS, useTools } from '../support/vendor-wire.ts';
+import { createOpenAIApp, type OpenAIApp } from './support.ts';
 
 const PROVIDERS = {
   '@ai-sdk/openai': ({ baseURL, key }: OpenAIApp) => createOpenAI({ baseURL, apiKey: key }).chat('scripted'),
   '@ai-sdk/openai-compatible': ({ baseURL, key }: OpenAIApp) =>
     createOpenAICompatible({ name: 'questline', baseURL, apiKey: key, includeUsage: true })('scripted'),
 };
-
-const TOOLS = [
-  {
-    type: 'function' as const,
-    name: 'weather',
-    description: 'The weather of a city',
-    inputSchema: { type: 'object' as const, properties: { city: { type: 'string' as const } } },
-  },
-];
 
 describe.each(Object.entries(PROVIDERS))('%s', (_name, connect) => {
   const question = { role: 'user' as const, content: [{ type: 'text' as const, text: 'Weather in Oslo?' }] };

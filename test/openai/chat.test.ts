@@ -3,21 +3,8 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { sayAtOnce, silent } from '../support/chat.ts';
-import type { ModelCall } from '../support/model.ts';
-import { ASK, collect, createOpenAIApp, readError, TOOLS, useTools } from './support.ts';
-
-/** Reports every class of usage, which the ledger counts separately. */
-function reason(call: ModelCall): void {
-  call.say({ type: 'thinking_delta', text: 'hm' });
-  call.say({ type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's1' } });
-  call.say({ type: 'text', text: 'Rain.' });
-  call.say({
-    type: 'usage',
-    usage: { input: 10, cachedInput: 30, cacheWrite: 5, output: 2, reasoning: 7 },
-  });
-  call.say({ type: 'finish', reason: 'stop' });
-  call.end();
-}
+import { collect, reason, useTools } from '../support/vendor-wire.ts';
+import { ASK, createOpenAIApp, readError, TOOLS } from './support.ts';
 
 describe('chat completions of the official SDK', () => {
   it('answers in one piece, with usage in the classes of the ledger and the charge', async () => {
@@ -364,6 +351,8 @@ describe('chat completions of the official SDK', () => {
         kind: 'text',
         context_window: 100_000,
         max_output_tokens: 10_000,
+        max_input_tokens: 100_000,
+        max_tokens: 10_000,
       },
     ]);
     expect(await (await app.send('GET', '/models')).json()).toEqual({

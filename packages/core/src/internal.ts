@@ -136,6 +136,25 @@ export {
 } from './features/completions/run.ts';
 export { fromWireThinking, toWireThinking } from './features/completions/thinking.ts';
 export {
+  answerOverWire,
+  findChatModel,
+  findIgnoredByProvider,
+  toAskedCompletion,
+  toWireCredits,
+  type WireAnswerServices,
+  type WireCredits,
+} from './features/completions/wires/answer.ts';
+export { toVendorStatus, unknownModel } from './features/completions/wires/errors.ts';
+export {
+  createMediaLoader,
+  IMAGE_TYPES,
+  type MediaLoader,
+  type MediaServices,
+  parseDataUrl,
+} from './features/completions/wires/media.ts';
+export { createWire } from './features/completions/wires/mount.ts';
+export { readRateWindow } from './features/completions/wires/rate-window.ts';
+export {
   createCreateDataLakeHandler,
   createDeleteDataLakeHandler,
   createGetDataLakeHandler,
@@ -221,6 +240,7 @@ export {
   createModelsHandler,
   type ModelsServices,
 } from './features/models/handlers.ts';
+export { vendorModelRoutes } from './features/models/vendor-models.ts';
 export type { AdministrationCheck } from './features/organizations/membership.ts';
 export { ORGANIZATIONS, type OrganizationRecord } from './features/organizations/records.ts';
 export type { Subscriber, SubscriptionInput } from './features/organizations/subscribe.ts';
@@ -290,7 +310,7 @@ export { WEBHOOK_TYPES } from './features/webhooks/types.ts';
 export { attachmentDisposition } from './http/disposition.ts';
 export type { FetchInfo } from './http/fetch.ts';
 export { readForm, textOfPart } from './http/multipart.ts';
-export { DONE, frame, STREAM_HEADERS } from './http/sse.ts';
+export { DONE, frame, KEEP_ALIVE, STREAM_HEADERS } from './http/sse.ts';
 export type { ApiKeyServices } from './identity/api-keys.ts';
 export { DEFAULT_IDENTITY_SETTINGS, type IdentitySettings } from './identity/host-callers.ts';
 export { API_KEYS, type ApiKeyRecord } from './identity/records.ts';

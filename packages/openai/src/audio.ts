@@ -7,9 +7,10 @@ import {
   type TranscribingServices,
   text,
   transcribe,
+  unknownModel,
 } from '@questline/core/internal';
 import * as z from 'zod';
-import { issue, openAIErrors, unknownModel, unsupported } from './errors.ts';
+import { issue, openAIErrors, unsupported } from './errors.ts';
 import { type FormFile, readWholeForm } from './form.ts';
 
 /* By the types of the npm package `openai` 7.57.0 (13 November 2026). */

@@ -1,7 +1,7 @@
 import { defineOperation, defineRoute, jsonReply, type Route } from '@questline/core';
-import { answerEmbeddings, type EmbeddingsServices, list } from '@questline/core/internal';
+import { answerEmbeddings, type EmbeddingsServices, list, unknownModel } from '@questline/core/internal';
 import * as z from 'zod';
-import { openAIErrors, unknownModel } from './errors.ts';
+import { openAIErrors } from './errors.ts';
 
 /* By the types of the npm package `openai` 7.57.0 (13 November 2026), without lists of tokens as input. */
 

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorOptions } from '@questline/core';
-import { type ErrorFormat, type IssueDetail, isCreditCode } from '@questline/core/internal';
+import { type ErrorFormat, type IssueDetail, isCreditCode, toVendorStatus } from '@questline/core/internal';
 
 /** The `error` object of the wire. */
 export interface WireError {
@@ -25,21 +25,18 @@ const CODES: Readonly<Record<number, string>> = {
   429: 'rate_limit_exceeded',
 };
 
-/** Vendor SDKs retry 408, 409, 429 and 5xx unless this header forbids it. */
-const NO_RETRY = { 'x-should-retry': 'false' };
-
-/** Maximum Retry-After, in seconds, that vendor SDKs wait for. After a longer one they would retry too early. */
-const MAX_WAIT_SECONDS = 60;
+/** The status of used-up credit. */
+const OUT_OF_CREDIT = 429;
 
 /** Errors in the shape of the OpenAI API. Validation errors are 400; used-up credit is `insufficient_quota`. */
 export const openAIErrors: ErrorFormat = (error) => {
-  const { status, headers } = toStatus(error);
+  const { status, headers } = toVendorStatus(error, OUT_OF_CREDIT);
   return { status, headers, body: { error: toWireError(error) } };
 };
 
 export function toWireError(error: ApiError): WireError {
-  const { status } = toStatus(error);
-  if (isOutOfCredit(error)) {
+  const { status } = toVendorStatus(error, OUT_OF_CREDIT);
+  if (isCreditCode(error.code)) {
     return { message: error.message, type: 'insufficient_quota', param: null, code: 'insufficient_quota' };
   }
   return {
@@ -58,31 +55,6 @@ export function unsupported(path: string, message: string): ApiError {
 /** A 400 about one field. */
 export function issue(path: string, message: string, options: ApiErrorOptions = {}): ApiError {
   return new ApiError(400, `${formatPath(path)}: ${message}`, { ...options, details: [{ path, message }] });
-}
-
-export function unknownModel(id: string, reason?: string): ApiError {
-  const message = reason ?? `The model '${id.slice(0, 100)}' does not exist or you have no access to it.`;
-  return new ApiError(404, message, { code: 'model_unavailable', details: [{ path: 'model', message }] });
-}
-
-function toStatus({ status, code, headers = {} }: ApiError): {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-} {
-  if (isCreditCode(code)) {
-    return { status: 429, headers: NO_RETRY };
-  }
-  // A 401 would be read as a bad key of the caller.
-  if (code === 'provider_rejected') return { status: 502, headers: NO_RETRY };
-  if (code === 'provider_not_configured') return { status, headers: NO_RETRY };
-  if (status === 429 && Number(headers['Retry-After'] ?? 0) > MAX_WAIT_SECONDS) {
-    return { status, headers: NO_RETRY };
-  }
-  return { status: status === 422 ? 400 : status, headers: {} };
-}
-
-function isOutOfCredit({ code }: ApiError): boolean {
-  return isCreditCode(code);
 }
 
 function toCode({ code }: ApiError, status: number): string | null {

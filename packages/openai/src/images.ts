@@ -7,10 +7,11 @@ import {
   makeImagesAtOnce,
   type PipelineServices,
   text,
+  unknownModel,
 } from '@questline/core/internal';
 import type { Media } from '@questline/core/ports';
 import * as z from 'zod';
-import { issue, openAIErrors, unknownModel, unsupported } from './errors.ts';
+import { issue, openAIErrors, unsupported } from './errors.ts';
 import { type Form, readWholeForm } from './form.ts';
 
 /* By the types of the npm package `openai` 7.57.0 (13 November 2026). */

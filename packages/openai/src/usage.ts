@@ -1,5 +1,4 @@
-import { toCredits } from '@questline/core';
-import { type CompletionEnd, toUsd } from '@questline/core/internal';
+import type { CompletionEnd } from '@questline/core/internal';
 
 /** Token counts of the wire: cached tokens are part of the prompt, reasoning is part of the completion. */
 export interface WireUsage {
@@ -18,15 +17,6 @@ export interface WireUsage {
     readonly rejected_prediction_tokens: number;
   };
 }
-
-/** The charge of an answer, beside its usage. Not part of the vendor's API. */
-export interface WireCredits {
-  readonly used: number;
-  readonly usd_cost: number;
-}
-
-/** The response header with the charged credits of an answer that is not streamed. */
-export const CREDITS_HEADER = 'X-Credits-Used';
 
 export function toWireUsage({ cost }: Pick<CompletionEnd, 'cost'>): WireUsage {
   const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0, reasoning = 0 } = cost?.usage ?? {};
@@ -48,13 +38,4 @@ export function toWireUsage({ cost }: Pick<CompletionEnd, 'cost'>): WireUsage {
       rejected_prediction_tokens: 0,
     },
   };
-}
-
-/** @returns undefined while credits are not enforced. */
-export function toWireCredits(
-  { cost, isMetered }: CompletionEnd,
-  creditsPerUsd: number,
-): WireCredits | undefined {
-  if (cost === undefined || !isMetered) return undefined;
-  return { used: toCredits(cost.charged), usd_cost: toUsd(cost.charged, creditsPerUsd) };
 }

@@ -4,11 +4,12 @@ import {
   type CompletionEnd,
   DONE,
   frame,
+  toWireCredits,
   toWireThinking,
 } from '@questline/core/internal';
 import type { ModelPart, ThinkingBlock } from '@questline/core/ports';
 import { toWireError } from '../errors.ts';
-import { toWireCredits, toWireUsage } from '../usage.ts';
+import { toWireUsage } from '../usage.ts';
 import { type ChatCompletionChunk, type ChunkDelta, toFinishReason, type WireFinishReason } from './wire.ts';
 
 export interface ChunkEncoderOptions {

@@ -136,6 +136,7 @@ const body = z.looseObject({
 
 export type ChatBody = z.output<typeof body>;
 export type ChatMessage = z.output<typeof message>;
+export type FilePart = z.output<typeof filePart>;
 export type UserMessage = z.output<typeof user>;
 export type AssistantMessage = z.output<typeof assistant>;
 

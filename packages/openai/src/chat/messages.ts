@@ -1,8 +1,7 @@
-import { fromWireThinking } from '@questline/core/internal';
+import { fromWireThinking, IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/internal';
 import type { ModelContent, ModelMessage, ThinkingBlock } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
-import type { AssistantMessage, ChatMessage, UserMessage } from './contract.ts';
-import type { MediaLoader } from './media.ts';
+import type { AssistantMessage, ChatMessage, FilePart, UserMessage } from './contract.ts';
 
 /**
  * Converts a conversation to the form for providers. The results of one assistant message become one message of the user.
@@ -71,13 +70,27 @@ async function toUserContent(
         parts.push(await media.image(part.image_url.url, `${place}.image_url.url`));
         break;
       case 'file':
-        parts.push(...(await media.file(part.file, `${place}.file`)));
+        parts.push(...(await toFile(part.file, `${place}.file`, media)));
         break;
       case 'input_audio':
         throw unsupported(`${place}.input_audio`, 'use audio/transcriptions');
     }
   }
   return parts;
+}
+
+async function toFile(
+  { file_data: inline, file_id: id, filename }: FilePart['file'],
+  path: string,
+  media: MediaLoader,
+): Promise<readonly ModelContent[]> {
+  if (inline != null) {
+    const { mediaType, data } = parseDataUrl(inline, `${path}.file_data`, issue);
+    if (IMAGE_TYPES.includes(mediaType)) return [{ type: 'image', mediaType, data }];
+    return [{ type: 'document', mediaType, data, name: filename ?? 'file' }];
+  }
+  if (id == null) throw issue(path, 'expected file_data or file_id');
+  return media.stored(id, `${path}.file_id`);
 }
 
 function toAssistantContent(message: AssistantMessage, path: string): ModelContent[] {

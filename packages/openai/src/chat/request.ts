@@ -1,4 +1,9 @@
-import { type CatalogueEntry, defaultOutputCap, withinModel } from '@questline/core/internal';
+import {
+  type CatalogueEntry,
+  defaultOutputCap,
+  findIgnoredByProvider,
+  withinModel,
+} from '@questline/core/internal';
 import type { GenerateRequest, ModelMessage, PromptCacheHints } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import type { ChatBody } from './contract.ts';
@@ -19,13 +24,13 @@ const IGNORED = [
   'verbosity',
 ] as const;
 
-const SPELLINGS: Readonly<Record<string, string>> = {
+const NAMES = {
   topP: 'top_p',
   toolChoice: 'tool_choice',
   parallelToolCalls: 'parallel_tool_calls',
   reasoningEffort: 'reasoning_effort',
   responseFormat: 'response_format',
-};
+} as const;
 
 /** @throws ApiError 400 that names a field that would change the answer and is not supported. */
 export function refuseUnsupported(body: ChatBody): void {
@@ -48,13 +53,13 @@ export function refuseUnsupported(body: ChatBody): void {
 export function findIgnored(
   body: ChatBody,
   request: GenerateRequest,
-  { provider }: CatalogueEntry,
+  entry: CatalogueEntry,
 ): readonly string[] {
   const fields: Readonly<Record<string, unknown>> = body;
-  const ignored: readonly string[] = provider.ignores?.(request) ?? [];
+  const ignored = findIgnoredByProvider(entry, request, NAMES);
   return [
     ...IGNORED.filter((name) => fields[name] != null && fields[name] !== 0 && fields[name] !== false),
-    ...ignored.map((name) => SPELLINGS[name] ?? name).filter((name) => fields[name] != null),
+    ...ignored.filter((name) => fields[name] != null),
   ];
 }
 

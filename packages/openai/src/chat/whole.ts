@@ -1,6 +1,6 @@
-import { type CompletionEnd, toWireThinking } from '@questline/core/internal';
+import { type CompletionEnd, toWireCredits, toWireThinking } from '@questline/core/internal';
 import type { ModelPart, ThinkingBlock } from '@questline/core/ports';
-import { toWireCredits, toWireUsage } from '../usage.ts';
+import { toWireUsage } from '../usage.ts';
 import { type ChatCompletion, toFinishReason, type WireToolCall } from './wire.ts';
 
 /** Collects the parts of an answer that is not streamed. */

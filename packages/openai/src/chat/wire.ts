@@ -1,5 +1,6 @@
+import type { WireCredits } from '@questline/core/internal';
 import type { FinishReason, ThinkingBlock } from '@questline/core/ports';
-import type { WireCredits, WireUsage } from '../usage.ts';
+import type { WireUsage } from '../usage.ts';
 
 /* Answers by the types of the npm package `openai` 7.57.0. Fields without a counterpart there say so. */
 

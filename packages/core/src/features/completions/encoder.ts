@@ -15,6 +15,8 @@ export interface CompletionEnd {
 export interface CompletionEncoder {
   /** The first write, before the first part. */
   readonly head: string;
+  /** Returns the frames that keep a silent connection open. Default: a comment. */
+  keepAlive?(): string;
   /** Takes a part of the answer. */
   add(part: ModelPart): void;
   /** Returns the frames of the parts since the last call. Empty: nothing to send yet. */

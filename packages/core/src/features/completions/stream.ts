@@ -18,7 +18,7 @@ export interface CompletionStreamOptions {
   readonly signal: AbortSignal;
   /** Receives every chunk of the model before it is sent. */
   readonly see: (part: ModelPart) => void;
-  readonly encoder: Pick<CompletionEncoder, 'head' | 'add' | 'flush'>;
+  readonly encoder: Pick<CompletionEncoder, 'head' | 'keepAlive' | 'add' | 'flush'>;
   /** Whether the answer is complete while the provider's usage report is still pending. */
   readonly awaitsReport: () => boolean;
   /** Stops the provider after the client disconnected. @param readOn reads the rest of the report. Never rejects. */
@@ -139,7 +139,8 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     const { clock } = this.#options;
     this.#cancelTimer = clock.timer(ms, () => {
       const left = this.#deliveredAt + MAX_SILENCE_MS - clock.now();
-      if (left <= 0 && this.#ready === undefined) this.#deliver(KEEP_ALIVE);
+      if (left <= 0 && this.#ready === undefined)
+        this.#deliver(this.#options.encoder.keepAlive?.() ?? KEEP_ALIVE);
       this.#armTimer(left > 0 ? left : MAX_SILENCE_MS);
     });
   }

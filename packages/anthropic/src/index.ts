@@ -1,0 +1,1 @@
+export { type AnthropicApiOptions, type AnthropicApiServices, createAnthropicApi } from './api.ts';

@@ -1,0 +1,107 @@
+import type { Call } from '../../../contract/call.ts';
+import { jsonReply, Reply } from '../../../contract/reply.ts';
+import { toCredits, toUsd } from '../../../credits/amounts.ts';
+import { STREAM_HEADERS } from '../../../http/sse.ts';
+import { fallbackModels } from '../../../models/candidates.ts';
+import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
+import { describeRetired } from '../../../models/retired.ts';
+import type { Idempotency } from '../../../operations/idempotency.ts';
+import type { GenerateRequest, IgnorableField, ModelPart } from '../../../ports/models.ts';
+import type { AskedCompletion } from '../answer.ts';
+import type { CompletionEncoder, CompletionEnd } from '../encoder.ts';
+import type { CompletionsServices } from '../handlers.ts';
+import { readCompletion, streamCompletion } from '../run.ts';
+import { unknownModel } from './errors.ts';
+
+export interface WireAnswerServices extends CompletionsServices {
+  readonly idempotency: Idempotency;
+}
+
+/** The charge of an answer, beside its usage. Not part of the vendors' APIs. */
+export interface WireCredits {
+  readonly used: number;
+  readonly usd_cost: number;
+}
+
+/** Collects the parts of an answer that is not streamed. */
+export interface AnswerCollector<A> {
+  add(part: ModelPart): void;
+  finish(end: CompletionEnd & { readonly entry: CatalogueEntry }): A;
+}
+
+/** One answer on a wire that a vendor defines. */
+export interface WireAnswer<A> {
+  readonly asked: AskedCompletion;
+  /** Names of the fields of the request that have no effect. */
+  readonly ignored: readonly string[];
+  /** For `Idempotency-Key`: the path of the operation, and the body. */
+  readonly path: string;
+  readonly body: { readonly stream?: boolean | null | undefined };
+  createEncoder(entry: CatalogueEntry): CompletionEncoder;
+  createCollector(): AnswerCollector<A>;
+}
+
+/** The header with the charged credits of an answer that is not streamed. */
+const CREDITS_HEADER = 'X-Credits-Used';
+
+/** The header with the fields of the request that have no effect. */
+const IGNORED_HEADER = 'X-Ignored-Fields';
+
+const REPLAYED_HEADER = 'Idempotent-Replayed';
+
+/** Finds a chat model. @throws ApiError 404 that names the successor of a retired model. */
+export function findChatModel(catalogue: ModelCatalogue, id: string): CatalogueEntry {
+  const entry = catalogue.find(id);
+  if (entry === undefined) throw unknownModel(id, describeRetired(catalogue, id));
+  if (entry.info.type !== 'text') throw unknownModel(id, `'${entry.info.id}' is not a chat model`);
+  return entry;
+}
+
+/** @param isCapNamed whether the request has an output limit. */
+export function toAskedCompletion(
+  services: WireAnswerServices,
+  catalogue: ModelCatalogue,
+  { operation, entry, request, isCapNamed }: Omit<AskedCompletion, 'family' | 'standIns'>,
+): AskedCompletion {
+  const standIns = fallbackModels({ catalogue, fallbacks: services.fallbacks }, entry.info.id);
+  return { operation, family: 'public', entry, request, standIns, isCapNamed };
+}
+
+/** Asks the model, and answers with a stream or with one object, as the request says. */
+export async function answerOverWire<A extends { readonly credits?: WireCredits }>(
+  services: WireAnswerServices,
+  call: Call,
+  { asked, ignored, path, body, createEncoder, createCollector }: WireAnswer<A>,
+): Promise<Reply> {
+  const headers: Record<string, string> = ignored.length > 0 ? { [IGNORED_HEADER]: ignored.join(', ') } : {};
+  if (body.stream === true) {
+    const frames = await streamCompletion(services, call, asked, ({ entry }) => createEncoder(entry));
+    return new Reply(200, { ...STREAM_HEADERS, ...headers }, frames);
+  }
+  const { answer, isRepeated } = await services.idempotency.once({ call, path, body }, async () => {
+    const collector = createCollector();
+    const end = await readCompletion(services, call, asked, (part) => collector.add(part));
+    return collector.finish(end);
+  });
+  if (isRepeated) headers[REPLAYED_HEADER] = 'true';
+  if (answer.credits !== undefined) headers[CREDITS_HEADER] = String(answer.credits.used);
+  return jsonReply(200, answer, headers);
+}
+
+/** The vendor's names of the fields that the provider has no place for, as far as the request has them. */
+export function findIgnoredByProvider(
+  { provider }: CatalogueEntry,
+  request: GenerateRequest,
+  names: Readonly<Partial<Record<IgnorableField, string>>>,
+): readonly string[] {
+  return (provider.ignores?.(request) ?? []).map((field) => names[field] ?? field);
+}
+
+/** @returns undefined while credits are not enforced. */
+export function toWireCredits(
+  { cost, isMetered }: CompletionEnd,
+  creditsPerUsd: number,
+): WireCredits | undefined {
+  if (cost === undefined || !isMetered) return undefined;
+  return { used: toCredits(cost.charged), usd_cost: toUsd(cost.charged, creditsPerUsd) };
+}
