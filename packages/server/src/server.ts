@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createAnthropicApi } from '@questline/anthropic';
 import { createConsole } from '@questline/console';
 import type { Mountable } from '@questline/core';
 import { createOpenAIApi } from '@questline/openai';
@@ -21,8 +22,9 @@ import { openWorkspace, type Workspace } from './workspace.ts';
 /** How long the shutdown waits for slow clients and slow calls, in milliseconds. */
 const MOMENT_MS = 1000;
 
-/** The path of the OpenAI API. Clients add `/v1`. */
+/** The paths of the APIs of vendors. Clients add `/v1`. */
 const OPENAI_PATH = '/openai';
+const ANTHROPIC_PATH = '/anthropic';
 
 export interface ServerOptions {
   readonly configuration: Configuration;
@@ -81,7 +83,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const live = configuration.realtime
       ? await attachRealtime(workspace.services, listener.server)
       : undefined;
-    const apis = inTurn(workspace.api, createOpenAIApi(services, { basePath: OPENAI_PATH }));
+    const apis = inTurn(
+      workspace.api,
+      createOpenAIApi(services, { basePath: OPENAI_PATH }),
+      createAnthropicApi(services, { basePath: ANTHROPIC_PATH }),
+    );
     const requests = createRequests(
       inTurn(
         createProbes({

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePdf } from '../../documents/test/make.ts';
@@ -63,6 +64,23 @@ describe('questline start --demo', () => {
     const unknown = await fetch(`${lines.url}/openai/.well-known/none`);
     expect(unknown.status).toBe(404);
     expect(await unknown.json()).toMatchObject({ error: { code: 'not_found' } });
+  });
+
+  it('prints the base URL and the key for clients of the Anthropic API', async () => {
+    const [, baseURL] = /export ANTHROPIC_BASE_URL=(\S+)/.exec(running.stdout()) ?? [];
+    const [, authToken] = /export ANTHROPIC_AUTH_TOKEN=(\S+)/.exec(running.stdout()) ?? [];
+    expect(baseURL).toBe(`${lines.url}/anthropic`);
+    const client = new Anthropic({ baseURL: baseURL ?? '', authToken: authToken ?? '' });
+    expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo-chat');
+    const answer = await client.messages.create({
+      model: 'demo-echo',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    expect(answer.content).toMatchObject([{ type: 'text', text: expect.stringContaining('Hello') }]);
+    const unknown = await fetch(`${lines.url}/anthropic/.well-known/none`);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ error: { type: 'not_found_error' } });
   });
 
   it('spends visible credits', async () => {
