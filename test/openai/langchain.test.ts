@@ -3,7 +3,8 @@ import { ChatOpenAI } from '@langchain/openai';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sayAtOnce } from '../support/chat.ts';
-import { collect, createOpenAIApp, type OpenAIApp, TOOLS, useTools } from './support.ts';
+import { collect, useTools } from '../support/vendor-wire.ts';
+import { createOpenAIApp, type OpenAIApp, TOOLS } from './support.ts';
 
 const QUESTION = new HumanMessage('Weather in Oslo?');
 
