@@ -70,6 +70,11 @@ function toConfiguration(values: Values, folder: string) {
     /** Milliseconds. */
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     databaseUrl: values.DATABASE_URL,
+    postgres: {
+      connections: values.DATABASE_POOL,
+      prepare: values.DATABASE_PREPARE,
+      listen: values.DATABASE_LISTEN,
+    },
     /** Absolute path. */
     storageDir: resolve(folder, values.STORAGE_DIR),
     redisUrl: values.REDIS_URL,

@@ -157,6 +157,18 @@ const storage = {
     secret: true,
     meaning: 'PostgreSQL database; replaces the SQLite file in STORAGE_DIR',
   }),
+  DATABASE_POOL: whole(
+    { min: 2, max: 1000, fallback: 10 },
+    { meaning: 'maximum PostgreSQL connections of this process; one of them waits for notifications' },
+  ),
+  DATABASE_PREPARE: flag(true, {
+    meaning:
+      'keeps frequent statements prepared; false: for PgBouncer in transaction mode before version 1.21',
+  }),
+  DATABASE_LISTEN: flag(true, {
+    meaning:
+      'hears of new work by LISTEN; false: for PgBouncer in transaction mode; work then starts up to a second later',
+  }),
   STORAGE_DIR: z.string().default('./data').meta({ meaning: 'folder for secrets, data and files' }),
   S3_ENDPOINT: url(WEB, { meaning: 'S3-compatible service for files; replaces STORAGE_DIR' }),
   S3_BUCKET: text({ meaning: 'bucket for files; it must exist' }),

@@ -16,15 +16,17 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export type DatabaseConfiguration = Pick<Configuration, 'databaseUrl' | 'storageDir'>;
+export type DatabaseConfiguration = Pick<Configuration, 'databaseUrl' | 'postgres' | 'storageDir'>;
 
 /** @throws CliError that names DATABASE_URL or STORAGE_DIR when it cannot be opened. */
 export async function openDatabase(
-  { databaseUrl, storageDir }: DatabaseConfiguration,
+  { databaseUrl, postgres, storageDir }: DatabaseConfiguration,
   demo: boolean,
   log: Log,
 ): Promise<OpenDatabase> {
-  return databaseUrl === undefined ? openSqlite(storageDir, demo) : openPostgres(databaseUrl, demo, log);
+  return databaseUrl === undefined
+    ? openSqlite(storageDir, demo)
+    : openPostgres(databaseUrl, postgres, demo, log);
 }
 
 /**

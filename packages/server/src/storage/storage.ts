@@ -21,7 +21,7 @@ export interface Storage {
 }
 
 export interface StorageOptions {
-  readonly configuration: Pick<Configuration, 'databaseUrl' | 'storageDir' | 'redisUrl'>;
+  readonly configuration: Pick<Configuration, 'databaseUrl' | 'postgres' | 'storageDir' | 'redisUrl'>;
   /** The demo uses separate names, wherever its data is stored. */
   readonly demo: boolean;
   readonly clock: Clock;
@@ -58,7 +58,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       throw new CliError([`${name}: ${place} is not at this version; run questline migrate`]);
     }
     if (steps.length > 0) log.info({ steps: steps.length }, 'migrated');
-    const ports = createSqlPorts(database, { clock, ids, listen: database.dialect === 'postgres' });
+    const ports = createSqlPorts(database, {
+      clock,
+      ids,
+      listen: database.dialect === 'postgres' && configuration.postgres.listen,
+    });
     const { limiter, publisher } = shared ?? {};
     return {
       ports: { ...ports, ...(limiter && { limiter }), ...(publisher && { publisher }) },

@@ -6,6 +6,7 @@ import { createMutex } from '../mutex.ts';
 import { createNames } from '../names.ts';
 import { runWork } from '../work.ts';
 import { isBusy, toStorageError } from './errors.ts';
+import { createPace } from './pace.ts';
 import { createStatementCache } from './statements.ts';
 
 export interface SqliteOptions {
@@ -51,6 +52,7 @@ export function createSqliteDatabase({
   );
   const runNow = createStatementCache(database);
   const mutex = createMutex('the SQLite connection');
+  const waitForTurn = createPace();
   let hasLeftOver = false;
   let isClosed = false;
 
@@ -118,6 +120,8 @@ export function createSqliteDatabase({
 
     async run(statement, options) {
       options?.signal?.throwIfAborted();
+      const pause = waitForTurn();
+      if (pause !== undefined) await pause;
       const deadline = createDeadline(options?.timeoutMs ?? timeoutMs);
       const endTurn = mutex.tryLock() ?? (await mutex.lock(deadline, options?.signal));
       try {
@@ -130,7 +134,9 @@ export function createSqliteDatabase({
       }
     },
 
-    immediate(work, options) {
+    async immediate(work, options) {
+      const pause = waitForTurn();
+      if (pause !== undefined) await pause;
       const deadline = createDeadline(options?.timeoutMs ?? timeoutMs);
       return inTransaction(deadline, options?.signal, () => work(runNow));
     },
@@ -138,7 +144,11 @@ export function createSqliteDatabase({
     transaction(work, options) {
       const deadline = createDeadline(options?.timeoutMs ?? timeoutMs);
       return inTransaction(deadline, options?.signal, () =>
-        runWork(async (statement) => runNow(statement), work),
+        runWork(async (statement) => {
+          const pause = waitForTurn();
+          if (pause !== undefined) await pause;
+          return runNow(statement);
+        }, work),
       );
     },
 
