@@ -54,16 +54,6 @@ export function reason(call: ModelCall): void {
   call.end();
 }
 
-/** The tool of the AI SDK's providers that `useTools` calls. */
-export const AI_SDK_TOOLS = [
-  {
-    type: 'function' as const,
-    name: 'weather',
-    description: 'The weather of a city',
-    inputSchema: { type: 'object' as const, properties: { city: { type: 'string' as const } } },
-  },
-];
-
 export async function collect<T>(source: AsyncIterable<T> | ReadableStream<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);

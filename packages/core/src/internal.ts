@@ -139,19 +139,14 @@ export {
   answerOverWire,
   findChatModel,
   findIgnoredByProvider,
+  prepareAnswer,
   toAskedCompletion,
   toWireCredits,
   type WireAnswerServices,
   type WireCredits,
 } from './features/completions/wires/answer.ts';
 export { toVendorStatus, unknownModel } from './features/completions/wires/errors.ts';
-export {
-  createMediaLoader,
-  IMAGE_TYPES,
-  type MediaLoader,
-  type MediaServices,
-  parseDataUrl,
-} from './features/completions/wires/media.ts';
+export { IMAGE_TYPES, type MediaLoader, parseDataUrl } from './features/completions/wires/media.ts';
 export { createWire } from './features/completions/wires/mount.ts';
 export { readRateWindow } from './features/completions/wires/rate-window.ts';
 export {

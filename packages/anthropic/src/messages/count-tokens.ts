@@ -4,6 +4,7 @@ import type { ModelContent } from '@questline/core/ports';
 import { countTokens } from './contract.ts';
 import type { MessagesServices } from './handlers.ts';
 import { toModelMessages } from './messages.ts';
+import { toCatalogueId } from './model-ids.ts';
 import { refuseUnsupported, toTools } from './request.ts';
 
 /** The number is an estimate: no provider is asked. */
@@ -26,7 +27,8 @@ const PAGES: MediaLoader = {
 export function createCountTokensHandler(services: MessagesServices): Route {
   return defineRoute(countTokens, services, async ({ body }, { caller }) => {
     refuseUnsupported(body);
-    findChatModel(await services.getCatalogue(caller.userId), body.model);
+    const catalogue = await services.getCatalogue(caller.userId);
+    findChatModel(catalogue, toCatalogueId(catalogue, body.model));
     const messages = await toModelMessages(body, PAGES);
     const tokens = estimateInput(promptSize({ messages, ...toTools(body) }));
     return jsonReply(200, { input_tokens: tokens, estimated: true }, { [ESTIMATE_HEADER]: 'estimate' });

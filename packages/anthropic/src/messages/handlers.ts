@@ -1,11 +1,9 @@
 import { defineRoute, type Route } from '@questline/core';
 import {
   answerOverWire,
-  cacheHints,
-  createMediaLoader,
   estimateInput,
-  findChatModel,
-  type MediaServices,
+  type ModelCatalogue,
+  prepareAnswer,
   promptSize,
   toAskedCompletion,
   type WireAnswerServices,
@@ -15,22 +13,20 @@ import { createMessageCollector } from './collector.ts';
 import { createMessage } from './contract.ts';
 import { MessageEncoder } from './encoder.ts';
 import { toModelMessages } from './messages.ts';
+import { toCatalogueId } from './model-ids.ts';
 import { findIgnored, refuseUnsupported, toGenerateRequest } from './request.ts';
 
-export interface MessagesServices extends WireAnswerServices, MediaServices {}
+export type MessagesServices = WireAnswerServices;
 
 /** `POST /v1/messages`: through the same call of the model as `POST /api/ai/v1/completions`. */
 export function createMessagesHandler(services: MessagesServices): Route {
   return defineRoute(createMessage, services, async ({ body }, call) => {
     services.admissionControl.admit();
     refuseUnsupported(body);
-    const { userId } = call.caller;
-    const catalogue = await services.getCatalogue(userId);
-    const entry = findChatModel(catalogue, body.model);
-    const media = createMediaLoader(services, entry, { userId, signal: call.signal, issue });
+    const getId = (models: ModelCatalogue): string => toCatalogueId(models, body.model);
+    const { catalogue, entry, media, promptCache } = await prepareAnswer(services, call, getId, issue);
     const messages = await toModelMessages(body, media);
-    const hints = cacheHints(services.promptCache, 'user', userId);
-    const request = toGenerateRequest(body, messages, entry, hints);
+    const request = toGenerateRequest(body, messages, entry, promptCache);
     const { creditsPerUsd } = services.catalogue;
     const id = `msg_${call.id}`;
     return answerOverWire(services, call, {

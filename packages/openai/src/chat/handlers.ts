@@ -1,10 +1,7 @@
 import { defineRoute, type Route } from '@questline/core';
 import {
   answerOverWire,
-  cacheHints,
-  createMediaLoader,
-  findChatModel,
-  type MediaServices,
+  prepareAnswer,
   toAskedCompletion,
   type WireAnswerServices,
 } from '@questline/core/internal';
@@ -15,20 +12,21 @@ import { toModelMessages } from './messages.ts';
 import { findIgnored, getCap, refuseUnsupported, toGenerateRequest } from './request.ts';
 import { createWholeAnswer } from './whole.ts';
 
-export interface ChatServices extends WireAnswerServices, MediaServices {}
+export type ChatServices = WireAnswerServices;
 
 /** `POST /v1/chat/completions`: through the same call of the model as `POST /api/ai/v1/completions`. */
 export function createChatCompletionHandler(services: ChatServices): Route {
   return defineRoute(createChatCompletion, services, async ({ body }, call) => {
     services.admissionControl.admit();
     refuseUnsupported(body);
-    const { userId } = call.caller;
-    const catalogue = await services.getCatalogue(userId);
-    const entry = findChatModel(catalogue, body.model);
-    const media = createMediaLoader(services, entry, { userId, signal: call.signal, issue });
+    const { catalogue, entry, media, promptCache } = await prepareAnswer(
+      services,
+      call,
+      () => body.model,
+      issue,
+    );
     const messages = await toModelMessages(body.messages, media);
-    const hints = cacheHints(services.promptCache, 'user', userId);
-    const request = toGenerateRequest(body, messages, entry, hints);
+    const request = toGenerateRequest(body, messages, entry, promptCache);
     const { creditsPerUsd } = services.catalogue;
     const about = { id: `chatcmpl-${call.id}`, created: Math.floor(services.clock.now() / 1000) };
     return answerOverWire(services, call, {

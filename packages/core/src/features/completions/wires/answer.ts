@@ -4,16 +4,18 @@ import { toCredits, toUsd } from '../../../credits/amounts.ts';
 import { STREAM_HEADERS } from '../../../http/sse.ts';
 import { fallbackModels } from '../../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
+import { cacheHints } from '../../../models/prompt-cache.ts';
 import { describeRetired } from '../../../models/retired.ts';
 import type { Idempotency } from '../../../operations/idempotency.ts';
-import type { GenerateRequest, IgnorableField, ModelPart } from '../../../ports/models.ts';
+import type { GenerateRequest, IgnorableField, ModelPart, PromptCacheHints } from '../../../ports/models.ts';
 import type { AskedCompletion } from '../answer.ts';
 import type { CompletionEncoder, CompletionEnd } from '../encoder.ts';
 import type { CompletionsServices } from '../handlers.ts';
 import { readCompletion, streamCompletion } from '../run.ts';
 import { unknownModel } from './errors.ts';
+import { createMediaLoader, type FieldIssue, type MediaLoader, type MediaServices } from './media.ts';
 
-export interface WireAnswerServices extends CompletionsServices {
+export interface WireAnswerServices extends CompletionsServices, MediaServices {
   readonly idempotency: Idempotency;
 }
 
@@ -49,12 +51,41 @@ const IGNORED_HEADER = 'X-Ignored-Fields';
 
 const REPLAYED_HEADER = 'Idempotent-Replayed';
 
+/** What the request of a call is made with. */
+export interface AskedModel {
+  readonly catalogue: ModelCatalogue;
+  readonly entry: CatalogueEntry;
+  readonly media: MediaLoader;
+  readonly promptCache: PromptCacheHints;
+}
+
 /** Finds a chat model. @throws ApiError 404 that names the successor of a retired model. */
 export function findChatModel(catalogue: ModelCatalogue, id: string): CatalogueEntry {
   const entry = catalogue.find(id);
   if (entry === undefined) throw unknownModel(id, describeRetired(catalogue, id));
   if (entry.info.type !== 'text') throw unknownModel(id, `'${entry.info.id}' is not a chat model`);
   return entry;
+}
+
+/**
+ * @param getId returns the id of the requested model. @param issue creates the error about a field of the request.
+ * @throws ApiError as `findChatModel`.
+ */
+export async function prepareAnswer(
+  services: WireAnswerServices,
+  { caller, signal }: Call,
+  getId: (catalogue: ModelCatalogue) => string,
+  issue: FieldIssue,
+): Promise<AskedModel> {
+  const { userId } = caller;
+  const catalogue = await services.getCatalogue(userId);
+  const entry = findChatModel(catalogue, getId(catalogue));
+  return {
+    catalogue,
+    entry,
+    media: createMediaLoader(services, entry, { userId, signal, issue }),
+    promptCache: cacheHints(services.promptCache, 'user', userId),
+  };
 }
 
 /** @param isCapNamed whether the request has an output limit. */
