@@ -15,6 +15,7 @@ import {
 import { createMemoryMailer, createMemoryPorts } from '@questline/core/memory';
 import type { WebhookSender } from '@questline/core/ports';
 import ts from 'typescript';
+import { CLIENT_FILE, createClientFile } from './client.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SRC = join(ROOT, 'packages/core/src');
@@ -166,4 +167,5 @@ function cell(text: string): string {
 
 if (import.meta.main) {
   for (const [page, text] of Object.entries(createReference())) writeFileSync(join(ROOT, page), text);
+  writeFileSync(join(ROOT, CLIENT_FILE), await createClientFile());
 }

@@ -1,0 +1,125 @@
+import { QuestlineError } from './error.ts';
+
+/** One server-sent event. */
+export interface ServerEvent {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** The events of a stream. Can be read once; leaving the loop closes the connection. */
+export interface EventStream<T> extends AsyncIterable<T> {
+  /** Closes the connection of a stream that is not read to its end. */
+  cancel(): Promise<void>;
+}
+
+/** The events that a reader of a stream gets: its end and its failure are no events, because the loop ends or throws. */
+export type Frame<T> = Exclude<T, '[DONE]' | { readonly type: 'error' }>;
+
+/** Reads server-sent events. Rejects if the connection breaks off. */
+export function readServerEvents(response: Response): EventStream<ServerEvent> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  const cancel = async (): Promise<void> => {
+    // A connection that has broken off cannot be closed.
+    await reader?.cancel().catch(() => undefined);
+  };
+  const next = async (): Promise<IteratorResult<ServerEvent, undefined>> => {
+    for (;;) {
+      const end = /\r?\n\r?\n|\r\r/.exec(text);
+      if (end !== null) {
+        const event = parseEvent(text.slice(0, end.index));
+        text = text.slice(end.index + end[0].length);
+        if (event !== undefined) return { done: false, value: event };
+        continue;
+      }
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      // An event without the empty line at its end is incomplete.
+      if (done) return { done: true, value: undefined };
+      text += decoder.decode(value, { stream: true });
+    }
+  };
+  const iterator = {
+    next,
+    async return(): Promise<IteratorResult<ServerEvent, undefined>> {
+      await cancel();
+      return { done: true, value: undefined };
+    },
+  };
+  return { cancel, [Symbol.asyncIterator]: () => iterator };
+}
+
+function parseEvent(text: string): ServerEvent | undefined {
+  const fields: Record<string, string> = {};
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
+    // A line that begins with a colon is a comment.
+    if (name !== undefined)
+      fields[name] = name === 'data' && 'data' in fields ? `${fields.data}\n${value}` : value;
+  }
+  const { id, event, data } = fields;
+  return data === undefined ? undefined : { id, event, data };
+}
+
+interface ErrorEvent {
+  readonly type?: unknown;
+  readonly message?: string;
+  readonly requestId?: string;
+  readonly request_id?: string;
+  readonly code?: string;
+  readonly errorCode?: string;
+  readonly credits?: { readonly used: number };
+}
+
+/** The frames of a stream that ends with `[DONE]`. An `error` frame and an early end reject with a QuestlineError. */
+export function readFrames(response: Response, signal: AbortSignal | undefined): EventStream<unknown> {
+  const events = readServerEvents(response);
+  const source = events[Symbol.asyncIterator]();
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  let isOver = false;
+  const end = async (): Promise<IteratorResult<unknown, undefined>> => {
+    isOver = true;
+    await events.cancel();
+    return { done: true, value: undefined };
+  };
+  const iterator = {
+    async next(): Promise<IteratorResult<unknown, undefined>> {
+      if (isOver) return { done: true, value: undefined };
+      let event: IteratorResult<ServerEvent>;
+      try {
+        event = await source.next();
+      } catch (cause) {
+        isOver = true;
+        signal?.throwIfAborted();
+        throw interrupted(requestId, cause);
+      }
+      if (event.done === true) {
+        isOver = true;
+        signal?.throwIfAborted();
+        throw interrupted(requestId);
+      }
+      const { data } = event.value;
+      if (data === '[DONE]') return end();
+      const frame = JSON.parse(data) as ErrorEvent;
+      if (frame.type !== 'error') return { done: false, value: frame };
+      await end();
+      throw new QuestlineError(frame.message ?? 'The stream failed.', {
+        code: frame.code ?? frame.errorCode,
+        requestId: frame.requestId ?? frame.request_id ?? requestId,
+        charge: frame.credits && { credits: frame.credits.used },
+        body: frame,
+      });
+    },
+    return: end,
+  };
+  return { cancel: async () => void (await end()), [Symbol.asyncIterator]: () => iterator };
+}
+
+function interrupted(requestId: string | undefined, cause?: unknown): QuestlineError {
+  return new QuestlineError('The connection broke off before the end of the stream.', {
+    code: 'stream_interrupted',
+    requestId,
+    cause,
+  });
+}
