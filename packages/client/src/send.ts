@@ -62,6 +62,7 @@ export function createSender(options: SenderOptions): Sender {
         });
         if (response.ok) return await readAnswer(operation, response, signal);
         error = await readError(response);
+        signal?.throwIfAborted();
       } catch (cause) {
         signal?.throwIfAborted();
         if (cause instanceof QuestlineError) throw cause;
