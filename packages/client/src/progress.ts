@@ -99,16 +99,41 @@ function countBytes(fetch: Fetch, onProgress: (progress: Progress) => void): Fet
     const total = getSize(init.body);
     // A bucket does not accept a body without its length.
     if (total !== undefined && !(init.body instanceof FormData)) headers.set('content-length', String(total));
-    let loaded = 0;
-    const counter = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        loaded += chunk.byteLength;
-        controller.enqueue(chunk);
-        onProgress({ loaded, total });
-      },
-    });
-    return fetch(url, { ...init, headers, body: body?.pipeThrough(counter) ?? null, duplex: 'half' });
+    if (body === null) return fetch(url, init);
+    const counted = toPieces(body, (loaded) => onProgress({ loaded, total }));
+    return fetch(url, { ...init, headers, body: counted, duplex: 'half' });
   };
+}
+
+/** A source may be one large chunk: progress needs smaller ones. Bytes. */
+const MAX_PIECE = 65_536;
+
+/** @param onPiece called with the bytes so far, when the connection takes a piece. */
+function toPieces(
+  source: ReadableStream<Uint8Array>,
+  onPiece: (loaded: number) => void,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  let chunk = new Uint8Array();
+  let loaded = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        while (chunk.length === 0) {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          chunk = new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+        }
+        const piece = chunk.subarray(0, MAX_PIECE);
+        chunk = chunk.subarray(piece.length);
+        loaded += piece.length;
+        controller.enqueue(piece);
+        onPiece(loaded);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function getSize(body: unknown): number | undefined {
