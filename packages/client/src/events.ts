@@ -17,7 +17,7 @@ export interface EventStream<T> extends AsyncIterable<T> {
 export type Frame<T> = Exclude<T, '[DONE]' | { readonly type: 'error' }>;
 
 /** Reads server-sent events. Rejects if the connection breaks off. */
-export function readServerEvents(response: Response): EventStream<ServerEvent> {
+function readServerEvents(response: Response): EventStream<ServerEvent> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';

@@ -4825,7 +4825,7 @@ export interface CreateWebhookRequest {
   /** The address that receives the events: http or https, at most 2,000 characters, without credentials. Private, loopback and link-local addresses are refused. */
   url: string;
   /** The events that it receives. Default: all. */
-  types?: readonly ("quest.done" | "quest.failed" | "quest.stopped" | "execution.done" | "execution.failed" | "execution.stopped" | "generation.done" | "generation.failed" | "generation.stopped" | "file.clean" | "file.blocked" | "key.revoked" | "credits.low")[] | undefined;
+  types?: readonly ("quest.done" | "quest.failed" | "quest.stopped" | "execution.done" | "execution.failed" | "execution.stopped" | "generation.done" | "generation.failed" | "generation.stopped" | "file.clean" | "file.blocked" | "key.revoked" | "credits.low" | "budget.threshold")[] | undefined;
   /** A note for people. */
   description?: string | undefined;
   /** The organization that owns the webhook. The caller must administer it. Default: the user owns it. */
@@ -4861,7 +4861,7 @@ export interface UpdateWebhookRequest {
   /** The address that receives the events: http or https, at most 2,000 characters, without credentials. Private, loopback and link-local addresses are refused. */
   url?: string | undefined;
   /** The events that it receives. */
-  types?: readonly ("quest.done" | "quest.failed" | "quest.stopped" | "execution.done" | "execution.failed" | "execution.stopped" | "generation.done" | "generation.failed" | "generation.stopped" | "file.clean" | "file.blocked" | "key.revoked" | "credits.low")[] | undefined;
+  types?: readonly ("quest.done" | "quest.failed" | "quest.stopped" | "execution.done" | "execution.failed" | "execution.stopped" | "generation.done" | "generation.failed" | "generation.stopped" | "file.clean" | "file.blocked" | "key.revoked" | "credits.low" | "budget.threshold")[] | undefined;
   /** A note for people. */
   description?: string | undefined;
   /** Whether it receives events. */
@@ -5010,7 +5010,7 @@ export interface CreateBudgetResponse {
     /** The maximum: more than 0, at most 1,000,000,000. Whole, except credits: up to 6 decimals. */
     amount: number;
   };
-  /** `refuse`: calls above the limit answer 422. `notify`: they are made, and only counted. */
+  /** `refuse`: calls above the limit answer 422. `notify`: they are made. Both send `budget.threshold` events. */
   action: "refuse" | "notify";
   /** Whether calls with a user's own provider key count. They cost no credits. */
   ownKeys: "count" | "ignore";
@@ -5052,7 +5052,7 @@ export interface CreateBudgetRequest {
     /** The maximum: more than 0, at most 1,000,000,000. Whole, except credits: up to 6 decimals. */
     amount: number;
   };
-  /** `refuse`: calls above the limit answer 422 `budget_exceeded`. `notify`: they are made, and only counted. */
+  /** `refuse`: calls above the limit answer 422 `budget_exceeded`. `notify`: they are made. Both send `budget.threshold` events at 50, 80 and 100 %. */
   action?: "refuse" | "notify" | undefined;
   /** Whether calls with a user's own provider key count. They cost no credits. */
   ownKeys?: "count" | "ignore" | undefined;

@@ -44,7 +44,7 @@ export function createSender(options: SenderOptions): Sender {
     });
     const isRepeatable = operation.method === 'GET' || (operation.idempotent === true && key !== undefined);
     signal?.throwIfAborted();
-    let token = isOpen ? undefined : await untilAborted(credentials(undefined), signal);
+    let token = isOpen ? undefined : await abortable(credentials(undefined), signal);
     let isRenewed = false;
     for (let attempt = 0; ; attempt += 1) {
       if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
@@ -72,7 +72,7 @@ export function createSender(options: SenderOptions): Sender {
         });
       }
       if (isRejectedToken(error) && token !== undefined && !isRenewed && !isStream(body)) {
-        const renewed = await untilAborted(credentials(token), signal);
+        const renewed = await abortable(credentials(token), signal);
         if (renewed === undefined || renewed === token) throw error;
         token = renewed;
         isRenewed = true;
@@ -154,7 +154,7 @@ function createCredentials(
 }
 
 /** A renewal goes on for other calls when one of them is aborted. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient, type Fetch } from '@ques
 import { toFetchHandler } from '@questline/core';
 import type { TestApp } from '../../../test/support/test-app.ts';
 
-export const ORIGIN = 'http://questline.test';
+const ORIGIN = 'http://questline.test';
 
 /** A `fetch` that calls the api in this process. */
 export function createAppFetch(app: TestApp): Fetch {
