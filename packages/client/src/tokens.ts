@@ -15,30 +15,22 @@ export interface TokenStorage {
 }
 
 /**
- * Access tokens that are renewed with their refresh token when the server rejects them. Calls in parallel share one renewal. Tabs
+ * Access tokens that are renewed with their refresh token when the server rejects them. Calls of a client share one renewal. Tabs
  * with a common storage use the tokens of the tab that was first.
  */
 export function createTokens({ load, save }: TokenStorage): CredentialSource {
-  let renewal: Promise<string | undefined> | undefined;
   return async ({ rejected, call }) => {
     const tokens = await load();
     // Another call or tab has renewed it.
     if (tokens === undefined || tokens.accessToken !== rejected) return tokens?.accessToken;
-    renewal ??= renew(tokens.refreshToken).finally(() => {
-      renewal = undefined;
-    });
-    return renewal;
-
-    async function renew(refreshToken: string): Promise<string | undefined> {
-      try {
-        const { accessToken, ...answer } = await call(refreshTokens, { body: { token: refreshToken } });
-        await save({ accessToken, refreshToken: answer.refreshToken });
-        return accessToken;
-      } catch (error) {
-        if (!(error instanceof QuestlineError) || error.status !== 401) throw error;
-        await save(undefined);
-        return undefined;
-      }
+    try {
+      const renewed = await call(refreshTokens, { body: { token: tokens.refreshToken } });
+      await save({ accessToken: renewed.accessToken, refreshToken: renewed.refreshToken });
+      return renewed.accessToken;
+    } catch (error) {
+      if (!(error instanceof QuestlineError) || error.status !== 401) throw error;
+      await save(undefined);
+      return undefined;
     }
   };
 }
