@@ -1,5 +1,7 @@
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import { sayAtOnce, silent } from '../support/chat.ts';
 import { collect, reason, useTools } from '../support/vendor-wire.ts';
 import { ASK, createAnthropicApp, TOOLS } from './support.ts';
@@ -120,6 +122,17 @@ describe('messages of the official SDK', () => {
       },
       { name: 'time', description: '', parameters: { type: 'object' } },
     ]);
+  });
+
+  it('have a structured answer', async () => {
+    const app = await createAnthropicApp({ onCall: sayAtOnce('{"city":"Oslo"}') });
+    const format = zodOutputFormat(z.object({ city: z.string() }));
+    const answer = await app.client.messages.parse({ ...ASK, output_config: { format } });
+    expect(answer.parsed_output).toEqual({ city: 'Oslo' });
+    expect(app.calls[0]?.request.responseFormat).toMatchObject({
+      type: 'schema',
+      schema: { type: 'object', required: ['city'] },
+    });
   });
 
   it('stop the model when the client leaves, and charge what was produced', async () => {

@@ -127,6 +127,28 @@ describe('a model of the vendor behind its own wire', () => {
     expect(events.map(({ type }) => type)).not.toContain('message_stop');
   });
 
+  it('reports the stop sequence that ended an answer', async () => {
+    const end = {
+      type: 'message_delta',
+      delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' },
+      usage: { output_tokens: 1 },
+    };
+    const { app, getBody } = await createClaude({
+      steps: [
+        { text: 'Hi' },
+        { raw: 'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n' },
+        { raw: `event: message_delta\ndata: ${JSON.stringify(end)}\n\n` },
+        { raw: 'event: message_stop\ndata: {"type":"message_stop"}\n\n' },
+      ],
+      finish: 'none',
+    });
+    const body = { ...CLAUDE, stop_sequences: ['END'] };
+    const stop = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+    expect(await app.client.messages.create(body)).toMatchObject(stop);
+    expect(await app.client.messages.stream(body).finalMessage()).toMatchObject(stop);
+    expect(getBody().stop_sequences).toEqual(['END']);
+  });
+
   it('answers with every field of the type of a message', async () => {
     const { app } = await createClaude({ steps: [{ text: 'Hi' }] });
     const answer = await app.client.messages.create(CLAUDE);

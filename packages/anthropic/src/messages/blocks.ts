@@ -1,6 +1,6 @@
-import type { ModelPart, ThinkingBlock } from '@questline/core/ports';
+import type { FinishReason, ModelPart, ThinkingBlock } from '@questline/core/ports';
 import { getThought, isVendorBlock, toSignature } from './thoughts.ts';
-import type { BlockDelta, ContentBlock } from './wire.ts';
+import { type BlockDelta, type ContentBlock, toStop, type WireStop } from './wire.ts';
 
 /** Receives the content blocks of an answer, one after the other. */
 export interface BlockSink {
@@ -24,13 +24,15 @@ export class BlockWriter {
   #thought = '';
   #hasThought = false;
   #calls = 0;
+  #stopSequence: string | undefined;
 
   constructor(sink: BlockSink) {
     this.#sink = sink;
   }
 
-  get hasCalls(): boolean {
-    return this.#calls > 0;
+  /** @param reason as the provider reports it. */
+  describeStop(reason: FinishReason | undefined): WireStop {
+    return toStop(reason, this.#calls > 0, this.#stopSequence);
   }
 
   add(part: ModelPart): void {
@@ -49,9 +51,11 @@ export class BlockWriter {
       case 'tool_use':
         this.#call(part);
         return;
+      case 'finish':
+        this.#stopSequence = part.stopSequence;
+        return;
       case 'tool_use_delta':
       case 'usage':
-      case 'finish':
         return;
     }
   }

@@ -3,7 +3,7 @@ import type { ModelPart } from '@questline/core/ports';
 import { toMessageUsage, toWireUsage } from '../usage.ts';
 import { type BlockSink, BlockWriter } from './blocks.ts';
 import type { ContentBlock, WireMessage } from './wire.ts';
-import { emptyMessage, toStopReason } from './wire.ts';
+import { emptyMessage } from './wire.ts';
 
 /** Collects the parts of an answer that is not streamed. */
 export interface MessageCollector {
@@ -41,7 +41,7 @@ export function createMessageCollector(): MessageCollector {
       return {
         ...emptyMessage({ id, model, usage: toMessageUsage(toWireUsage(end)) }),
         content,
-        stop_reason: toStopReason(end.finishReason, blocks.hasCalls),
+        ...blocks.describeStop(end.finishReason),
         ...(credits !== undefined && { credits }),
       };
     },

@@ -10,7 +10,7 @@ import { toErrorBody } from '../errors.ts';
 import { countUsage, toMessageUsage, toWireUsage } from '../usage.ts';
 import { BlockWriter } from './blocks.ts';
 import type { BlockDelta, ContentBlock } from './wire.ts';
-import { emptyMessage, toStopReason } from './wire.ts';
+import { emptyMessage } from './wire.ts';
 
 export interface MessageEncoderOptions {
   readonly id: string;
@@ -68,12 +68,7 @@ export class MessageEncoder implements CompletionEncoder {
     const credits = toWireCredits(end, this.#options.creditsPerUsd);
     this.#frames += event({
       type: 'message_delta',
-      delta: {
-        stop_reason: toStopReason(end.finishReason, this.#blocks.hasCalls),
-        stop_sequence: null,
-        stop_details: null,
-        container: null,
-      },
+      delta: { ...this.#blocks.describeStop(end.finishReason), container: null },
       usage: toWireUsage(end),
       ...(credits !== undefined && { credits }),
     });

@@ -26,18 +26,21 @@ export type BlockDelta =
   | { readonly type: 'signature_delta'; readonly signature: string }
   | { readonly type: 'input_json_delta'; readonly partial_json: string };
 
-export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal';
+export type StopReason = 'end_turn' | 'stop_sequence' | 'max_tokens' | 'tool_use' | 'refusal';
 
-export interface WireMessage {
+/** Why an answer ended. `stop_sequence` is null where the provider does not report it. */
+export interface WireStop {
+  readonly stop_reason: StopReason | null;
+  readonly stop_sequence: string | null;
+  readonly stop_details: null;
+}
+
+export interface WireMessage extends WireStop {
   readonly id: string;
   readonly type: 'message';
   readonly role: 'assistant';
   readonly model: string;
   readonly content: readonly ContentBlock[];
-  readonly stop_reason: StopReason | null;
-  /** Always null: providers do not report which stop sequence ended an answer. */
-  readonly stop_sequence: null;
-  readonly stop_details: null;
   readonly container: null;
   readonly diagnostics: null;
   readonly usage: MessageUsage;
@@ -46,7 +49,20 @@ export interface WireMessage {
 }
 
 /** @param hasCalls whether the answer has complete tool calls. */
-export function toStopReason(reason: FinishReason | undefined, hasCalls: boolean): StopReason {
+export function toStop(
+  reason: FinishReason | undefined,
+  hasCalls: boolean,
+  stopSequence: string | undefined,
+): WireStop {
+  const isStopped = reason === 'stop' && !hasCalls && stopSequence !== undefined;
+  return {
+    stop_reason: isStopped ? 'stop_sequence' : toStopReason(reason, hasCalls),
+    stop_sequence: isStopped ? stopSequence : null,
+    stop_details: null,
+  };
+}
+
+function toStopReason(reason: FinishReason | undefined, hasCalls: boolean): StopReason {
   if (reason === 'max_tokens') return 'max_tokens';
   if (reason === 'content_filter') return 'refusal';
   return hasCalls ? 'tool_use' : 'end_turn';

@@ -103,8 +103,16 @@ export type ModelPart =
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly arguments: string }
   /** Cumulative tokens of this call, in classes that do not overlap. The last report counts. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** The end of the answer. `model`: the provider's name of the model that answered, if reported. */
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly model?: string };
+  /**
+   * The end of the answer. `model`: the provider's name of the model that answered; `stopSequence`: the stop sequence that
+   * ended it. Both only if reported.
+   */
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly model?: string;
+      readonly stopSequence?: string;
+    };
 
 /** A provider may yield all parts of one network read as one array, to reduce iterations and writes. */
 export type ModelChunk = ModelPart | readonly ModelPart[];

@@ -36,7 +36,10 @@ interface MessageEvent {
   readonly index?: number;
   readonly message?: { readonly usage?: MessageUsage; readonly model?: unknown };
   readonly content_block?: ContentBlock;
-  readonly delta?: BlockDelta & { readonly stop_reason?: string | null };
+  readonly delta?: BlockDelta & {
+    readonly stop_reason?: string | null;
+    readonly stop_sequence?: unknown;
+  };
   readonly usage?: MessageUsage;
 }
 
@@ -66,6 +69,7 @@ export class MessageDecoder implements EventDecoder {
   #usage: MessageUsage = {};
   #model: string | undefined;
   #reason: FinishReason | undefined;
+  #stopSequence: string | undefined;
   #brokenCall = false;
   #calls = 0;
 
@@ -99,6 +103,7 @@ export class MessageDecoder implements EventDecoder {
       case 'message_delta':
         this.#count(event.usage, parts);
         if (event.delta?.stop_reason) this.#reason = reasons[event.delta.stop_reason] ?? 'other';
+        this.#stopSequence = getText(event.delta?.stop_sequence) ?? this.#stopSequence;
         return false;
       case 'message_stop':
         this.#finish(parts);
@@ -189,7 +194,7 @@ export class MessageDecoder implements EventDecoder {
         'a tool call without a name, or with arguments that are no JSON object',
       );
     }
-    parts.push(finishPart(this.#reason, this.#model));
+    parts.push(finishPart(this.#reason, this.#model, this.#stopSequence));
   }
 }
 
