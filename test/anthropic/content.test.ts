@@ -105,7 +105,19 @@ describe('content of the Anthropic wire', () => {
                 { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
               ],
             },
-            { type: 'tool_result', tool_use_id: 't2' },
+            {
+              type: 'tool_result',
+              tool_use_id: 't2',
+              content: [
+                { type: 'tool_reference', tool_name: 'clock' },
+                {
+                  type: 'search_result',
+                  source: 'https://example.com',
+                  title: 'Found',
+                  content: [{ type: 'text', text: 'Noon.' }],
+                },
+              ],
+            },
           ],
         },
       ],
@@ -118,7 +130,13 @@ describe('content of the Anthropic wire', () => {
         content: 'A map.\n[image: follows the results]',
         isError: false,
       },
-      { type: 'tool_result', toolUseId: 't2', toolName: 'time', content: '', isError: false },
+      {
+        type: 'tool_result',
+        toolUseId: 't2',
+        toolName: 'time',
+        content: 'The tool clock can be called.\nFound (https://example.com)\nNoon.',
+        isError: false,
+      },
       { type: 'text', text: 'The image of the result of weather:' },
       IMAGE,
     ]);
