@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installProgram, packAll } from './newcomers/install.ts';
-import { launch } from './newcomers/launch.ts';
+import { launch, runClient } from './newcomers/launch.ts';
 import { getPrograms, type Program } from './newcomers/programs.ts';
 import { type InstalledRuntime, installRuntime, RUNTIMES } from './newcomers/runtimes.ts';
 import { shell } from './newcomers/shell.ts';
@@ -93,6 +93,11 @@ async function tryProgram(program: Program, runtime: InstalledRuntime, place: st
       } catch (error) {
         failed.push(fail(name, error, running.output()));
       }
+    }
+    try {
+      await runClient(program, runtime, place, running);
+    } catch (error) {
+      failed.push(fail('client', error, running.output()));
     }
     await running.stop();
   } catch (error) {

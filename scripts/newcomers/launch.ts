@@ -91,6 +91,24 @@ export async function launch(
   }
 }
 
+/** Runs the client of a program, on the runtime of its server. */
+export async function runClient(
+  program: Program,
+  runtime: InstalledRuntime,
+  folder: string,
+  { url, key }: Pick<RunningProgram, 'url' | 'key'>,
+): Promise<void> {
+  if (program.client === undefined) return;
+  const { name, prints } = program.client;
+  const command =
+    getCommands(program, runtime)
+      .at(-1)
+      ?.replace(/server(?=\.[jt]s)/, name) ?? '';
+  const env = { ...runtime.environment, QUESTLINE_URL: url, QUESTLINE_KEY: key };
+  const output = await shell(command, { cwd: folder, env });
+  if (!prints.test(output)) throw new Error(`${name} printed:\n${output}`);
+}
+
 async function answers(url: string): Promise<boolean> {
   try {
     await (await fetch(url)).text();

@@ -24,6 +24,8 @@ export interface Program {
   readonly model?: string;
   /** True if the program answers `GET /api/users` itself. */
   readonly hasOwnRoute: boolean;
+  /** A module that calls the running server, by `QUESTLINE_URL` and `QUESTLINE_KEY`, and what it has to print. */
+  readonly client?: { readonly name: string; readonly prints: RegExp };
   /** True if the program serves only the api and has no 404 of its own. */
   readonly isAlone?: boolean;
   /** Required compiler options. A program with options is compiled for every runtime. */
@@ -80,6 +82,7 @@ export function getPrograms(upstreamUrl: string): Program[] {
     create('Bun.serve', HOSTS_PAGE, 'Bun', { impossible: only('bun', NOT_BUN) }),
     create('Deno', HOSTS_PAGE, 'Deno'),
     create('@questline/core', 'packages/core/README.md', '@questline/core', { isAlone: true }),
+    createClient(readme.join('\n')),
     createServer('server --demo'),
     // The demo provider answers in the process; this model is called over HTTP.
     createServer('server, provider', {
@@ -92,6 +95,21 @@ export function getPrograms(upstreamUrl: string): Program[] {
       model: UPSTREAM_MODEL,
     }),
   ];
+}
+
+/** The program of the client, beside the server of the README. */
+function createClient(server: string): Program {
+  const page = 'packages/client/README.md';
+  const [client = ''] = getCode(page, '@questline/client');
+  return {
+    name: '@questline/client',
+    page,
+    files: { 'server.ts': server, 'client.ts': client },
+    client: { name: 'client', prints: /^done .*rivers[\s\S]*^15 15$[\s\S]*^mine\.txt$/m },
+    dependencies: findDependencies(`${server}\n${client}`),
+    hasOwnRoute: false,
+    impossible: {},
+  };
 }
 
 function createServer(name: string, more: Pick<Program, 'environment' | 'model'> = {}): Program {

@@ -80,7 +80,7 @@ export function createClient<const Ops extends Operations = Record<never, never>
 ): Client & Methods<Ops> {
   const { baseUrl = '', wait = sleep } = options;
   const operations: Operations = options.operations ?? {};
-  if (baseUrl === '' && !('location' in globalThis))
+  if (baseUrl === '' && (globalThis as { location?: unknown }).location === undefined)
     throw new TypeError('baseUrl: outside of pages it is required');
   const send = createSender({ ...options, baseUrl: baseUrl.replace(/\/+$/, ''), wait });
   const sendTyped: Client['send'] = async (operation, ...[input, callOptions]) =>

@@ -65,6 +65,13 @@ export class QuestlineError extends Error {
   }
 }
 
+/** Whether a later attempt can succeed without a change. */
+export function isTemporary(error: unknown): boolean {
+  if (!(error instanceof QuestlineError)) return false;
+  const { code, status = 0 } = error;
+  return code === 'network_error' || code === 'stream_interrupted' || status >= 500 || status === 429;
+}
+
 interface ErrorBody {
   readonly error?: string | { readonly code?: string; readonly message?: string; readonly details?: unknown };
   readonly error_description?: string;

@@ -9,6 +9,8 @@ export interface ServerEvent {
 
 /** The events of a stream. Can be read once; leaving the loop closes the connection. */
 export interface EventStream<T> extends AsyncIterable<T> {
+  /** The id of the last frame that was read, to go on after it. Undefined: the stream has no ids. */
+  readonly lastId: string | undefined;
   /** Closes the connection of a stream that is not read to its end. */
   cancel(): Promise<void>;
 }
@@ -17,7 +19,7 @@ export interface EventStream<T> extends AsyncIterable<T> {
 export type Frame<T> = Exclude<T, '[DONE]' | { readonly type: 'error' }>;
 
 /** Reads server-sent events. Rejects if the connection breaks off. */
-function readServerEvents(response: Response): EventStream<ServerEvent> {
+function readServerEvents(response: Response): Omit<EventStream<ServerEvent>, 'lastId'> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -72,12 +74,17 @@ interface ErrorEvent {
   readonly credits?: { readonly used: number };
 }
 
-/** The frames of a stream that ends with `[DONE]`. An `error` frame and an early end reject with a QuestlineError. */
+/**
+ * The frames of a stream, which ends with `[DONE]` or a frame of type `end`. An `error` frame and an earlier end reject with a
+ * QuestlineError.
+ */
 export function readFrames(response: Response, signal: AbortSignal | undefined): EventStream<unknown> {
   const events = readServerEvents(response);
   const source = events[Symbol.asyncIterator]();
   const requestId = response.headers.get('x-request-id') ?? undefined;
   let isOver = false;
+  let hasEnd = false;
+  let lastId: string | undefined;
   const end = async (): Promise<IteratorResult<unknown, undefined>> => {
     isOver = true;
     await events.cancel();
@@ -95,13 +102,16 @@ export function readFrames(response: Response, signal: AbortSignal | undefined):
         throw interrupted(requestId, cause);
       }
       if (event.done === true) {
+        if (hasEnd) return end();
         isOver = true;
         signal?.throwIfAborted();
         throw interrupted(requestId);
       }
-      const { data } = event.value;
+      const { data, id } = event.value;
       if (data === '[DONE]') return end();
       const frame = JSON.parse(data) as ErrorEvent;
+      lastId = id ?? lastId;
+      hasEnd = frame.type === 'end';
       if (frame.type !== 'error') return { done: false, value: frame };
       await end();
       throw new QuestlineError(frame.message ?? 'The stream failed.', {
@@ -113,7 +123,13 @@ export function readFrames(response: Response, signal: AbortSignal | undefined):
     },
     return: end,
   };
-  return { cancel: async () => void (await end()), [Symbol.asyncIterator]: () => iterator };
+  return {
+    get lastId() {
+      return lastId;
+    },
+    cancel: async () => void (await end()),
+    [Symbol.asyncIterator]: () => iterator,
+  };
 }
 
 function interrupted(requestId: string | undefined, cause?: unknown): QuestlineError {

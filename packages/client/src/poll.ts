@@ -1,5 +1,5 @@
 import type { Client } from './client.ts';
-import { QuestlineError } from './error.ts';
+import { isTemporary } from './error.ts';
 import type { CallArguments, Operation } from './operation.ts';
 
 export interface PollOptions<Output> {
@@ -45,8 +45,4 @@ export async function* poll<Input, Output>(
     }
     await client.wait(delay, signal);
   }
-}
-
-function isTemporary(error: unknown): boolean {
-  return error instanceof QuestlineError && (error.code === 'network_error' || (error.status ?? 0) >= 500);
 }

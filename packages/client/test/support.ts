@@ -67,17 +67,18 @@ export function json(body: unknown, status = 200, headers: Record<string, string
   return Response.json(body, { status, headers });
 }
 
-/** A stream of server-sent events in pieces of a length. @param failure breaks the connection after the text. */
+/** A stream of server-sent events. @param length bytes of a piece. @param failure breaks the connection after `cut` bytes. */
 export function eventResponse(
   text: string,
-  { length = text.length, failure }: { length?: number; failure?: Error } = {},
+  { length, cut, failure }: { length?: number; cut?: number; failure?: Error } = {},
 ): Response {
-  const bytes = new TextEncoder().encode(text);
+  const bytes = new TextEncoder().encode(text).subarray(0, cut);
+  const size = length ?? bytes.length;
   let offset = 0;
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
-      const piece = bytes.slice(offset, offset + length);
-      offset += length;
+      const piece = bytes.slice(offset, offset + size);
+      offset += size;
       if (piece.length > 0) controller.enqueue(piece);
       else if (failure === undefined) controller.close();
       else controller.error(failure);
