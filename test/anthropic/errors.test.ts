@@ -96,6 +96,26 @@ describe('errors of the Anthropic wire', () => {
     }
   });
 
+  it('do not come from results in several messages of the user', async () => {
+    const app = await createAnthropicApp();
+    const second = { ...RESULT, tool_use_id: 't2' };
+    const messages = [
+      asUser(TEXT),
+      asAssistant(CALL, { ...CALL, id: 't2' }),
+      asUser(RESULT),
+      { role: 'system', content: 'Be brief.' },
+      asUser(second, TEXT),
+    ];
+    expect((await app.send('POST', '/messages', { ...ASK, messages })).status).toBe(200);
+    expect(app.calls[0]?.request.messages.map(({ role, content }) => [role, content[0]?.type])).toEqual([
+      ['user', 'text'],
+      ['assistant', 'tool_use'],
+      ['user', 'tool_result'],
+      ['user', 'tool_result'],
+      ['user', 'text'],
+    ]);
+  });
+
   it('are mapped to the classes of the official SDK', async () => {
     const app = await createAnthropicApp({
       onCall: (call) => call.fail(new ProviderError('overloaded', 'busy', { retryAfterMs: 1000 })),

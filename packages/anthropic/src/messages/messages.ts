@@ -44,8 +44,9 @@ export async function toModelMessages(
     if (message.role === 'user') {
       converted.push(...(await toUserMessages(message, path, waiting, media)));
       if (waiting.names.size === 0) converted.push(...delayed.splice(0));
-      const next = messages.slice(index + 1).find(({ role }) => role !== 'system');
-      if (waiting.names.size > 0 && next?.role !== 'user') throw missingResults(path, waiting);
+      if (waiting.names.size > 0 && findNextRole(messages, index) !== 'user') {
+        throw missingResults(path, waiting);
+      }
     } else {
       if (waiting.names.size > 0) throw missingResults(path, waiting);
       waiting.hasSpoken = false;
@@ -55,6 +56,13 @@ export async function toModelMessages(
   if (waiting.names.size > 0) throw missingResults('messages', waiting);
   if (!converted.some(({ role }) => role !== 'system')) throw issue('messages', 'no message has content');
   return converted;
+}
+
+/** The role of the next turn. */
+function findNextRole(messages: readonly RequestMessage[], index: number): string | undefined {
+  let next = index + 1;
+  while (messages[next]?.role === 'system') next += 1;
+  return messages[next]?.role;
 }
 
 function missingResults(path: string, { names }: Waiting): ReturnType<typeof issue> {
