@@ -140,6 +140,10 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     ['always', 'settings.promptCache: Invalid input, got "always"'],
     [{ ttl: '2h' }, 'settings.promptCache: Invalid input, got another object'],
   ],
+  planModels: [
+    [{ gold: ['a'] }, 'settings.planModels.gold: unknown option'],
+    [{ free: 'a' }, 'settings.planModels.free: expected array, got "a"'],
+  ],
   fallbacks: [
     [{ a: 'b' }, 'settings.fallbacks.a: expected array, got "b"'],
     [['a'], 'settings.fallbacks: expected record, got a list'],

@@ -4053,6 +4053,8 @@ export interface GetApiKeyResponse {
     /** The calendar period (UTC) after which counting starts again. */
     period: "day" | "month" | "total";
   } | null;
+  /** The models that the key may use; null: all. */
+  models: string[] | null;
   /** The id of the organization that pays; null if the user pays. */
   organizationId: string | null;
   /** The time of the last request; null before the first use. */
@@ -4086,6 +4088,8 @@ export interface CreateApiKeyRequest {
     /** The calendar period (UTC) after which counting starts again. */
     period: "day" | "month" | "total";
   } | undefined;
+  /** The models that the key may use. Default: all. */
+  models?: readonly string[] | undefined;
   /** The id of the organization that pays. Default: the user pays. */
   organizationId?: string | undefined;
 }
@@ -4119,6 +4123,8 @@ export interface CreateApiKeyResponse {
     /** The calendar period (UTC) after which counting starts again. */
     period: "day" | "month" | "total";
   } | null;
+  /** The models that the key may use; null: all. */
+  models: string[] | null;
   /** The id of the organization that pays; null if the user pays. */
   organizationId: string | null;
   /** The time of the last request; null before the first use. */
@@ -4320,6 +4326,8 @@ export interface CreateOrganizationResponse {
   memberCount: number;
   /** A description, for people. */
   description: string | null;
+  /** The models of work that it pays; null: all. */
+  models: string[] | null;
 }
 
 export interface CreateOrganizationRequest {
@@ -4334,6 +4342,8 @@ export interface UpdateOrganizationRequest {
   name?: string | undefined;
   /** What the organization is for. */
   description?: string | null | undefined;
+  /** The models of work that it pays; null: all. */
+  models?: readonly string[] | null | undefined;
 }
 
 export type UpdateOrganizationResponse = CreateOrganizationResponse;

@@ -313,6 +313,7 @@ export { DEFAULT_TOKEN_LIFETIMES, type TokenLifetimes } from './identity/tokens.
 export { createJobNotifier, type JobNotifier } from './jobs/job-notifier.ts';
 export { createStoreQueue, JOBS, type JobRecord } from './jobs/store-queue.ts';
 export { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from './jobs/worker-settings.ts';
+export type { GetCatalogue } from './models/allowed-models.ts';
 export { fallbackModels } from './models/candidates.ts';
 export {
   type CatalogueEntry,
@@ -324,7 +325,6 @@ export { findDefaultChatModel, findDefaultImageModel, orderByPrice } from './mod
 export type { DemoProviderOptions } from './models/demo.ts';
 export { parseDay } from './models/model-dates.ts';
 export { defaultOutputCap, withinModel } from './models/output-cap.ts';
-export type { GetCatalogue } from './models/own-models.ts';
 export { cacheHints } from './models/prompt-cache.ts';
 export {
   KEYED_SERVICES,

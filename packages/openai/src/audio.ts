@@ -68,7 +68,7 @@ function createSpeechRoute(services: AudioRouteServices): Route {
     if (body.speed != null && body.speed !== 1) throw unsupported('speed', 'another speed than 1');
     if (body.instructions) throw unsupported('instructions', 'directions for the voice');
     if (body.stream_format === 'sse') throw unsupported('stream_format', 'events; use audio');
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue(call.caller);
     if (catalogue.find(model)?.info.type !== 'text-to-speech') {
       throw unknownModel(model, `'${model.slice(0, 100)}' is not a text-to-speech model of this server`);
     }
@@ -93,7 +93,7 @@ function createTranscriptionRoute(services: AudioRouteServices): Route {
     const file = files.find(({ field }) => field === 'file');
     if (file === undefined) throw issue('file', 'is required');
     if (file.data.length === 0) throw issue('file', 'is empty');
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue(call.caller);
     if (catalogue.find(model)?.info.type !== 'speech-to-text') {
       throw unknownModel(model, `'${model.slice(0, 100)}' is not a speech-to-text model of this server`);
     }

@@ -34,7 +34,7 @@ const createOpenAIEmbeddings = defineOperation({
 export function createEmbeddingsRoute(services: EmbeddingsServices): Route {
   return defineRoute(createOpenAIEmbeddings, services, async ({ body: asked }, call) => {
     const { model, input, dimensions, encoding_format: format } = asked;
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue(call.caller);
     if (catalogue.find(model)?.info.type !== 'embedding') {
       throw unknownModel(model, `'${model.slice(0, 100)}' is not an embedding model of this server`);
     }

@@ -94,7 +94,7 @@ async function answerImages(
   if (asked.stream === true) throw unsupported('stream', 'images arrive at once');
   if ((asked.partial_images ?? 0) > 0) throw unsupported('partial_images', 'images arrive at once');
   if (asked.response_format === 'url') throw unsupported('response_format', 'use b64_json');
-  const catalogue = await services.getCatalogue(call.caller.userId);
+  const catalogue = await services.getCatalogue(call.caller);
   const { enforceCredits } = await services.adminSettings.current();
   const id = asked.model ?? findDefaultImageModel(catalogue, enforceCredits)?.info.id ?? '';
   const entry = catalogue.find(id);

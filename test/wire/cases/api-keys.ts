@@ -15,6 +15,7 @@ const record = (change: object = {}): object => ({
   expiresAt: null,
   rateLimit: { requestsPerMinute: 60, requestsPerDay: 1000 },
   spendCap: null,
+  models: null,
   organizationId: null,
   lastUsedAt: null,
   createdAt: new Date(NOW).toISOString(),

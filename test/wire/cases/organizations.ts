@@ -12,6 +12,7 @@ const organization = (change: object = {}): object => ({
   subscriptionStatus: 'trial',
   memberCount: 1,
   description: null,
+  models: null,
   ...change,
 });
 

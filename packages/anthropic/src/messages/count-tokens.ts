@@ -27,7 +27,7 @@ const PAGES: MediaLoader = {
 export function createCountTokensHandler(services: MessagesServices): Route {
   return defineRoute(countTokens, services, async ({ body }, { caller }) => {
     refuseUnsupported(body);
-    const catalogue = await services.getCatalogue(caller.userId);
+    const catalogue = await services.getCatalogue(caller);
     findChatModel(catalogue, toCatalogueId(catalogue, body.model));
     const messages = await toModelMessages(body, PAGES);
     const tokens = estimateInput(promptSize({ messages, ...toTools(body) }));

@@ -17,6 +17,7 @@ import { getFileSettings } from '../features/files/settings.ts';
 import { watchUploads } from '../features/files/uploads.ts';
 import { DEFAULT_GENERATION_SETTINGS } from '../features/media-jobs/settings.ts';
 import { createAdministrationCheck, createMembershipCheck } from '../features/organizations/membership.ts';
+import { createModelLists } from '../features/organizations/model-lists.ts';
 import { createChallenges } from '../features/sign-in/challenges.ts';
 import { createSignInGuards } from '../features/sign-in/guards.ts';
 import { createHostAccounts } from '../features/sign-in/host-accounts.ts';
@@ -40,9 +41,9 @@ import { createIds } from '../memory/ids.ts';
 import { createMemoryObjects } from '../memory/objects.ts';
 import { createMemoryPublisher } from '../memory/publisher.ts';
 import { createMemoryVectors } from '../memory/vectors.ts';
+import { limitCatalogues } from '../models/allowed-models.ts';
 import { createCircuitBreaker } from '../models/breaker.ts';
 import { type CatalogueOptions, createCatalogue } from '../models/catalogue.ts';
-import { shareCatalogue } from '../models/own-models.ts';
 import { createSecretBox } from '../models/secret-box.ts';
 import { watchUsageReports } from '../models/usage-records.ts';
 import { joinObservers } from '../observability/joined.ts';
@@ -125,6 +126,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const adminSettings = createAdminSettingsReader({ store, clock, defaults: settings.admin ?? {} });
   const agentReach = createAgentReach({ store, adminSettings });
   const isMember = createMembershipCheck(store);
+  const modelLists = createModelLists(store, settings.planModels ?? {});
   const tokens = createAccessTokens(secretBytes(settings.jwtSecret), clock, {
     ...DEFAULT_TOKEN_LIFETIMES,
     ...settings.tokenLifetimes,
@@ -170,7 +172,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
           onError: (error) => onError({ operation: 'provider-key', requestId: '', error }),
         });
   const textBox = own?.secretBox ?? createSecretBox(deriveTextKey(sessionSecret), ids);
-  const getCatalogue = own?.ownModels.getCatalogue ?? shareCatalogue(catalogue);
+  const getCatalogue = limitCatalogues(own?.ownModels.getCatalogue ?? (() => catalogue));
   const breaker = createCircuitBreaker(clock);
   const vectors = ports.vectors ?? createMemoryVectors();
   const extractors = [...(ports.extractors ?? []), plainTextExtractor];
@@ -190,7 +192,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
       identity,
       settings: getIdentitySettings(settings),
       clock,
-      findAccount: createHostAccounts({ store, ledger, clock, ids, adminSettings, isMember }),
+      findAccount: createHostAccounts({ store, ledger, clock, ids, adminSettings, isMember, modelLists }),
     });
   const authenticator = createAuthenticator({
     store,
@@ -198,6 +200,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     tokens,
     publisher,
     hostCallers,
+    modelLists,
     onError: (error) => onError({ operation: 'authenticate', requestId: '', error }),
   });
   const base: BaseServices = {
@@ -247,6 +250,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
       withArtifactLinks({ store }, withAgentLinks(agentReach, withFileLinks(store, noLinks))),
     ),
     isMember,
+    modelLists,
     administers: createAdministrationCheck(store),
     requestTimeoutMs: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     maxLiveExecutions: settings.maxLiveExecutions ?? MAX_LIVE_EXECUTIONS,

@@ -25,12 +25,14 @@ import type { Skill } from '../features/tools/skill.ts';
 import type { WebhookReceivers } from '../features/webhooks/receivers.ts';
 import type { WhatsNewEntry } from '../features/whats-new/contract.ts';
 import type { Authenticator } from '../identity/credentials.ts';
+import type { ModelLists } from '../identity/model-lists.ts';
 import type { AccessTokens } from '../identity/tokens.ts';
 import type { JobWatch } from '../jobs/job-watch.ts';
 import type { WorkerSettings } from '../jobs/worker-settings.ts';
+import type { GetCatalogue } from '../models/allowed-models.ts';
 import type { CircuitBreaker } from '../models/breaker.ts';
 import type { ModelCatalogue } from '../models/catalogue.ts';
-import type { GetCatalogue, OwnModels } from '../models/own-models.ts';
+import type { OwnModels } from '../models/own-models.ts';
 import type { PromptCacheSetting } from '../models/prompt-cache.ts';
 import type { SecretBox } from '../models/secret-box.ts';
 import type { Observer } from '../observability/observer.ts';
@@ -140,6 +142,7 @@ export interface BaseServices {
   readonly storageQuotas: StorageQuotas;
   readonly links: LinkReader;
   readonly isMember: MembershipCheck;
+  readonly modelLists: ModelLists;
   readonly administers: AdministrationCheck;
   /** Milliseconds that a request with `wait` waits. */
   readonly requestTimeoutMs: number;

@@ -64,6 +64,7 @@ export const settingsSchema = z.strictObject({
     .partial()
     .optional(),
   fallbacks: z.record(z.string(), z.array(z.string())).optional(),
+  planModels: z.partialRecord(z.enum(['free', 'basic', 'pro', 'other']), z.array(z.string())).optional(),
   promptCache: z.union([z.enum(['auto', 'off']), z.strictObject({ ttl: z.enum(['5m', '1h']) })]).optional(),
   tools: z
     .array(

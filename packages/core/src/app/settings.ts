@@ -87,6 +87,11 @@ export interface Settings {
    */
   readonly fallbacks?: Readonly<Record<string, readonly string[]>>;
   /**
+   * The models of each plan, by id: `tier` of a user, `subscriptionTier` of an organization that pays. Other models are
+   * not listed and refused with `model_not_allowed`. Default: every plan has all models.
+   */
+  readonly planModels?: Readonly<Partial<Record<'free' | 'basic' | 'pro' | 'other', readonly string[]>>>;
+  /**
    * Use of the providers' prompt caches. `off`: no cache breakpoints and no cache keys. `ttl`: lifetime of cache
    * entries, if the provider offers a choice; writes with a TTL of one hour cost more, so set `cacheWrite` prices to
    * match. Default `auto`.

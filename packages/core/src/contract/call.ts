@@ -13,6 +13,14 @@ export interface KeyCaller {
   readonly requestsPerMinute: number;
   readonly requestsPerDay: number;
   readonly spendCap: KeySpendCap | undefined;
+  /** The caller may use a model that all lists contain. Absent: every model. */
+  readonly modelLists?: readonly ModelList[];
+}
+
+/** A list that limits the models of a caller, and where it is set. `identity`: the answer of the host's identity. */
+export interface ModelList {
+  readonly source: 'key' | 'organization' | 'plan' | 'identity';
+  readonly models: readonly string[];
 }
 
 /** Spending limit of one key or user per calendar period (UTC). */
@@ -37,6 +45,8 @@ export interface TokenCaller {
   readonly requestsPerMinute?: number;
   readonly requestsPerDay?: number;
   readonly spendCap?: KeySpendCap;
+  /** The caller may use a model that all lists contain. Absent: every model. */
+  readonly modelLists?: readonly ModelList[];
   /** The organization that pays for calls. Absent: the user pays. */
   readonly organizationId?: string;
 }
@@ -82,17 +92,25 @@ export interface Payer {
   /** The project of the session. Absent: none. */
   readonly projectId?: string;
   readonly spendCap?: KeySpendCap;
+  /** The models that the payer's work may use. Absent: every model. */
+  readonly modelLists?: readonly ModelList[];
 }
 
 /** @param account the account that pays, if it is not the caller's. */
 export function getPayer(caller: Caller, account: string = getAccount(caller)): Payer {
-  const { userId, spendCap } = caller;
+  const { userId, spendCap, modelLists } = caller;
   return {
     account,
     userId,
     ...(caller.kind === 'key' && { keyId: caller.keyId }),
     ...(spendCap !== undefined && { spendCap }),
+    ...(modelLists !== undefined && { modelLists }),
   };
+}
+
+/** For a model that the operator has chosen, such as that of a search: the lists limit the choices of callers. */
+export function withoutModelLists({ modelLists: _, ...payer }: Payer): Payer {
+  return payer;
 }
 
 /** @param session the session that the work belongs to. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { text } from './text.ts';
 
 /** Maximum number of entries of a list in a request. */
 export interface ListBounds {
@@ -87,3 +88,6 @@ function removeRepetitions<T>(entries: readonly T[], getKey: (entry: T) => unkno
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** A list of models, by id. */
+export const modelList = distinctList(text({ min: 1, max: 200 }), { min: 1, max: 100 });

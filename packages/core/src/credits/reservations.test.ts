@@ -36,6 +36,27 @@ describe('reservation', () => {
     expect(await sound.balance(payer.account)).toMatchObject({ posted: 75, held: 0 });
   });
 
+  test.each([true, false])(
+    'refuses a model that a list leaves out, and holds nothing, metered: %s',
+    async (metered) => {
+      const clock = { now: () => 0, timer: () => () => undefined };
+      const ledger = createMemoryLedger({ clock });
+      await ledger.grant({ account: payer.account, amount: 100, key: 'start', reason: 'start' });
+      const budgets = createBudgets({ store: createMemoryStore(), clock });
+      const lists = [
+        { source: 'plan', models: ['small', 'large'] },
+        { source: 'key', models: ['small'] },
+      ] as const;
+      const call = { key: 'call', payer: { ...payer, modelLists: lists }, amount: 60, metered };
+      const services = { ledger, budgets, clock, onError: () => undefined };
+      await expect(
+        reserve(services, { ...call, operation: 'test', requestId: 'r', model: 'large' }),
+      ).rejects.toMatchObject({ status: 422, code: 'model_not_allowed' });
+      expect(await ledger.charges({}, 10)).toEqual([]);
+      await reserve(services, { ...call, operation: 'test', requestId: 'r', model: 'small' });
+    },
+  );
+
   test('charges nothing after its release', async () => {
     const { sound, reserved } = await setUp(true);
     await reserved.release();

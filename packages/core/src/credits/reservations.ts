@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { ChargeDetails, CreditLedger, Hold, Usage } from '../ports/ledger.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { Budgets, CallBudget } from './budgets.ts';
+import { requireInLists } from './model-lists.ts';
 import { toRefusal } from './refusals.ts';
 import { getSpendCap } from './spend-caps.ts';
 
@@ -54,7 +55,7 @@ export interface Reservation {
 
 /**
  * Holds credit and renews the hold until it is closed.
- * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded` or `budget_exceeded`.
+ * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`, `budget_exceeded` or `model_not_allowed`.
  */
 export async function reserve(
   services: ReservationServices,
@@ -67,14 +68,15 @@ export async function reserve(
 /**
  * Creates the hold without renewal; see `keepHolding`. Idempotent by key. A call that is not metered holds no credit, and
  * has a hold only if a budget counts it.
- * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded` or `budget_exceeded`.
+ * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`, `budget_exceeded` or `model_not_allowed`.
  */
 export async function holdCredit(
   services: ReservationServices,
   request: ReservationRequest,
 ): Promise<Hold | undefined> {
   const { ledger, clock } = services;
-  const { payer, metered } = request;
+  const { payer, metered, model } = request;
+  if (model !== undefined) requireInLists(payer.modelLists, model);
   const found = findBudgets(services, request);
   const budgets = found instanceof Promise ? await found : found;
   if (!metered && budgets.length === 0) return undefined;

@@ -36,6 +36,8 @@ export interface NewApiKey {
   readonly requestsPerDay?: number;
   /** Maximum spending per day, month or in total, in micro-credits. Default: none. */
   readonly spendCap?: KeySpendCap | null;
+  /** The models that the key may use, by id. Default: all. */
+  readonly models?: readonly string[] | null;
   /** The organization that pays. Default: the user pays. */
   readonly organizationId?: string | null;
 }
@@ -74,6 +76,7 @@ export async function issueApiKey(services: ApiKeyServices, input: NewApiKey): P
     requestsPerMinute: input.requestsPerMinute ?? 60,
     requestsPerDay: input.requestsPerDay ?? 1000,
     spendCap: input.spendCap ?? null,
+    models: input.models ?? null,
     organizationId: input.organizationId ?? null,
     lastUsedAt: null,
     createdAt: services.clock.now(),

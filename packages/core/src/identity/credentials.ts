@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Caller, KeyCaller, TokenCaller } from '../contract/call.ts';
+import type { Caller, KeyCaller, ModelList, TokenCaller } from '../contract/call.ts';
 import { type ApiHeaders, header } from '../contract/message.ts';
 import type { Auth } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -9,6 +9,7 @@ import type { Store } from '../ports/store.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import type { HostCallers } from './host-callers.ts';
+import { type ModelLists, toModelLists } from './model-lists.ts';
 import { API_KEYS, type ApiKeyRecord, USERS, type UserRecord } from './records.ts';
 import { createRevocations } from './revocations.ts';
 import { type AccessTokens, isOwnToken } from './tokens.ts';
@@ -66,9 +67,10 @@ export function createAuthenticator(services: {
   publisher: Publisher;
   /** Identifies callers by the host's own credentials. Absent: only keys and tokens are accepted. */
   hostCallers?: HostCallers | undefined;
+  modelLists: ModelLists;
   onError: (error: unknown) => void;
 }): Authenticator {
-  const { store, clock, tokens, hostCallers } = services;
+  const { store, clock, tokens, hostCallers, modelLists } = services;
   const apiKeys = store.collection(API_KEYS);
   const users = store.collection(USERS);
   const knownKeys = new LRUCache<string, CacheEntry<KnownKey>>({
@@ -121,13 +123,23 @@ export function createAuthenticator(services: {
       knownKeys.delete(hash);
       throw badCredential();
     }
-    const known = { record, caller: callerOfKey(record) };
+    const known = { record, caller: callerOfKey(record, await findKeyLists(record, owner.value)) };
     if (forgotten === before) {
       // Expires no later than the cached owner.
       knownKeys.set(hash, { value: known, until: Math.min(now + CACHE_TTL_MS, owner.until) });
       hashes.set(record.id, hash);
     }
     return admit(known, now);
+  }
+
+  async function findKeyLists(
+    { models, organizationId }: ApiKeyRecord,
+    owner: UserRecord,
+  ): Promise<readonly ModelList[]> {
+    const own: readonly ModelList[] = models ? [{ source: 'key', models }] : [];
+    const ofPayer =
+      organizationId === null ? modelLists.ofUser(owner) : await modelLists.ofOrganization(organizationId);
+    return [...own, ...ofPayer];
   }
 
   function admit({ record, caller }: KnownKey, now: number): KeyCaller {
@@ -170,7 +182,8 @@ export function createAuthenticator(services: {
     const { family, renewableUntil = claims.expiresAt } = claims;
     if (user.endedFamilies?.some(({ id }) => id === family) === true) throw badToken();
     const session = { ...(family !== undefined && { family }), renewableUntil };
-    return { kind: 'token', userId: user.id, isAdmin: user.isAdmin, session };
+    const { id: userId, isAdmin } = user;
+    return { kind: 'token', userId, isAdmin, session, ...toModelLists(modelLists.ofUser(user)) };
   }
 
   /** @throws ApiError 401 for a caller whom the host does not know. */
@@ -217,7 +230,7 @@ export function createAuthenticator(services: {
   };
 }
 
-function callerOfKey(record: ApiKeyRecord): KeyCaller {
+function callerOfKey(record: ApiKeyRecord, lists: readonly ModelList[]): KeyCaller {
   return {
     kind: 'key',
     userId: record.userId,
@@ -227,6 +240,7 @@ function callerOfKey(record: ApiKeyRecord): KeyCaller {
     requestsPerMinute: record.requestsPerMinute,
     requestsPerDay: record.requestsPerDay,
     spendCap: record.spendCap ?? undefined,
+    ...toModelLists(lists),
   };
 }
 

@@ -1,10 +1,12 @@
 import * as z from 'zod';
-import type { KeySpendCap, TokenCaller } from '../contract/call.ts';
+import type { KeySpendCap, ModelList, TokenCaller } from '../contract/call.ts';
 import { getScopeListIssue, type Scope } from '../contract/scopes.ts';
 import type { HostIdentity } from '../ports/identity.ts';
 import { countCharacters } from '../shared/characters.ts';
+import { toModelLists } from './model-lists.ts';
 
 const MAX_ID = 200;
+const MAX_MODELS = 1000;
 
 const count = z.int('expected a whole number').min(1, 'expected at least 1');
 
@@ -35,6 +37,7 @@ const answerSchema = z.object(
         {
           requestsPerMinute: count.optional(),
           requestsPerDay: count.optional(),
+          models: z.array(z.string(), 'expected a list of models').max(MAX_MODELS).optional(),
           spendCap: z
             .object(
               {
@@ -67,8 +70,10 @@ export function parseHostIdentity(answer: unknown): HostIdentity {
 export function toCaller(
   userId: string,
   { organizationId, roles = [], scopes: narrowedTo, limits = {} }: HostIdentity,
+  modelLists: readonly ModelList[],
 ): TokenCaller {
-  const { requestsPerMinute, requestsPerDay, spendCap } = limits;
+  const { requestsPerMinute, requestsPerDay, spendCap, models } = limits;
+  const own: readonly ModelList[] = models === undefined ? [] : [{ source: 'identity', models }];
   return {
     kind: 'token',
     userId,
@@ -78,6 +83,7 @@ export function toCaller(
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(requestsPerDay !== undefined && { requestsPerDay }),
     ...(spendCap !== undefined && { spendCap: spendCap satisfies KeySpendCap }),
+    ...toModelLists(own, modelLists),
     ...(organizationId && { organizationId }),
   };
 }

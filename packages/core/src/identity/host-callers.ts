@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { TokenCaller } from '../contract/call.ts';
+import type { ModelList, TokenCaller } from '../contract/call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HostIdentity, Identity, IdentityRequest } from '../ports/identity.ts';
 import { ApiError, forbidden } from '../shared/errors.ts';
@@ -34,6 +34,8 @@ export const DEFAULT_IDENTITY_SETTINGS: IdentitySettings = {
 export interface HostAccount {
   readonly userId: string;
   readonly isDisabled: boolean;
+  /** Those of the user or the organization that pays. */
+  readonly modelLists: readonly ModelList[];
 }
 
 /** Identifies callers by the host's own credentials. */
@@ -100,9 +102,9 @@ export function createHostCallers({
   const lookUp = async (request: IdentityRequest): Promise<TokenCaller | undefined> => {
     const found = await ask(request);
     if (found === undefined) return undefined;
-    const { userId, isDisabled } = await findAccount(found);
+    const { userId, isDisabled, modelLists } = await findAccount(found);
     if (isDisabled) throw forbidden('This account is disabled');
-    return toCaller(userId, found);
+    return toCaller(userId, found, modelLists);
   };
 
   const lookUpOnce = (key: string, request: IdentityRequest): Promise<TokenCaller | undefined> => {

@@ -64,6 +64,8 @@ export interface ApiKeyRecord extends StoredRecord {
   readonly requestsPerMinute: number;
   readonly requestsPerDay: number;
   readonly spendCap: KeySpendCap | null;
+  /** The models that the key may use. Absent or null: all. */
+  readonly models?: readonly string[] | null;
   readonly organizationId: string | null;
   readonly lastUsedAt: number | null;
   readonly createdAt: number;

@@ -4,12 +4,12 @@ import type { AdminSettingsReader } from '../operations/admin-settings.ts';
 import type { AdmissionControl } from '../operations/admission-control.ts';
 import type { GenerateRequest, ModelMessage } from '../ports/models.ts';
 import { ApiError, isApiError } from '../shared/errors.ts';
+import type { GetCatalogue } from './allowed-models.ts';
 import { type Answering, type AnsweringServices, generateWithFallback, readAnswer } from './answering.ts';
 import { candidatesFor } from './candidates.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import { providerFailure } from './failures.ts';
 import { CAP_SPENT, defaultOutputCap, taskEffort, taskOutputCap } from './output-cap.ts';
-import type { GetCatalogue } from './own-models.ts';
 import { openPaidTextCall, type PaidTextCall } from './paid-text-call.ts';
 
 export interface AskServices extends AnsweringServices, ReservationServices {
@@ -54,7 +54,7 @@ export async function generateOnce(
   };
 
   try {
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue(call.caller);
     const answering = await generateWithFallback(services, {
       candidates: candidatesFor({ catalogue, fallbacks: services.fallbacks }, model.info.id),
       requestFor: ({ info, providerModel }) => ({

@@ -30,7 +30,7 @@ export function fallbackModels(
   model: string,
 ): readonly CatalogueEntry[] {
   const ids = Object.hasOwn(fallbacks, model) ? fallbacks[model] : undefined;
-  return ids === undefined ? NONE : usable(catalogue, ids);
+  return ids === undefined ? NONE : usable(catalogue, ids.filter(catalogue.isAllowed));
 }
 
 /** @throws ApiError 422 `model_unavailable` if none of them is available. */

@@ -62,7 +62,10 @@ const NOTHING: ModelPrices = {
 
 /** The available models. */
 export interface ModelCatalogue {
-  /** @returns undefined for a model that is unknown, hidden or disabled, or whose provider has no key. */
+  /**
+   * @returns undefined for a model that is unknown, hidden or disabled, or whose provider has no key.
+   * @throws ApiError 422 `model_not_allowed` for a model that a list of the caller leaves out.
+   */
   find(id: string): CatalogueEntry | undefined;
   /** Lists models in the order of the providers, added models last. Returns the same array until the list changes. */
   list(): readonly CatalogueEntry[];
@@ -70,6 +73,8 @@ export interface ModelCatalogue {
   findRetired(id: string): ModelInfo | undefined;
   /** Distinguishes a disabled model from an unknown one. */
   isDisabled(id: string): boolean;
+  /** Whether the lists of the caller contain a model. `find` throws for a model that they leave out. */
+  isAllowed(id: string): boolean;
   readonly creditsPerUsd: number;
 }
 
@@ -156,6 +161,7 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
     },
     findRetired: (id) => (current().has(id) ? undefined : retired.get(id)),
     isDisabled: (id) => overrides.get(id)?.disabled === true,
+    isAllowed: () => true,
     creditsPerUsd,
   };
 }

@@ -13,19 +13,9 @@ const CACHE_TTL_MS = 1500;
 const USED_EVERY_MS = 60_000;
 const CACHED = 10_000;
 
-/**
- * Returns the models of a user: those of the workspace, where providers with a key of the user are called with that
- * key.
- */
-export type GetCatalogue = (userId: string) => ModelCatalogue | Promise<ModelCatalogue>;
-
-/** Returns the same catalogue for every user: users have no provider keys of their own. */
-export function shareCatalogue(catalogue: ModelCatalogue): GetCatalogue {
-  return () => catalogue;
-}
-
 export interface OwnModels {
-  readonly getCatalogue: GetCatalogue;
+  /** Returns the models of a user, without the lists of its calls. */
+  getCatalogue(userId: string): ModelCatalogue | Promise<ModelCatalogue>;
   /** Evicts a user's keys after a change in this process. */
   forget(userId: string): void;
 }

@@ -22,8 +22,9 @@ export function checkScopes(operation: Operation, caller: Caller): void {
 /** A user with limits of the host creates no credential without these limits. @throws ApiError 403. */
 export function requireUnlimited(caller: Caller): void {
   if (caller.kind !== 'token') return;
-  const { requestsPerMinute, requestsPerDay, spendCap } = caller;
-  const limits = [requestsPerMinute, requestsPerDay, spendCap];
+  const { requestsPerMinute, requestsPerDay, spendCap, modelLists } = caller;
+  const ownModels = modelLists?.find(({ source }) => source === 'identity');
+  const limits = [requestsPerMinute, requestsPerDay, spendCap, ownModels];
   if (limits.some((limit) => limit !== undefined)) throw narrowed();
 }
 

@@ -20,6 +20,8 @@ export interface IdentityLimits {
   readonly requestsPerDay?: number;
   /** Maximum spending of the user per UTC day, UTC month or in total, in micro-credits. */
   readonly spendCap?: { readonly amount: number; readonly period: 'day' | 'month' | 'total' };
+  /** The models that the user may use, by id, at most 1,000; further lists can narrow them. Default: no restriction. */
+  readonly models?: readonly string[];
 }
 
 /** A user of the host. */

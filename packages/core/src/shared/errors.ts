@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'missing_input_image'
   | 'unexpected_input_image'
   | 'model_disabled'
+  | 'model_not_allowed'
   | 'model_unavailable'
   | 'unsupported_duration'
   | 'unsupported_aspect_ratio'

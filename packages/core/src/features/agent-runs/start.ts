@@ -1,8 +1,8 @@
 import { type Call, inProject, type Payer } from '../../contract/call.ts';
 import { isId } from '../../contract/identifiers.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { capWithBudget, withinModel } from '../../models/output-cap.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { unpriced } from '../../models/unpriced.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AcceptedWork } from '../../operations/idempotency.ts';
@@ -17,7 +17,7 @@ import type { AgentRecord } from '../agents/records.ts';
 import { chatModel } from '../chat/request.ts';
 import { checkAttachments } from '../conversation/attachments.ts';
 import type { FilesReader } from '../files/reader.ts';
-import { type MembershipCheck, payerFor } from '../organizations/membership.ts';
+import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { canEditSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
@@ -28,7 +28,7 @@ import { acquireSlot } from './slots.ts';
 /** Thinking tokens when the request enables thinking without a number. */
 const DEFAULT_BUDGET = 4096;
 
-export interface StartServices {
+export interface StartServices extends PayerServices {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -37,7 +37,6 @@ export interface StartServices {
   readonly files: FilesReader;
   readonly agentReach: AgentReach;
   readonly storageQuotas: StorageQuotas;
-  readonly isMember: MembershipCheck;
   /** The maximum number of active runs per user. */
   readonly maxLiveExecutions: number;
 }
@@ -67,13 +66,13 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
     const settings = current instanceof Promise ? await current : current;
     if (body.agent_id !== undefined) await requireAgents(adminSettings);
     const agent = await findAgent(body, userId);
+    const payer = await payerFor(services, call.caller, body.organization_id);
     const entry = chatModel(
-      await services.getCatalogue(userId),
+      await services.getCatalogue(payer),
       body.model ?? agent?.preferredModel,
       settings,
     );
     if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
-    const payer = await payerFor(services.isMember, call.caller, body.organization_id);
     const fileIds = [...new Set([...(body.file_ids ?? []), ...(body.session_file_ids ?? [])])];
     if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
     const now = clock.now();

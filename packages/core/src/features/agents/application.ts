@@ -123,7 +123,7 @@ function createDescribeHandler(services: ApplicationAgentServices): Route {
     await requireAgents(services.adminSettings);
     const { userId } = call.caller;
     const agent = await usableAgent(services.agentReach, userId, params.id);
-    const models = await services.getCatalogue(userId);
+    const models = await services.getCatalogue(call.caller);
     const entry = describingModel(models, agent, await services.adminSettings.current());
     const text = await generateOnce(
       services,

@@ -35,10 +35,11 @@ export function describingModel(
   { DefaultAPIModel, enforceCredits }: AdminSettings,
 ): CatalogueEntry {
   for (const id of [preferredModel, DefaultAPIModel]) {
-    const entry = typeof id === 'string' ? catalogue.find(id) : undefined;
+    const entry = typeof id === 'string' && catalogue.isAllowed(id) ? catalogue.find(id) : undefined;
     if (entry?.info.type === 'text') return entry;
   }
-  const defaultModel = DefaultAPIModel === null ? findDefaultChatModel(catalogue, enforceCredits) : undefined;
+  const hasDefault = DefaultAPIModel !== null && catalogue.isAllowed(DefaultAPIModel);
+  const defaultModel = hasDefault ? undefined : findDefaultChatModel(catalogue, enforceCredits);
   if (defaultModel !== undefined) return defaultModel;
   throw new ApiError(422, 'No usable model to write the description; set a default model');
 }

@@ -9,6 +9,7 @@ const SHOWN = [
   'requestsPerMinute',
   'requestsPerDay',
   'spendCap',
+  'models',
   'organizationId',
 ] as const;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { idParams } from '../../contract/identifiers.ts';
-import { distinctList } from '../../contract/lists.ts';
+import { distinctList, modelList } from '../../contract/lists.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { numberedQuery, pagination } from '../../contract/pages.ts';
 import { SCOPE_PRESETS, type ScopePreset } from '../../contract/scopes.ts';
@@ -45,6 +45,7 @@ const apiKey = z.object({
     })
     .nullable()
     .describe('The maximum that the key may spend; null without a maximum.'),
+  models: z.array(z.string()).nullable().describe('The models that the key may use; null: all.'),
   organizationId: z
     .string()
     .nullable()
@@ -112,6 +113,7 @@ export const createApiKey = defineOperation({
         })
         .optional()
         .describe('The maximum that the key may spend. Default: no maximum.'),
+      models: modelList.optional().describe('The models that the key may use. Default: all.'),
       organizationId: z
         .string()
         .optional()

@@ -45,6 +45,7 @@ export function toWireApiKey(record: ApiKeyRecord, now: number): WireApiKey {
     expiresAt: toTime(record.expiresAt),
     rateLimit: { requestsPerMinute: record.requestsPerMinute, requestsPerDay: record.requestsPerDay },
     spendCap: spendCap && { credits: toCredits(spendCap.amount), period: spendCap.period },
+    models: record.models ? [...record.models] : null,
     organizationId: record.organizationId,
     lastUsedAt: toTime(record.lastUsedAt),
     createdAt: new Date(record.createdAt).toISOString(),

@@ -2,6 +2,7 @@ import type { Caller } from '../../contract/call.ts';
 import { fromCredits } from '../../credits/amounts.ts';
 import { issueApiKey, revokeApiKey as revoke, rotateApiKey as rotate } from '../../identity/api-keys.ts';
 import { API_KEYS, type ApiKeyRecord } from '../../identity/records.ts';
+import { type GetCatalogue, requireKnownModels } from '../../models/allowed-models.ts';
 import { actingFor } from '../../operations/audit.ts';
 import { parseExpiry } from '../../operations/expiry.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
@@ -26,6 +27,7 @@ const MAX_ACTIVE = 10;
 export interface ApiKeysServices extends PipelineServices {
   readonly store: Store;
   readonly administers: AdministrationCheck;
+  readonly getCatalogue: GetCatalogue;
 }
 
 /** `POST /api/user-api-keys` */
@@ -35,9 +37,10 @@ export function createCreateApiKeyHandler(services: ApiKeysServices): Route {
     const { caller } = call;
     requireUnlimited(caller);
     const now = clock.now();
-    const { organizationId = null, spendCap } = body;
+    const { organizationId = null, spendCap, models = null } = body;
     const scopes = grantedScopes(body, { isAdmin: isAdmin(caller) });
     const expiresAt = parseExpiry(body.expiresAt, now);
+    if (models !== null) await requireKnownModels(services.getCatalogue, caller, models);
     if (organizationId !== null && !(await administers(caller.userId, organizationId))) {
       throw forbidden('You do not administer this organization');
     }
@@ -55,6 +58,7 @@ export function createCreateApiKeyHandler(services: ApiKeysServices): Route {
           expiresAt,
           ...body.rateLimit,
           spendCap: spendCap ? { amount: fromCredits(spendCap.credits), period: spendCap.period } : null,
+          models,
           organizationId,
         },
       );

@@ -32,7 +32,11 @@ export function audioCandidates(
   input: AudioRequest,
   metered: boolean,
 ): readonly [CatalogueEntry, ...CatalogueEntry[]] {
-  if (input.model !== undefined) refuseRetired(catalogue, input.model);
+  if (input.model !== undefined) {
+    // Throws for a model that a list of the caller leaves out.
+    catalogue.find(input.model);
+    refuseRetired(catalogue, input.model);
+  }
   const all = catalogue
     .list()
     .filter(({ info, provider }) => info.type === input.type && provider[input.verb]);

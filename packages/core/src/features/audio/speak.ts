@@ -1,9 +1,9 @@
 import type { Call } from '../../contract/call.ts';
 import { countCharacters } from '../../credits/estimates.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
 import type { ModelCatalogue } from '../../models/catalogue.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
 import type { AudioResult, SpeechRequest } from '../../ports/media.ts';
@@ -98,5 +98,5 @@ export async function loadAudioContext(
 ): Promise<{ readonly metered: boolean; readonly catalogue: ModelCatalogue }> {
   admissionControl.admit();
   const { enforceCredits: metered } = await adminSettings.current();
-  return { metered, catalogue: await getCatalogue(caller.userId) };
+  return { metered, catalogue: await getCatalogue(caller) };
 }

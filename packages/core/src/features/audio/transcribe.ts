@@ -2,10 +2,10 @@ import { type Call, getPayer } from '../../contract/call.ts';
 import type { ErrorFamily } from '../../contract/operation.ts';
 import { meterRecording } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Media } from '../../ports/media.ts';
@@ -41,7 +41,7 @@ export async function transcribe(
   call: Call,
 ): Promise<{ text: string }> {
   const { enforceCredits: metered } = await services.adminSettings.current();
-  const catalogue = await services.getCatalogue(call.caller.userId);
+  const catalogue = await services.getCatalogue(call.caller);
   const candidates = catalogue.list().filter(({ info, provider, prices }) => {
     if (about.model !== undefined && info.id !== about.model) return false;
     return info.type === 'speech-to-text' && provider.transcribe && (!metered || prices !== undefined);

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { idParams } from '../../contract/identifiers.ts';
-import { distinctList } from '../../contract/lists.ts';
+import { modelList } from '../../contract/lists.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { numberedQuery, pagination } from '../../contract/pages.ts';
 import { text } from '../../contract/text.ts';
 import { BUDGET_ACTIONS, BUDGET_SCOPES, BUDGET_UNITS } from '../../credits/budget-rules.ts';
 import { BUDGET_WINDOWS, isTimeZone } from '../../credits/budget-windows.ts';
 
-const MAX_MODELS = 100;
 /** In every unit. A credit is a million micro-credits, and sums of them stay exact. */
 const MAX_AMOUNT = 1_000_000_000;
 
@@ -126,9 +125,7 @@ export const createBudget = defineOperation({
         .describe(
           'The id of the key, user, organization or project. Default for `user`: the caller. Not allowed for `everyone`.',
         ),
-      models: distinctList(text({ min: 1, max: 200 }), { min: 1, max: MAX_MODELS })
-        .optional()
-        .describe('The models whose calls count. Default: all.'),
+      models: modelList.optional().describe('The models whose calls count. Default: all.'),
       window: z
         .enum(BUDGET_WINDOWS)
         .optional()

@@ -2,7 +2,7 @@ import type { Caller } from '../../contract/call.ts';
 import { BUDGETS, type BudgetRecord } from '../../credits/budget-rules.ts';
 import type { Budgets } from '../../credits/budgets.ts';
 import { BUDGET_NOTICES } from '../../events/records.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
+import { type GetCatalogue, requireKnownModels } from '../../models/allowed-models.ts';
 import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
@@ -59,7 +59,7 @@ function createCreateBudgetHandler(services: BudgetsServices): Route {
     const window = getWindow(unit, body.window);
     const amount = toAmount(unit, limit.amount, 'limit.amount');
     const models = body.models ?? null;
-    if (models !== null) await checkModels(services, caller, models);
+    if (models !== null) await requireKnownModels(services.getCatalogue, caller, models);
     const managed = await findScope(services, caller, scope, scopeId);
     const rule = { ...managed, models, window, timeZone, unit, action };
     const now = clock.now();
@@ -171,19 +171,6 @@ function isEditable({ managedBy }: BudgetRecord, caller: Caller): boolean {
 /** @throws ApiError 403 for a budget of administrators. */
 function requireEditable(budget: BudgetRecord, caller: Caller): void {
   if (!isEditable(budget, caller)) throw forbidden('Administrators manage this budget');
-}
-
-/** @throws ApiError 422 `model_unavailable` for an unknown model. */
-async function checkModels(
-  { getCatalogue }: BudgetsServices,
-  { userId }: Caller,
-  models: readonly string[],
-): Promise<void> {
-  const catalogue = await getCatalogue(userId);
-  for (const model of models) {
-    if (catalogue.find(model) !== undefined || catalogue.isDisabled(model)) continue;
-    throw invalid('models', `there is no model '${model}'`, 'model_unavailable');
-  }
 }
 
 async function toWire(

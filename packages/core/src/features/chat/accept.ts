@@ -1,6 +1,6 @@
 import { type Call, inProject, type Payer } from '../../contract/call.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { unpriced } from '../../models/unpriced.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AcceptedWork } from '../../operations/idempotency.ts';
@@ -14,7 +14,7 @@ import { type AgentOptions, getAgentOptions } from '../agents/options.ts';
 import type { AgentReach } from '../agents/reach.ts';
 import { checkAttachments } from '../conversation/attachments.ts';
 import type { FilesReader } from '../files/reader.ts';
-import { type MembershipCheck, payerFor } from '../organizations/membership.ts';
+import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { chooseSession, peekSession } from '../sessions/choice.ts';
 import { storeTurn } from '../sessions/new-turn.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
@@ -32,7 +32,7 @@ import {
 } from './request.ts';
 import { type ChosenTools, chooseTools, usesTools } from './tools.ts';
 
-export interface AcceptServices {
+export interface AcceptServices extends PayerServices {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -42,7 +42,6 @@ export interface AcceptServices {
   readonly toolRegistry: ToolRegistry;
   readonly agentReach: AgentReach;
   readonly storageQuotas: StorageQuotas;
-  readonly isMember: MembershipCheck;
 }
 
 const NO_OPTIONS: AgentOptions = {};
@@ -65,12 +64,12 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
   return async (body, call) => {
     const current = adminSettings.current();
     const settings = current instanceof Promise ? await current : current;
-    const own = services.getCatalogue(call.caller.userId);
+    const callerPays = await payerFor(services, call.caller, body.organizationId);
+    const own = services.getCatalogue(callerPays);
     const models = own instanceof Promise ? await own : own;
     const options = await readAgentOptions(body, call);
     const entry = chatModel(models, body.model ?? agentModel(models, options.model), settings);
     if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
-    const callerPays = await payerFor(services.isMember, call.caller, body.organizationId);
     const { userId } = call.caller;
     const fileIds = [...new Set(body.fileIds)];
     if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);

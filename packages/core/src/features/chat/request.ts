@@ -38,7 +38,9 @@ export function chatModel(
   wanted: string | undefined,
   { DefaultAPIModel, enforceCredits }: Pick<AdminSettings, 'DefaultAPIModel' | 'enforceCredits'>,
 ): CatalogueEntry {
-  const id = wanted ?? DefaultAPIModel;
+  // A default that the lists of the caller leave out is replaced by one that they contain.
+  const usual = DefaultAPIModel !== null && catalogue.isAllowed(DefaultAPIModel) ? DefaultAPIModel : null;
+  const id = wanted ?? usual;
   const entry = id === null ? findDefaultChatModel(catalogue, enforceCredits) : catalogue.find(id);
   if (entry?.info.type === 'text') return entry;
   if (id === null || findDefaultChatModel(catalogue, false) === undefined) {
@@ -52,7 +54,9 @@ export function chatModel(
 
 /** The preferred model of an agent, if it is usable: the request did not name it, so it causes no error. */
 export function agentModel(catalogue: ModelCatalogue, id: string | undefined): string | undefined {
-  return id !== undefined && catalogue.find(id)?.info.type === 'text' ? id : undefined;
+  return id !== undefined && catalogue.isAllowed(id) && catalogue.find(id)?.info.type === 'text'
+    ? id
+    : undefined;
 }
 
 /** Returns the output cap of the request: the first of three spellings. */

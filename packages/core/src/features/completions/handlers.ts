@@ -1,9 +1,9 @@
 import { Reply } from '../../contract/reply.ts';
 import { STREAM_HEADERS } from '../../http/sse.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { fallbackModels } from '../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { findDefaultChatModel, NO_CHAT_MODEL } from '../../models/default-model.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { cacheHints, type PromptCacheSetting } from '../../models/prompt-cache.ts';
 import { describeRetired } from '../../models/retired.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -39,7 +39,7 @@ export interface CompletionsSettings {
 export function createCompletionsHandler(services: CompletionsServices): Route {
   return defineRoute(createCompletion, services, async ({ body }, call) => {
     services.admissionControl.admit();
-    const found = services.getCatalogue(call.caller.userId);
+    const found = services.getCatalogue(call.caller);
     const catalogue = found instanceof Promise ? await found : found;
     const entry = catalogue.find(body.model);
     if (entry?.info.type !== 'text') throw unknownModel(catalogue, body.model);

@@ -10,7 +10,7 @@ export interface InferServices extends PipelineServices, AskServices {}
 /** `POST /api/infer` */
 export function createInferHandler(services: InferServices): Route {
   return defineRoute(infer, services, async ({ body }, call) => {
-    const models = await services.getCatalogue(call.caller.userId);
+    const models = await services.getCatalogue(call.caller);
     const entry = models.find(body.model);
     if (entry?.info.type !== 'text') throw invalid('model', 'unknown chat model');
     const messages = body.messages.map(

@@ -1,8 +1,8 @@
 import type { JobHandler } from '../../jobs/handler.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { type AnsweringServices, generateWithFallback } from '../../models/answering.ts';
 import { candidatesFor } from '../../models/candidates.ts';
 import { taskEffort, taskOutputCap } from '../../models/output-cap.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import type { ModelMessage } from '../../ports/models.ts';
 import type { Store } from '../../ports/store.ts';
 import { createQuestHandler, type QuestHandlerServices } from '../../runs/handler.ts';
@@ -59,7 +59,7 @@ export function createBackgroundHandler(
       const { model, requestId } = quest.request as BackgroundRequest;
       await getSession(services.store, quest);
       const messages = await task.question(quest);
-      const catalogue = await services.getCatalogue(quest.ownerId);
+      const catalogue = await services.getCatalogue(quest.request.payer);
       const answering = await generateWithFallback(services, {
         candidates: candidatesFor({ catalogue, fallbacks: services.fallbacks }, model),
         requestFor: ({ info, providerModel }) => ({

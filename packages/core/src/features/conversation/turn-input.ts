@@ -1,8 +1,8 @@
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { AnsweringServices } from '../../models/answering.ts';
 import { type Candidates, candidatesFor } from '../../models/candidates.ts';
 import type { ModelCatalogue } from '../../models/catalogue.ts';
 import { getInputLimit } from '../../models/output-cap.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import type { PromptCacheSetting } from '../../models/prompt-cache.ts';
 import type { SecretBox } from '../../models/secret-box.ts';
 import type { Ids } from '../../ports/ids.ts';
@@ -77,7 +77,7 @@ export async function loadTurnInput(
   const { store } = services;
   const session = await getSession(store, quest);
   const history = await recentMessages(store.collection(MESSAGES), session, historyCount);
-  const catalogue = await services.getCatalogue(quest.ownerId);
+  const catalogue = await services.getCatalogue(quest.request.payer);
   const candidates = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
   const [{ info }] = candidates;
   const tokenLimit = getInputLimit(info, maxTokens);

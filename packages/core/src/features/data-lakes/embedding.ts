@@ -1,4 +1,4 @@
-import type { Payer } from '../../contract/call.ts';
+import { type Payer, withoutModelLists } from '../../contract/call.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { embeddingModel } from '../../models/embedding.ts';
 import { embedPaid, type PaidEmbeddingServices } from '../../models/paid-embedding.ts';
@@ -84,5 +84,13 @@ async function callEmbedding(
   use?: (result: EmbedResult) => Promise<void>,
 ): Promise<EmbedResult> {
   const { enforceCredits: isMetered } = await services.adminSettings.current();
-  return embedPaid(services, { ...input, isMetered, callerId: input.payer.account }, signal, use);
+  const { payer } = input;
+  const request = {
+    ...input,
+    // Checked when the model of the data lake was chosen.
+    payer: withoutModelLists(payer),
+    isMetered,
+    callerId: payer.account,
+  };
+  return embedPaid(services, request, signal, use);
 }

@@ -1,8 +1,8 @@
 import { type Call, getPayer } from '../../contract/call.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { embeddingModel, estimateEmbeddingTokens } from '../../models/embedding.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { embedPaid, type PaidEmbeddingServices } from '../../models/paid-embedding.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -33,7 +33,7 @@ export async function answerEmbeddings(
 ) {
   services.admissionControl.admit();
   const { enforceCredits } = await services.adminSettings.current();
-  const entry = embeddingModel(await services.getCatalogue(call.caller.userId), body.model, enforceCredits);
+  const entry = embeddingModel(await services.getCatalogue(call.caller), body.model, enforceCredits);
   const texts = typeof body.input === 'string' ? [body.input] : body.input;
   checkLimits(entry, body, texts);
   const { signal, requestId, caller } = call;

@@ -1,6 +1,6 @@
 import { type Call, inProject } from '../../contract/call.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { refuseRetired } from '../../models/retired.ts';
 import { unpriced } from '../../models/unpriced.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
@@ -10,7 +10,7 @@ import type { Ids } from '../../ports/ids.ts';
 import type { Store } from '../../ports/store.ts';
 import { newQuest, QUESTS } from '../../runs/records.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type MembershipCheck, payerFor } from '../organizations/membership.ts';
+import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { chooseSession, type SessionRequest } from '../sessions/choice.ts';
 import { storeTurn } from '../sessions/new-turn.ts';
 import { SESSIONS } from '../sessions/records.ts';
@@ -18,13 +18,12 @@ import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
 import type { ImageAcknowledgement } from './contract.ts';
 import { IMAGE_EDIT, IMAGE_GENERATION, type ImageQuestRequest } from './request.ts';
 
-export interface AcceptImageServices {
+export interface AcceptImageServices extends PayerServices {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly getCatalogue: GetCatalogue;
   readonly adminSettings: AdminSettingsReader;
-  readonly isMember: MembershipCheck;
   readonly storageQuotas: StorageQuotas;
 }
 
@@ -46,10 +45,10 @@ export async function acceptImage(
   call: Call,
 ): Promise<AcceptedWork<ImageAcknowledgement>> {
   const { store, clock, ids, adminSettings } = services;
-  const entry = imageModel(await services.getCatalogue(call.caller.userId), input.model);
+  const payer = await payerFor(services, call.caller, input.organizationId ?? undefined);
+  const entry = imageModel(await services.getCatalogue(payer), input.model);
   const { enforceCredits } = await adminSettings.current();
   if (enforceCredits && entry.prices === undefined) throw unpriced(entry);
-  const payer = await payerFor(services.isMember, call.caller, input.organizationId ?? undefined);
   const { prompt } = input.request.options;
   const { session, isNew } = await chooseSession(
     services,

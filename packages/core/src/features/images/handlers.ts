@@ -70,9 +70,12 @@ export function createGenerateImageSimplyHandler(services: ImageServices): Route
   const sessions = services.store.collection(SESSIONS);
   return defineRoute(generateImageSimply, services, async ({ body }, call) => {
     const settings = await services.adminSettings.current();
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue(call.caller);
+    const { DefaultImageModel: usual } = settings;
     const model =
-      settings.DefaultImageModel ?? findDefaultImageModel(catalogue, settings.enforceCredits)?.info.id;
+      usual !== null && catalogue.isAllowed(usual)
+        ? usual
+        : findDefaultImageModel(catalogue, settings.enforceCredits)?.info.id;
     if (model === undefined) {
       throw new ApiError(
         422,

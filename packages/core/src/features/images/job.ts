@@ -1,7 +1,7 @@
 import { meterMedia } from '../../credits/media.ts';
 import type { JobHandler } from '../../jobs/handler.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { type CircuitBreaker, getCircuit } from '../../models/breaker.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { refuseRetired } from '../../models/retired.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ImageRequest, ImageResult } from '../../ports/media.ts';
@@ -56,7 +56,7 @@ async function draw(services: ImageJobServices, run: RunContext): Promise<QuestO
   const asked = quest.request as ImageQuestRequest;
   stopwatch.phase('load');
   await getSession(services.store, quest);
-  const catalogue = await services.getCatalogue(quest.ownerId);
+  const catalogue = await services.getCatalogue(quest.request.payer);
   const entry = catalogue.find(asked.model);
   const provider = entry?.provider;
   if (entry?.info.type !== 'image' || provider?.image === undefined) {

@@ -1,10 +1,10 @@
 import { meterMedia } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { type CircuitBreaker, getCircuit } from '../../models/breaker.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { findDefaultImageModel, isImageMaker } from '../../models/default-model.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Media } from '../../ports/media.ts';
@@ -34,14 +34,15 @@ const RATIOS = { square: '1:1', portrait: '2:3', landscape: '3:2' } as const;
 export function createImageHook(services: ImageHookServices): ImageHook {
   const getModel = async (catalogue: ModelCatalogue): Promise<CatalogueEntry | undefined> => {
     const { DefaultImageModel: id, enforceCredits } = await services.adminSettings.current();
-    const entry = id === null ? findDefaultImageModel(catalogue, enforceCredits) : catalogue.find(id);
+    const hasDefault = id !== null && catalogue.isAllowed(id);
+    const entry = hasDefault ? catalogue.find(id) : findDefaultImageModel(catalogue, enforceCredits);
     return entry !== undefined && isImageMaker(entry) ? entry : undefined;
   };
   return {
     isReady: async () => (await getModel(services.catalogue)) !== undefined,
 
     async generate(input, context) {
-      const entry = await getModel(await services.getCatalogue(context.userId));
+      const entry = await getModel(await services.getCatalogue({ ...context.payer, userId: context.userId }));
       if (entry === undefined) return failed('Image generation is not configured on this server.');
       try {
         return await draw(services, entry, input, context);

@@ -1,7 +1,7 @@
 import { type Call, getPayer } from '../../contract/call.ts';
 import { isId } from '../../contract/identifiers.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { refuseRetired } from '../../models/retired.ts';
 import { unpriced } from '../../models/unpriced.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
@@ -34,7 +34,7 @@ export async function acceptGeneration<Body extends { readonly model: string }>(
   body: Body,
   { caller, requestId }: Call,
 ): Promise<AcceptedWork<object & { readonly id: string }>> {
-  const entry = getModel(kind, await services.getCatalogue(caller.userId), body.model);
+  const entry = getModel(kind, await services.getCatalogue(caller), body.model);
   const { enforceCredits, MaxFileSize } = await services.adminSettings.current();
   if (enforceCredits && entry.prices === undefined) throw unpriced(entry);
   const input = kind.choose(entry, body);

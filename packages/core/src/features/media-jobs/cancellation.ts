@@ -1,5 +1,5 @@
 import type { ReservationServices } from '../../credits/reservations.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { PersonalData } from '../../operations/personal-data.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
@@ -58,7 +58,7 @@ async function canStop(
   { making }: Pick<GenerationWork, 'making'>,
   record: GenerationRecord,
 ): Promise<boolean> {
-  const entry = (await getCatalogue(record.ownerId)).find(record.model);
+  const entry = (await getCatalogue({ userId: record.ownerId })).find(record.model);
   return entry === undefined || making(entry.provider, record)?.jobs?.cancel !== undefined;
 }
 

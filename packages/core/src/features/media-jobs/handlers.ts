@@ -58,7 +58,7 @@ function createListGenerationModelsHandler<Body>(
   { operations, serves, toWireModel }: GenerationKind<Body>,
 ): Route {
   return defineRoute(operations.models, services, async (_input, { caller }) => ({
-    models: orderByPrice((await services.getCatalogue(caller.userId)).list().filter(serves)).map(toWireModel),
+    models: orderByPrice((await services.getCatalogue(caller)).list().filter(serves)).map(toWireModel),
   }));
 }
 

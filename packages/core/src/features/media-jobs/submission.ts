@@ -55,7 +55,7 @@ export function createSubmission(
   const generations = getGenerations(services.store);
 
   const ask: Submission['ask'] = async (record, job, running, extendLease) => {
-    const entry = (await services.getCatalogue(record.ownerId)).find(record.model);
+    const entry = (await services.getCatalogue(record.payer)).find(record.model);
     const making = await termination.getSubmission(record);
     if (entry === undefined || making === undefined) return termination.fail(record, GONE);
     let image: Media | undefined;

@@ -1,8 +1,8 @@
 import type { ReservationServices } from '../../credits/reservations.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { Circuit } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import type { Usage } from '../../ports/ledger.ts';
 import { isProviderError, type ModelProvider } from '../../ports/models.ts';
 import type { Filter, Store } from '../../ports/store.ts';
@@ -96,7 +96,7 @@ export function createTermination(
   };
 
   const findOwn = async ({ ownerId, provider }: GenerationRecord): Promise<CatalogueEntry | undefined> => {
-    const catalogue = await services.getCatalogue(ownerId);
+    const catalogue = await services.getCatalogue({ userId: ownerId });
     return catalogue.list().find((entry) => entry.ownKey && entry.provider.id === provider);
   };
 

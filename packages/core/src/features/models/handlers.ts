@@ -1,7 +1,7 @@
 import { badCursor, decodeCursor, encodeCursor, toPage } from '../../contract/cursor.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { ModelCatalogue } from '../../models/catalogue.ts';
 import { orderByPrice } from '../../models/default-model.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { ModelInfo } from '../../ports/models.ts';
@@ -14,7 +14,7 @@ export interface ModelsServices extends PipelineServices {
 /** `GET /api/v1/models` */
 export function createModelsHandler(services: ModelsServices): Route {
   return defineRoute(listModels, services, async ({ query }, { caller }) => {
-    const models = listed(await services.getCatalogue(caller.userId));
+    const models = listed(await services.getCatalogue(caller));
     const after = decodeCursor(listModels.id, caller.userId, query.cursor);
     const start = after === undefined ? 0 : models.findIndex(({ id }) => id === after.id) + 1;
     if (after !== undefined && start === 0) throw badCursor();
@@ -28,7 +28,7 @@ export function createModelsHandler(services: ModelsServices): Route {
 /** `GET /api/models` */
 export function createApplicationModelsHandler(services: ModelsServices): Route {
   return defineRoute(listApplicationModels, services, async (_input, { caller }) => ({
-    models: listed(await services.getCatalogue(caller.userId)).map(toApplicationModel),
+    models: listed(await services.getCatalogue(caller)).map(toApplicationModel),
   }));
 }
 

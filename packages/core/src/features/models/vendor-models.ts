@@ -71,7 +71,7 @@ export function vendorModelRoutes(
   });
   return [
     defineRoute(listModels, services, async (_input, { caller }) => {
-      const catalogue = await services.getCatalogue(caller.userId);
+      const catalogue = await services.getCatalogue(caller);
       const data = orderByPrice(catalogue.list()).map(({ info }) => toVendorModel(info));
       return jsonReply(200, {
         object: 'list',
@@ -82,7 +82,7 @@ export function vendorModelRoutes(
       });
     }),
     defineRoute(getModel, services, async ({ params }, { caller }) => {
-      const catalogue = await services.getCatalogue(caller.userId);
+      const catalogue = await services.getCatalogue(caller);
       const entry = catalogue.find(params.model);
       if (entry === undefined) throw unknownModel(params.model, describeRetired(catalogue, params.model));
       return jsonReply(200, toVendorModel(entry.info));

@@ -2,7 +2,7 @@ import type { NewAuditEntry } from '../../operations/audit.ts';
 import { type AuditedChange, defineAuditSource, listChanges } from '../../operations/audit-source.ts';
 import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
 
-const SHOWN = ['name', 'description', 'subscriptionTier', 'subscriptionStatus'] as const;
+const SHOWN = ['name', 'description', 'models', 'subscriptionTier', 'subscriptionStatus'] as const;
 
 export const organizationAudit = defineAuditSource<OrganizationRecord>({
   collection: ORGANIZATIONS,

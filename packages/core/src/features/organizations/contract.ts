@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { idParams } from '../../contract/identifiers.ts';
+import { modelList } from '../../contract/lists.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { numberedQuery, pagination } from '../../contract/pages.ts';
 import { text } from '../../contract/text.ts';
@@ -16,6 +17,7 @@ export const organization = z.object({
   subscriptionStatus: subscriptionStatus.describe('The state of the subscription.'),
   memberCount: z.number().int().meta({ description: 'Includes the owner.' }),
   description: z.string().nullable().describe('A description, for people.'),
+  models: z.array(z.string()).nullable().describe('The models of work that it pays; null: all.'),
 });
 
 export type WireOrganization = z.input<typeof organization>;
@@ -74,6 +76,7 @@ export const updateOrganization = defineOperation({
     body: z.object({
       name: organizationName.optional().describe('The name of the organization.'),
       description: organizationDescription,
+      models: modelList.nullish().describe('The models of work that it pays; null: all.'),
     }),
   },
   output: { 200: { description: 'The updated organization.', schema: organization } },

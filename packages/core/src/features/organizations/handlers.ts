@@ -1,5 +1,6 @@
 import { canWrite } from '../../access/access.ts';
 import { USERS } from '../../identity/records.ts';
+import { type GetCatalogue, requireKnownModels } from '../../models/allowed-models.ts';
 import { actingFor } from '../../operations/audit.ts';
 import type { DeletionCleanup } from '../../operations/deletion.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
@@ -19,6 +20,7 @@ export interface OrganizationsServices extends PipelineServices {
   readonly store: Store;
   readonly ledger: CreditLedger;
   readonly deletion: DeletionCleanup;
+  readonly getCatalogue: GetCatalogue;
 }
 
 export function organizationRoutes(services: OrganizationsServices): Route[] {
@@ -89,10 +91,12 @@ function createUpdateOrganizationHandler(services: OrganizationsServices): Route
   const organizations = services.store.collection(ORGANIZATIONS);
   return defineRoute(updateOrganization, services, async ({ params, body }, call) => {
     const { caller } = call;
-    const { name, description } = body;
+    const { name, description, models } = body;
+    if (models) await requireKnownModels(services.getCatalogue, caller, models);
     const change = {
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
+      ...(models !== undefined && { models }),
     };
     const acting = actingFor(services, call).store.collection(ORGANIZATIONS);
     const organization = await acting.update(params.id, change, canWrite(caller.userId));

@@ -1,7 +1,8 @@
 import { canRead, canWrite } from '../../access/access.ts';
-import { type Caller, getPayer, type Payer } from '../../contract/call.ts';
+import { type Caller, getPayer, type Payer, withoutModelLists } from '../../contract/call.ts';
 import { isId } from '../../contract/identifiers.ts';
 import { may } from '../../identity/abilities.ts';
+import { type ModelLists, toModelLists } from '../../identity/model-lists.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { notFound } from '../../shared/errors.ts';
 import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
@@ -29,16 +30,25 @@ export function createAdministrationCheck(store: Store): AdministrationCheck {
     isId(organizationId) && (await organizations.get(organizationId, canWrite(userId))) !== undefined;
 }
 
+export interface PayerServices {
+  readonly isMember: MembershipCheck;
+  readonly modelLists: ModelLists;
+}
+
 /**
- * Returns the payer: the named organization, else the caller's own account.
+ * Returns the payer, with the lists of models that apply to it: the named organization, else the caller's own account.
  * @throws ApiError 404 for an organization the caller does not belong to.
  */
 export async function payerFor(
-  isMember: MembershipCheck,
+  { isMember, modelLists }: PayerServices,
   caller: Caller,
   organizationId: string | undefined,
 ): Promise<Payer> {
   if (organizationId === undefined) return getPayer(caller);
   if (!(await isMember(caller.userId, organizationId))) throw notFound('Organization');
-  return getPayer(caller, `organization:${organizationId}`);
+  const own = caller.modelLists?.filter(({ source }) => source === 'key' || source === 'identity') ?? [];
+  return {
+    ...withoutModelLists(getPayer(caller, `organization:${organizationId}`)),
+    ...toModelLists(own, await modelLists.ofOrganization(organizationId)),
+  };
 }

@@ -40,5 +40,6 @@ export function toWireOrganization(organization: OrganizationRecord): WireOrgani
     subscriptionStatus: organization.subscriptionStatus,
     memberCount: getMembers(organization).length,
     description: organization.description,
+    models: organization.models ? [...organization.models] : null,
   };
 }

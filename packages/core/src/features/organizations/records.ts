@@ -12,6 +12,8 @@ export interface OrganizationRecord extends ShareableRecord {
   readonly name: string;
   readonly slug: string;
   readonly description: string | null;
+  /** The models of work that it pays. Absent or null: all. */
+  readonly models?: readonly string[] | null;
   readonly subscriptionTier: SubscriptionTier;
   readonly subscriptionStatus: SubscriptionStatus;
   readonly createdAt: number;

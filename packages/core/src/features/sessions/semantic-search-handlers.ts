@@ -1,8 +1,8 @@
-import { getPayer } from '../../contract/call.ts';
+import { getPayer, withoutModelLists } from '../../contract/call.ts';
+import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { embeddingModel } from '../../models/embedding.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { GetCatalogue } from '../../models/own-models.ts';
 import { embedPaid, type PaidEmbeddingServices } from '../../models/paid-embedding.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -27,14 +27,15 @@ export function createSearchSessionsHandler(services: SearchSessionsServices): R
   return defineRoute(searchSessions, services, async ({ body }, call) => {
     services.admissionControl.admit();
     const { enforceCredits } = await services.adminSettings.current();
-    const catalogue = await services.getCatalogue(call.caller.userId);
+    const catalogue = await services.getCatalogue({ userId: call.caller.userId });
     const entry = findModel(catalogue, services.lakeEmbeddingModel, enforceCredits);
     const texts = await findSearchedTexts(services.store, call.caller.userId, { signal: call.signal });
     const inputs = [body.query.toWellFormed(), ...texts.map(({ text }) => text)];
     const request = {
       entry,
       key: call.id,
-      payer: getPayer(call.caller),
+      // The operator chooses the model.
+      payer: withoutModelLists(getPayer(call.caller)),
       operation: searchSessions.id,
       requestId: call.requestId,
       isMetered: enforceCredits,

@@ -1,6 +1,7 @@
 import { emailAddress } from '../../contract/email.ts';
 import { fromCredits } from '../../credits/amounts.ts';
 import type { HostAccount } from '../../identity/host-callers.ts';
+import type { ModelLists } from '../../identity/model-lists.ts';
 import { USERS, type UserRecord } from '../../identity/records.ts';
 import { createUser } from '../../identity/users.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
@@ -26,6 +27,7 @@ export interface HostAccountServices {
   readonly ids: Ids;
   readonly adminSettings: AdminSettingsReader;
   readonly isMember: MembershipCheck;
+  readonly modelLists: ModelLists;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface HostAccountServices {
 export function createHostAccounts(
   services: HostAccountServices,
 ): (identity: HostIdentity) => Promise<HostAccount> {
-  const { store, ledger, isMember } = services;
+  const { store, ledger, isMember, modelLists } = services;
   const links = store.collection(EXTERNAL_IDS);
   const users = store.collection(USERS);
 
@@ -55,12 +57,15 @@ export function createHostAccounts(
   };
 
   return async (identity) => {
-    const { id, disabled } = await find(identity);
+    const { id, disabled, tier } = await find(identity);
     const { organizationId } = identity;
     if (organizationId && !(await isMember(id, organizationId))) {
       throw forbidden('You are not a member of the organization that pays for your calls');
     }
-    return { userId: id, isDisabled: disabled };
+    const lists = organizationId
+      ? await modelLists.ofOrganization(organizationId)
+      : modelLists.ofUser({ tier });
+    return { userId: id, isDisabled: disabled, modelLists: lists };
   };
 }
 

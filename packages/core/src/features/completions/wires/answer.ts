@@ -78,7 +78,7 @@ export async function prepareAnswer(
   issue: FieldIssue,
 ): Promise<AskedModel> {
   const { userId } = caller;
-  const catalogue = await services.getCatalogue(userId);
+  const catalogue = await services.getCatalogue(caller);
   const entry = findChatModel(catalogue, getId(catalogue));
   return {
     catalogue,
