@@ -3,6 +3,7 @@ import type { TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON, chatting } from './chat.ts';
+import { eventCases } from './events.ts';
 
 const PATH = '/api/v1/agent-executions';
 
@@ -171,3 +172,5 @@ export const cancelAgentExecution: readonly WireCase[] = [
   },
   { title: 'answers 404 for an unknown run', app: chatting(), ...NOT_FOUND },
 ];
+
+export const getAgentExecutionEvents: readonly WireCase[] = eventCases(ofRun, 'Agent execution');

@@ -2,6 +2,7 @@ import type { TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
 import { refused, type WireCase } from './case.ts';
 import { AN_ID, AT_NOON, chatting } from './chat.ts';
+import { eventCases } from './events.ts';
 
 /** A quest that the user started, and the path to it. */
 const ofQuest =
@@ -87,3 +88,5 @@ export const cancelQuest: readonly WireCase[] = [
   },
   { title: 'answers 404 for an unknown quest', app: chatting(), ...NOT_FOUND },
 ];
+
+export const getQuestEvents: readonly WireCase[] = eventCases(ofQuest, 'Quest');

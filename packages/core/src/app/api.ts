@@ -10,6 +10,7 @@ import { createDescriptionRoutes } from '../operations/openapi/handlers.ts';
 import { baseHeaders, refuse } from '../operations/pipeline.ts';
 import type { Route } from '../operations/route.ts';
 import { createRouter } from '../operations/router.ts';
+import { createEventExpiry } from '../runs/live-expiry.ts';
 import { createRunningQuests } from '../runs/running.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -77,6 +78,7 @@ function engineParts(services: Services): EngineParts {
       { name: 'sweep-holds', everyMs: 60_000, run: () => services.ledger.sweep() },
       { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
       createQuestSweep(services),
+      createEventExpiry(services),
       createRetentionSweep(
         services,
         FEATURES.flatMap(({ retention }) => (retention === undefined ? [] : [retention(services)])),
@@ -85,7 +87,10 @@ function engineParts(services: Services): EngineParts {
       ...FEATURES.flatMap(({ periodicTasks }) => periodicTasks?.(services) ?? []),
     ],
     subscriptions: [() => services.questEvents.onStopped((questId) => running.stop(questId))],
-    onDrained: () => services.questEvents.dismiss(),
+    onDrained() {
+      services.questEvents.dismiss();
+      services.liveTails.dismiss();
+    },
   };
 }
 

@@ -60,6 +60,7 @@ import { createOpenStreams } from '../operations/open-streams.ts';
 import { createPaidCalls } from '../operations/paid-calls.ts';
 import { DEFAULT_RATE_LIMITS } from '../operations/rates.ts';
 import { builtInPrompt } from '../prompts/prompt.ts';
+import { createLiveTails } from '../runs/live-tails.ts';
 import { createQuestEvents } from '../runs/quest-events.ts';
 import { createStoreEventLog } from '../runs/store-event-log.ts';
 import { joinToolRegistries } from '../tools/toolbox.ts';
@@ -123,6 +124,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const publisher =
     ports.publisher ??
     createMemoryPublisher({ onError: (error) => onError({ operation: 'publish', requestId: '', error }) });
+  const eventLog = ports.eventLog ?? createStoreEventLog({ store: ports.store, clock });
   const adminSettings = createAdminSettingsReader({ store, clock, defaults: settings.admin ?? {} });
   const agentReach = createAgentReach({ store, adminSettings });
   const isMember = createMembershipCheck(store);
@@ -212,7 +214,8 @@ export function createServices(ports: Ports, settings: Settings): Services {
     queue,
     jobWatch,
     publisher,
-    eventLog: ports.eventLog ?? createStoreEventLog({ store: ports.store, clock }),
+    eventLog,
+    liveTails: createLiveTails({ store, eventLog, publisher, clock, onError }),
     admissionControl: createAdmissionControl(),
     streams: createOpenStreams(clock),
     idempotency: createIdempotency({ store, clock }),

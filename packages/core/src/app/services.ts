@@ -66,6 +66,7 @@ import type {
 } from '../ports/index.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
 import type { FollowUp } from '../runs/handler.ts';
+import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -107,6 +108,8 @@ export interface BaseServices {
   /** Responses by `Idempotency-Key`, kept for 24 hours. */
   readonly idempotency: Idempotency;
   readonly questEvents: QuestEvents;
+  /** The streams of events that readers of this process follow. */
+  readonly liveTails: LiveTails;
   readonly agentEvents: AgentEvents;
   readonly agentReach: AgentReach;
   /** Provider failures; refuses calls of a provider that is away. */

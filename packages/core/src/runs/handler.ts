@@ -4,6 +4,7 @@ import type { JobQueue, LeasedJob, NewJob, Reschedule } from '../ports/queue.ts'
 import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
 import { type PendingCharge, toPromptMeta } from './charges.ts';
+import { createLiveWriter, type LiveWriterServices } from './live-writer.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
 import type { PaidStepServices } from './paid-steps.ts';
 import type { QuestEvents } from './quest-events.ts';
@@ -16,7 +17,7 @@ import { abandonQuest, claimQuest, closeStopped, endQuest, hasContent } from './
 /** After a crash the quest runs once more, if the worker left no output. */
 const MAX_RUNS = 2;
 
-export interface QuestHandlerServices extends PaidStepServices {
+export interface QuestHandlerServices extends PaidStepServices, LiveWriterServices {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly questEvents: QuestEvents;
@@ -30,6 +31,8 @@ export interface QuestTask {
   readonly concurrency: number;
   /** Phases that are always reported. */
   readonly phases: readonly string[];
+  /** Whether readers can follow its events. */
+  readonly isLive?: boolean;
   /**
    * Does the work and returns its outcome. Rejects with an `ApiError` to fail with a message for clients, or with
    * `QuestAbandoned` if the target of the quest was deleted. Stops when the signal of the run context is aborted.
@@ -99,6 +102,7 @@ export function createQuestHandler(
     } finally {
       running.remove();
       await run.writer.close();
+      await run.live.close();
     }
   };
 
@@ -106,8 +110,11 @@ export function createQuestHandler(
   const conclude = async (run: RunContext, outcome: QuestOutcome, callEnd: CallEnd): Promise<undefined> => {
     run.stopwatch.phase('store');
     await run.endSteps(callEnd);
+    // Readers get all events before they see the end.
+    const flushing = run.live.flush();
     if (!(await run.settle(outcome))) return resolveConflict(run);
     await run.writer.close();
+    await flushing;
     await end(run.quest.id, run.job, { ...outcome, ...run.progress(), phases: run.stopwatch.read() });
     return undefined;
   };
@@ -175,8 +182,25 @@ export function createQuestHandler(
     charges: readonly PendingCharge[],
   ): Promise<undefined> => {
     const outcome = quest.notes?.outcome ?? unfinished(hasContent(quest));
+    await correctEvents(quest, job);
     await end(quest.id, job, { ...outcome, ...describeCharges(quest, charges) });
     return undefined;
+  };
+
+  /** The crashed worker may have sent readers more than it saved: what it saved is the result. */
+  const correctEvents = async (quest: QuestRecord, { fence }: LeasedJob): Promise<void> => {
+    if (task.isLive !== true) return;
+    const { text = '' } = quest;
+    const live = createLiveWriter(services, {
+      stream: quest.id,
+      fence,
+      getText: () => text,
+      isHeld: async () => true,
+      onError: (error) => services.onError({ operation: `job:${task.kind}`, requestId: '', error }),
+    });
+    live.emit({ type: 'reset-step', text });
+    await live.flush();
+    await live.close();
   };
 
   /** Ends a quest that was stopped before its work started or after its worker crashed. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Collection } from '../ports/store.ts';
 import type { PaidStepRecord } from './holds.ts';
+import type { LiveWriter } from './live-writer.ts';
 import type { QuestNotes, QuestProgress, QuestRecord, ToolPayload } from './records.ts';
 import { type Holder, saveProgress } from './transitions.ts';
 
@@ -29,13 +30,14 @@ export function createProgressWriter(
     readonly clock: Clock;
     /** The running paid steps. */
     readonly steps: () => readonly PaidStepRecord[];
+    readonly live: Pick<LiveWriter, 'emit'>;
     readonly onError: (error: unknown) => void;
   },
   quest: QuestRecord,
   holder: Holder,
   onLost: () => void,
 ): ProgressWriter {
-  const { quests, clock } = services;
+  const { quests, clock, live } = services;
   const payloads: ToolPayload[] = [...(quest.toolPayloads ?? [])];
   let text = quest.text ?? '';
   // The notes of the previous worker are processed.
@@ -88,13 +90,16 @@ export function createProgressWriter(
     },
     append(more) {
       text += more;
+      if (more !== '') live.emit({ type: 'text', text: more });
       arm();
     },
     show(payload) {
-      const place = payloads.push(payload) - 1;
+      const index = payloads.push(payload) - 1;
+      live.emit({ type: 'payload', index, payload });
       arm();
       return (other) => {
-        payloads[place] = other;
+        payloads[index] = other;
+        live.emit({ type: 'payload', index, payload: other });
         arm();
       };
     },

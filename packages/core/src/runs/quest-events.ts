@@ -81,12 +81,12 @@ export function createQuestEvents(services: {
 
   return {
     ended(questId) {
-      void publish(getTopic(questId), 'ended');
+      void publish(getQuestTopic(questId), 'ended');
     },
 
     stopped(questId) {
       void publish(STOPPED, questId);
-      void publish(getTopic(questId), 'ended');
+      void publish(getQuestTopic(questId), 'ended');
     },
 
     onStopped: (listener) => publisher.subscribe(STOPPED, listener),
@@ -99,7 +99,7 @@ export function createQuestEvents(services: {
         isOver = true;
         resolveWait();
       };
-      const unlisten = listen(getTopic(questId), wake);
+      const unlisten = listen(getQuestTopic(questId), wake);
       const cancelTimeout = clock.timer(timeoutMs, giveUp);
       signal.addEventListener('abort', giveUp, { once: true });
       waiting.add(giveUp);
@@ -137,6 +137,6 @@ export function createQuestEvents(services: {
   };
 }
 
-function getTopic(questId: string): string {
+export function getQuestTopic(questId: string): string {
   return `quest.${questId}`;
 }

@@ -5,6 +5,7 @@ import type { LeasedJob } from '../ports/queue.ts';
 import type { Collection } from '../ports/store.ts';
 import { createRunCharges } from './charges.ts';
 import type { PaidStep } from './holds.ts';
+import { createLiveWriter, type LiveWriter, type LiveWriterServices, NO_LIVE_WRITER } from './live-writer.ts';
 import type { PaidCall } from './model-call.ts';
 import { createPaidSteps, type PaidStepServices } from './paid-steps.ts';
 import type { PricedWork } from './priced-work.ts';
@@ -22,6 +23,8 @@ export interface RunContext {
   readonly operation: string;
   readonly signal: AbortSignal;
   readonly writer: ProgressWriter;
+  /** Writes the events of the run for readers. */
+  readonly live: LiveWriter;
   readonly stopwatch: Stopwatch;
   /** Adds fields to the quest; saved with the next write. */
   update(more: QuestProgress): void;
@@ -54,14 +57,21 @@ export interface RunContext {
 }
 
 export function createRunContext(
-  services: PaidStepServices,
+  services: PaidStepServices & LiveWriterServices,
   quests: Collection<QuestRecord>,
   quest: QuestRecord,
   job: LeasedJob,
   running: RunningQuest,
-  { operation, phases }: { readonly operation: string; readonly phases: readonly string[] },
+  task: {
+    readonly operation: string;
+    readonly phases: readonly string[];
+    readonly isLive?: boolean;
+  },
 ): RunContext {
   const { signal } = running;
+  const { operation, phases } = task;
+  const onError = (error: unknown): void =>
+    services.onError({ operation: `job:${job.kind}`, requestId: '', error });
   const stopwatch = createStopwatch(services.clock, phases);
   const charges = createRunCharges(services.ledger);
   let extra: QuestProgress = {};
@@ -70,12 +80,23 @@ export function createRunContext(
     if (!(await writer.save())) signal.throwIfAborted();
   };
   const steps = createPaidSteps(services, quest, job, operation, save);
+  const live =
+    task.isLive === true
+      ? createLiveWriter(services, {
+          stream: quest.id,
+          fence: job.fence,
+          getText: () => writer.text,
+          isHeld: () => writer.save(),
+          onError,
+        })
+      : NO_LIVE_WRITER;
   const writer = createProgressWriter(
     {
       quests,
       clock: services.clock,
       steps: steps.records,
-      onError: (error) => services.onError({ operation: `job:${job.kind}`, requestId: '', error }),
+      live,
+      onError,
     },
     quest,
     job,
@@ -93,6 +114,11 @@ export function createRunContext(
     };
   };
 
+  const emitUsage = (): void => {
+    const usage = charges.describe(steps.model);
+    if (usage !== undefined) live.emit({ type: 'usage', ...usage });
+  };
+
   const settleAll = async (): Promise<void> => {
     await charges.settle();
     await steps.releaseUncertain();
@@ -104,6 +130,7 @@ export function createRunContext(
     operation,
     signal,
     writer,
+    live,
     stopwatch,
     update(more) {
       extra = { ...extra, ...more };
@@ -115,11 +142,16 @@ export function createRunContext(
       const charge = await steps.end(step, end);
       if (charge === undefined) return;
       charges.add(charge);
+      emitUsage();
       const isSaved = await writer.save({ ...progress(), notes: { due: [...charges.all] } });
       if (isSaved) await charges.settle([charge]);
       else signal.throwIfAborted();
     },
-    endSteps: (end) => steps.endAll(end, charges.add),
+    async endSteps(end) {
+      const before = charges.all.length;
+      await steps.endAll(end, charges.add);
+      if (charges.all.length > before) emitUsage();
+    },
 
     async settle(outcome) {
       const due = charges.all;

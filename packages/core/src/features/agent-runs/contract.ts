@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { idParams } from '../../contract/identifiers.ts';
 import { distinctStrings, MAX_TOOLS } from '../../contract/lists.ts';
+import { eventsQuery, LIVE_EVENTS_DESCRIPTION, liveEventsOutput } from '../../contract/live-events.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { text } from '../../contract/text.ts';
 import { stopReason } from '../quests/contract.ts';
@@ -187,4 +188,17 @@ export const cancelAgentExecution = defineOperation({
   subject: 'Agent execution',
   input: { params: idParams },
   output: { 200: { description: 'The current state of the run.', schema: execution } },
+});
+
+export const getAgentExecutionEvents = defineOperation({
+  ...common,
+  id: 'getAgentExecutionEvents',
+  method: 'GET',
+  path: '/api/v1/agent-executions/{id}/events',
+  summary: 'Follow an agent run',
+  description: LIVE_EVENTS_DESCRIPTION,
+  rate: { key: 'day-exempt', user: 'standard' },
+  subject: 'Agent execution',
+  input: { params: idParams, query: eventsQuery },
+  output: liveEventsOutput(execution),
 });

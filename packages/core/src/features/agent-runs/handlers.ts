@@ -3,13 +3,19 @@ import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
 import { questJob } from '../../runs/handler.ts';
+import { type LiveReaderServices, replyWithEvents } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { stopQuest } from '../../runs/transitions.ts';
+import { hasEnded, stopQuest } from '../../runs/transitions.ts';
 import { notFound } from '../../shared/errors.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { cancelAgentExecution, getAgentExecution, startAgentExecution } from './contract.ts';
+import {
+  cancelAgentExecution,
+  getAgentExecution,
+  getAgentExecutionEvents,
+  startAgentExecution,
+} from './contract.ts';
 import { AGENT_EXECUTION } from './records.ts';
 import { createPrepareExecution, type StartServices } from './start.ts';
 import { getSteps } from './steps.ts';
@@ -45,6 +51,26 @@ export function createGetExecutionHandler(services: ExecutionServices): Route {
     const quest = await findExecution(store, params.id, canReadSession(caller.userId));
     return toWireExecution(quest, await getSteps(store, quest.id));
   });
+}
+
+/** `GET /api/v1/agent-executions/{id}/events` */
+export function createExecutionEventsHandler(services: ExecutionServices & LiveReaderServices): Route {
+  const { store } = services;
+  return defineRoute(getAgentExecutionEvents, services, ({ params, query }, { caller, request, signal }) =>
+    replyWithEvents(
+      services,
+      { headers: request.headers, after: query.after },
+      {
+        questId: params.id,
+        signal,
+        async load() {
+          const quest = await findExecution(store, params.id, canReadSession(caller.userId));
+          const view = toWireExecution(quest, await getSteps(store, quest.id));
+          return { view, text: quest.text ?? '', isOver: hasEnded(quest) };
+        },
+      },
+    ),
+  );
 }
 
 /** `POST /api/v1/agent-executions/{id}/cancel` */

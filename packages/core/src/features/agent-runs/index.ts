@@ -5,6 +5,7 @@ import type { RunningQuests } from '../../runs/running.ts';
 import { deleteBySession } from '../sessions/purge.ts';
 import {
   createCancelExecutionHandler,
+  createExecutionEventsHandler,
   createGetExecutionHandler,
   createStartExecutionHandler,
 } from './handlers.ts';
@@ -24,11 +25,13 @@ export const agentRuns = {
   routes: (
     services: ServicesFor<typeof createStartExecutionHandler> &
       ServicesFor<typeof createGetExecutionHandler> &
-      ServicesFor<typeof createCancelExecutionHandler>,
+      ServicesFor<typeof createCancelExecutionHandler> &
+      ServicesFor<typeof createExecutionEventsHandler>,
   ) => [
     createStartExecutionHandler(services),
     createGetExecutionHandler(services),
     createCancelExecutionHandler(services),
+    createExecutionEventsHandler(services),
   ],
   jobs: (services: ServicesFor<typeof createExecutionHandler>, running: RunningQuests) => [
     createExecutionHandler(services, running),

@@ -36,6 +36,7 @@ export function createExecutionHandler(services: DialogueServices, runningQuests
     operation: startAgentExecution.id,
     concurrency: CONCURRENCY,
     phases: PHASES,
+    isLive: true,
     unfinished: { type: 'error', explanation: INTERRUPTED },
     alongside: (store, quest) => writeDown(services, store, quest),
     followUps: services.followUps,

@@ -1,4 +1,5 @@
 import type { FinishReason, ModelContent, ModelMessage, ModelPart } from '../../ports/models.ts';
+import type { LiveRound } from '../../runs/live-round.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import { abortable } from '../../shared/streams.ts';
 import { type ModelSession, parseArguments, readRound } from '../conversation/turn.ts';
@@ -39,7 +40,8 @@ export async function runLoop(run: RunContext, session: ModelSession, input: Loo
     const toolChoice = isLast && tools.length > 0 ? 'none' : undefined;
     run.update({ rounds: iteration });
     const answering = await session.ask(messages, tools, { toolChoice });
-    const round = await readRound(answering, session.signal, run.writer.append, hasSpoken);
+    const live = run.live.startRound(iteration);
+    const round = await readRound(answering, session.signal, run.writer.append, { hasSpoken, live });
     await session.endRound(answering.money);
     const { text } = round;
     hasSpoken ||= text !== '';
@@ -52,7 +54,7 @@ export async function runLoop(run: RunContext, session: ModelSession, input: Loo
       const reason = input.refusal(name);
       if (reason !== undefined) return { outcome: 'refused', reason };
     }
-    const results = await act(session, input, round.uses, iteration);
+    const results = await act(session, input, round.uses, iteration, live);
     messages.push({ role: 'assistant', content: round.content }, { role: 'user', content: results });
   }
 }
@@ -63,6 +65,7 @@ async function act(
   input: LoopInput,
   uses: readonly ToolUse[],
   iteration: number,
+  live: LiveRound,
 ): Promise<readonly ModelContent[]> {
   for (const { name, arguments: json } of uses) {
     await input.record({ type: 'action', content: json, iteration, toolName: name });
@@ -80,6 +83,7 @@ async function act(
   const results: ModelContent[] = [];
   for (const [place, { id, name }] of uses.entries()) {
     const { content, isError } = outcomes[place] ?? { content: '', isError: true };
+    live.result(id, { isError });
     await input.record({ type: 'observation', content, iteration, toolName: name });
     results.push({ type: 'tool_result', toolUseId: id, toolName: name, content, isError });
   }

@@ -30,7 +30,7 @@ export async function getSteps(store: Store, executionId: string): Promise<reado
 /** Writes steps as they happen, under the worker's fence: a worker that has lost the run adds no steps. */
 export function createStepWriter(
   services: { readonly store: Store; readonly now: () => number },
-  { quest, job, writer, signal }: RunContext,
+  { quest, job, writer, live, signal }: RunContext,
 ): (step: NewStep) => Promise<void> {
   let written = 0;
   return async (step) => {
@@ -42,7 +42,12 @@ export function createStepWriter(
       await insertStep(store, quest, number, step);
       return true;
     });
-    if (isHeld) return;
+    if (isHeld) {
+      const { type, content, iteration, toolName } = step;
+      const shown = { type, content, ...(toolName !== undefined && { tool_name: toolName }) };
+      live.emit({ type: 'step', iteration, step: shown });
+      return;
+    }
     // The progress writer detects the lost fence too, and aborts the work.
     await writer.save();
     signal.throwIfAborted();

@@ -35,6 +35,7 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
     operation: sendChatMessage.id,
     concurrency: CONCURRENCY,
     phases: PHASES,
+    isLive: true,
     followUps: services.followUps,
     ended: (quest) => publishAnswer(services.agentEvents, quest),
 
@@ -106,6 +107,7 @@ async function answer(
     messages: conversation,
     maxToolCalls,
     onText: run.writer.append,
+    startRound: run.live.startRound,
   });
   if (finishReason !== undefined) run.update({ stopReason: finishReason });
   const explanation = whyEmpty(finishReason, lastText);

@@ -8,10 +8,12 @@ import type {
   ToolChoice,
   ToolSchema,
 } from '../../ports/models.ts';
+import type { LiveRound, StartLiveRound } from '../../runs/live-round.ts';
 import type { PaidCall } from '../../runs/model-call.ts';
 import type { ToolResult } from '../../tools/registry.ts';
 
 type ToolUse = Extract<ModelPart, { type: 'tool_use' }>;
+type ToolResultContent = Extract<ModelContent, { type: 'tool_result' }>;
 
 /** The model's output in one round. */
 export interface Round {
@@ -56,6 +58,8 @@ export interface Turn {
   readonly place?: string;
   /** Receives further text of the answer at once, so that it can be persisted. */
   onText(text: string): void;
+  /** Receives the events of the turn. Absent: they are not shown. */
+  readonly startRound?: StartLiveRound;
 }
 
 const BLOCKED = "The model provider's safety rules blocked the answer.";
@@ -83,13 +87,14 @@ export async function runTurn(session: ModelSession, turn: Turn): Promise<TurnEn
   const messages = [...turn.messages];
   let used = 0;
   let hasSpoken = false;
-  for (;;) {
+  for (let iteration = 1; ; iteration += 1) {
     const mustAnswer = used >= turn.maxToolCalls;
     // After the last allowed call the tools stay in the request, because a history with calls requires them.
     const tools = mustAnswer && used === 0 ? [] : session.tools();
     const toolChoice = mustAnswer && tools.length > 0 ? 'none' : undefined;
     const answering = await session.ask(messages, tools, { toolChoice });
-    const round = await readRound(answering, session.signal, turn.onText, hasSpoken);
+    const live = turn.startRound?.(iteration);
+    const round = await readRound(answering, session.signal, turn.onText, { hasSpoken, live });
     hasSpoken ||= round.text !== '';
     if (round.uses.length === 0 || tools.length === 0 || mustAnswer) {
       return { finishReason: round.finishReason, lastText: round.text };
@@ -97,7 +102,11 @@ export async function runTurn(session: ModelSession, turn: Turn): Promise<TurnEn
     await session.endRound(answering.money);
     const first = used;
     const results = await Promise.all(
-      round.uses.map((use, index) => toResult(session, turn, use, first + index)),
+      round.uses.map(async (use, index) => {
+        const result = await toResult(session, turn, use, first + index);
+        live?.result(use.id, result);
+        return result;
+      }),
     );
     used += round.uses.length;
     session.signal.throwIfAborted();
@@ -110,14 +119,20 @@ export async function readRound(
   answering: Answering<PaidCall>,
   signal: AbortSignal,
   onText: (text: string) => void,
-  /** An earlier round had text: this one begins a new paragraph. */
-  hasSpoken = false,
+  options: {
+    /** An earlier round had text: this one begins a new paragraph. */
+    readonly hasSpoken?: boolean;
+    /** Receives the parts for readers of the quest's events. */
+    readonly live?: LiveRound | undefined;
+  } = {},
 ): Promise<Round> {
+  const { hasSpoken = false, live } = options;
   const content: ModelContent[] = [];
   const uses: ToolUse[] = [];
   let text = '';
 
   await readAnswer(answering, signal, (part) => {
+    live?.part(part);
     switch (part.type) {
       case 'text':
         if (part.text === '') break;
@@ -156,7 +171,7 @@ async function toResult(
   turn: Turn,
   use: ToolUse,
   number: number,
-): Promise<ModelContent> {
+): Promise<ToolResultContent> {
   const result = await runToolUse(session, turn, use, number);
   return {
     type: 'tool_result',

@@ -68,11 +68,16 @@ export async function masterQuest(parts: MasterParts): Promise<QuestOutcome | un
   );
   let answer = '';
   const answering = await modelSession.ask(buildSynthesis(conversation, found, missing), []);
-  await readRound(answering, run.signal, (more) => {
-    if (answer === '') appendParagraph(run, more);
-    else writer.append(more);
-    answer += more;
-  });
+  await readRound(
+    answering,
+    run.signal,
+    (more) => {
+      if (answer === '') appendParagraph(run, more);
+      else writer.append(more);
+      answer += more;
+    },
+    { live: run.live.startRound(1) },
+  );
   const stopReason = answering.money.meter.finishReason;
   if (stopReason !== undefined) run.update({ stopReason });
   // Without a final answer, the results are the answer.

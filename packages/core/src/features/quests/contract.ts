@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { idParams } from '../../contract/identifiers.ts';
+import { eventsQuery, LIVE_EVENTS_DESCRIPTION, liveEventsOutput } from '../../contract/live-events.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { promptDetail } from '../../prompts/contract.ts';
 import { CREDIT_CODES } from '../../shared/errors.ts';
@@ -147,4 +148,21 @@ export const cancelQuest = defineOperation({
   subject: 'Quest',
   input: { params: idParams },
   output: { 200: { description: 'The current state of the quest.', schema: quest } },
+});
+
+export const getQuestEvents = defineOperation({
+  id: 'getQuestEvents',
+  method: 'GET',
+  path: '/api/v1/quests/{id}/events',
+  tag: 'AI',
+  summary: 'Follow a quest',
+  description: LIVE_EVENTS_DESCRIPTION,
+  auth: 'key-or-token',
+  scopes: ['notebooks:read', 'ai:chat', 'ai:generate'],
+  rate: { key: 'day-exempt', user: 'standard' },
+  owner: 'caller-or-shared',
+  family: 'public',
+  subject: 'Quest',
+  input: { params: idParams, query: eventsQuery },
+  output: liveEventsOutput(quest),
 });

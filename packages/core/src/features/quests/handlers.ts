@@ -3,14 +3,15 @@ import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { showPrompt } from '../../prompts/sealed-texts.ts';
+import { type LiveReaderServices, replyWithEvents } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { stopQuest } from '../../runs/transitions.ts';
+import { hasEnded, stopQuest } from '../../runs/transitions.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { cancelQuest, getQuest, type WireQuest } from './contract.ts';
+import { cancelQuest, getQuest, getQuestEvents, type WireQuest } from './contract.ts';
 import { getFiles } from './files.ts';
 import { toWireQuest } from './wire.ts';
 
@@ -35,6 +36,26 @@ export function createGetQuestHandler(services: QuestServices, operation: typeof
   const find = questFinder(services.store);
   return defineRoute(operation, services, async ({ params }, { caller, mountPath }) =>
     shown(services, await find(params.id, canReadSession(caller.userId)), caller.userId, mountPath),
+  );
+}
+
+/** `GET /api/v1/quests/{id}/events` */
+export function createQuestEventsHandler(services: QuestServices & LiveReaderServices): Route {
+  const find = questFinder(services.store);
+  return defineRoute(getQuestEvents, services, ({ params, query }, { caller, mountPath, request, signal }) =>
+    replyWithEvents(
+      services,
+      { headers: request.headers, after: query.after },
+      {
+        questId: params.id,
+        signal,
+        async load() {
+          const quest = await find(params.id, canReadSession(caller.userId));
+          const view = await shown(services, quest, caller.userId, mountPath);
+          return { view, text: quest.text ?? '', isOver: hasEnded(quest) };
+        },
+      },
+    ),
   );
 }
 

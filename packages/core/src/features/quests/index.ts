@@ -1,17 +1,25 @@
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
 import { getApplicationQuest } from './application-contract.ts';
-import { createCancelQuestHandler, createGetQuestHandler, createQuestPoller } from './handlers.ts';
+import {
+  createCancelQuestHandler,
+  createGetQuestHandler,
+  createQuestEventsHandler,
+  createQuestPoller,
+} from './handlers.ts';
 import { personalQuests } from './personal.ts';
 
 export const quests = {
   name: 'quests',
   examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
   routes: (
-    services: ServicesFor<typeof createQuestPoller> & ServicesFor<typeof createCancelQuestHandler>,
+    services: ServicesFor<typeof createQuestPoller> &
+      ServicesFor<typeof createCancelQuestHandler> &
+      ServicesFor<typeof createQuestEventsHandler>,
   ) => [
     createQuestPoller(services),
     createCancelQuestHandler(services),
     createGetQuestHandler(services, getApplicationQuest),
+    createQuestEventsHandler(services),
   ],
   personal: (services: ServicesFor<typeof personalQuests>) => personalQuests(services),
 };

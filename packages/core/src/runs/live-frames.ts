@@ -1,0 +1,16 @@
+import { encode } from 'eventsource-encoder';
+import type { SequencedEvent } from '../ports/event-log.ts';
+
+/** One event as its readers receive it. */
+export interface LiveFrame {
+  readonly sequence: number;
+  readonly text: string;
+}
+
+export function toFrames(events: readonly SequencedEvent[]): LiveFrame[] {
+  return events.map(({ sequence, event }) => ({ sequence, text: toFrame(sequence, event) }));
+}
+
+export function toFrame(id: number | string, data: unknown): string {
+  return encode({ id: String(id), data: JSON.stringify(data) });
+}

@@ -1,0 +1,211 @@
+import { END_ID, getPosition } from '../contract/live-events.ts';
+import type { ApiHeaders } from '../contract/message.ts';
+import { Reply } from '../contract/reply.ts';
+import { KEEP_ALIVE, STREAM_HEADERS } from '../http/sse.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventLog } from '../ports/event-log.ts';
+import { type LiveFrame, toFrame, toFrames } from './live-frames.ts';
+import type { LiveTail, LiveTailServices } from './live-tail.ts';
+import type { LiveTails } from './live-tails.ts';
+
+/** Longest silence before a keep-alive comment, in milliseconds. */
+const MAX_SILENCE_MS = 15_000;
+/** Characters of one write. A reader that stalls holds one write, and reads the log afterwards. */
+const MAX_WRITE = 65_536;
+
+/** A record as its reader sees it now. */
+export interface LiveView {
+  /** The body of the operation that polls it. */
+  readonly view: object;
+  /** The stored text. */
+  readonly text: string;
+  readonly isOver: boolean;
+}
+
+export interface LiveReaderOptions {
+  readonly questId: string;
+  /** The last event that the reader has; undefined for a new reader. */
+  readonly after: number | undefined;
+  readonly signal: AbortSignal;
+  /** Reads the record with the rights of the reader. Rejects if the reader may no longer read it. */
+  load(): Promise<LiveView>;
+}
+
+export interface LiveReaderServices extends LiveTailServices {
+  readonly clock: Clock;
+  readonly eventLog: EventLog;
+  readonly liveTails: LiveTails;
+}
+
+/** A request for events. */
+export interface LiveRequest {
+  readonly headers: ApiHeaders;
+  /** The position in the query. */
+  readonly after: string | undefined;
+}
+
+/**
+ * Answers a request for the events of a quest: a stream, or 204 for a reader that has everything.
+ * @throws ApiError 422 for a malformed position; the error of `load`.
+ */
+export async function replyWithEvents(
+  services: LiveReaderServices,
+  { headers, after }: LiveRequest,
+  options: Omit<LiveReaderOptions, 'after'>,
+): Promise<Reply> {
+  const position = getPosition(headers, after);
+  const { isOver } = await options.load();
+  if (position === END_ID && isOver) return new Reply(204, {}, undefined);
+  const from = position === END_ID ? undefined : position;
+  return new Reply(200, STREAM_HEADERS, readLiveEvents(services, { ...options, after: from }));
+}
+
+/** The frames of one reader: a snapshot where it has no position, the events after it, and the end. */
+function readLiveEvents(
+  services: LiveReaderServices,
+  options: LiveReaderOptions,
+): AsyncIterableIterator<string> {
+  const { clock, liveTails } = services;
+  let isLeft = false;
+  let wake = (): void => undefined;
+  const leave = (): void => {
+    isLeft = true;
+    wake();
+  };
+  const frames = generate(services, options, {
+    get isLeft() {
+      return isLeft;
+    },
+    /** @returns whether nothing happened for long. */
+    wait: () =>
+      new Promise<boolean>((resolve) => {
+        const cancel = clock.timer(MAX_SILENCE_MS, () => resolve(true));
+        wake = () => {
+          cancel();
+          resolve(false);
+        };
+        if (isLeft) wake();
+      }),
+    wake: () => wake(),
+    start() {
+      const remove = liveTails.add(leave);
+      options.signal.addEventListener('abort', leave, { once: true });
+      if (options.signal.aborted) leave();
+      return () => {
+        remove();
+        options.signal.removeEventListener('abort', leave);
+      };
+    },
+  });
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => frames.next(),
+    async return() {
+      leave();
+      return frames.return(undefined);
+    },
+  };
+}
+
+interface Reader {
+  readonly isLeft: boolean;
+  wait(): Promise<boolean>;
+  wake(): void;
+  /** @returns a function that releases everything. */
+  start(): () => void;
+}
+
+async function* generate(
+  { eventLog, liveTails, onError }: LiveReaderServices,
+  { questId, after, load }: LiveReaderOptions,
+  reader: Reader,
+): AsyncGenerator<string, undefined> {
+  const release = reader.start();
+  const { tail, close } = liveTails.open(questId);
+  const unlisten = tail.onChange(() => reader.wake());
+  let position = after;
+  let epoch = tail.epoch;
+  /** The text of a snapshot without events after it. */
+  let shown: string | undefined;
+  try {
+    yield KEEP_ALIVE;
+    while (!reader.isLeft) {
+      if (!tail.isReady) {
+        if (await reader.wait()) yield KEEP_ALIVE;
+        continue;
+      }
+      const before = tail.state;
+      const events =
+        position === undefined || epoch !== tail.epoch
+          ? undefined
+          : (tail.after(position) ?? (await readFrames(eventLog, questId, position)));
+      if (events === undefined) {
+        epoch = tail.epoch;
+        const { view, text } = await load();
+        position = tail.state.last;
+        shown = getText(tail, text);
+        yield toSnapshot(tail, view, shown);
+      } else if (events.length > 0) {
+        const [frames, last] = joinFrames(events);
+        position = last;
+        shown = undefined;
+        yield frames;
+      } else if (tail.state !== before) {
+        // Changed during the read.
+      } else if (tail.isOver) {
+        const { view, text } = await load();
+        // The log may lack what a worker that crashed or was stopped did not write.
+        if (text !== (shown ?? tail.state.text)) yield toSnapshot(tail, view, text);
+        yield toFrame(END_ID, { type: 'end', state: view });
+        return;
+      } else if (await reader.wait()) {
+        await load();
+        yield KEEP_ALIVE;
+      }
+    }
+  } catch (error) {
+    // The reader connects again, and gets an error status if it may not read.
+    if (!reader.isLeft && !isNotFound(error)) onError({ operation: 'events', requestId: '', error });
+  } finally {
+    unlisten();
+    close();
+    release();
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 404;
+}
+
+/** After the end the record counts, and without events there is only the record. */
+function getText({ state, isOver }: LiveTail, stored: string): string {
+  return isOver || state.last === 0 ? stored : state.text;
+}
+
+function toSnapshot({ state }: LiveTail, view: object, text: string): string {
+  const { last, ...rest } = state;
+  return toFrame(last, { type: 'snapshot', ...rest, text, state: view });
+}
+
+/** Joins as many frames as one write takes, at least one. @returns the text and the last sequence. */
+function joinFrames(frames: readonly LiveFrame[]): readonly [string, number] {
+  let joined = '';
+  let last = 0;
+  for (const { sequence, text } of frames) {
+    if (joined !== '' && joined.length + text.length > MAX_WRITE) break;
+    joined += text;
+    last = sequence;
+  }
+  return [joined, last];
+}
+
+async function readFrames(
+  eventLog: EventLog,
+  questId: string,
+  after: number,
+): Promise<readonly LiveFrame[] | undefined> {
+  const page = await eventLog.read(questId, after);
+  return page && toFrames(page);
+}

@@ -1,0 +1,118 @@
+/** One frame of an event stream. */
+export interface Frame {
+  readonly id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
+  readonly data: any;
+}
+
+/** Splits a stream of characters into frames. Comments are left out. @returns the frames that are complete now. */
+export function createFrameParser(): (more: string) => readonly Frame[] {
+  let rest = '';
+  return (more) => {
+    rest += more;
+    const blocks = rest.split('\n\n');
+    rest = blocks.pop() ?? '';
+    return blocks.flatMap((block) => {
+      const lines = block.split('\n');
+      const find = (name: string) =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const data = find('data');
+      return data === undefined ? [] : [{ id: find('id') ?? '', data: JSON.parse(data) }];
+    });
+  };
+}
+
+/** What a client has after its frames. */
+export interface Followed {
+  readonly text: string;
+  readonly reasoning: string;
+  /** The ids of all applied events, snapshots excluded. */
+  readonly ids: readonly string[];
+  readonly lastId: string | undefined;
+  readonly snapshots: number;
+  readonly resets: number;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly end: any;
+  apply(frame: Frame): void;
+}
+
+/** A client that keeps the text of an answer over any number of connections. */
+export function createFollower(): Followed {
+  let text = '';
+  let reasoning = '';
+  let lastId: string | undefined;
+  let snapshots = 0;
+  let resets = 0;
+  let end: unknown;
+  const ids: string[] = [];
+  return {
+    get text() {
+      return text;
+    },
+    get reasoning() {
+      return reasoning;
+    },
+    get lastId() {
+      return lastId;
+    },
+    get snapshots() {
+      return snapshots;
+    },
+    get resets() {
+      return resets;
+    },
+    get end() {
+      return end;
+    },
+    ids,
+    apply({ id, data }) {
+      lastId = id;
+      if (data.type !== 'snapshot') ids.push(id);
+      if (data.type === 'snapshot') {
+        snapshots += 1;
+        ({ text, reasoning } = data);
+      } else if (data.type === 'reset-step') {
+        resets += 1;
+        text = data.text;
+        reasoning = '';
+      } else if (data.type === 'text') text += data.text;
+      else if (data.type === 'reasoning') reasoning += data.text;
+      else if (data.type === 'end') end = data.state;
+    },
+  };
+}
+
+/** Reads a whole response, or until `count` frames. */
+export async function readFrames(response: Response, count = Number.POSITIVE_INFINITY): Promise<Frame[]> {
+  const reader = openFrames(response);
+  const frames: Frame[] = [];
+  while (frames.length < count) {
+    const frame = await reader.next();
+    if (frame === undefined) break;
+    frames.push(frame);
+  }
+  await reader.close();
+  return frames;
+}
+
+/** Reads a response frame by frame. */
+export function openFrames(response: Response) {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  const parse = createFrameParser();
+  const ready: Frame[] = [];
+  return {
+    /** @returns undefined at the end of the response. */
+    async next(): Promise<Frame | undefined> {
+      while (ready.length === 0) {
+        const step = await reader?.read();
+        if (step === undefined || step.done) return undefined;
+        ready.push(...parse(decoder.decode(step.value, { stream: true })));
+      }
+      return ready.shift();
+    },
+    async close(): Promise<void> {
+      await reader?.cancel();
+    },
+  };
+}
