@@ -25,6 +25,8 @@ describe('guards of every operation of the Anthropic wire', () => {
       scope: [403, 'permission_error'],
       rate: [429, 'rate_limit_error'],
       credit: [402, 'billing_error'],
+      budget: [402, 'billing_error'],
+      model: [404, 'not_found_error'],
       shutdown: [503, 'api_error'],
     },
   });

@@ -78,6 +78,8 @@ describe('guards of every operation of the OpenAI wire', () => {
       scope: [403, 'insufficient_permissions'],
       rate: [429, 'rate_limit_exceeded'],
       credit: [429, 'insufficient_quota'],
+      budget: [429, 'insufficient_quota'],
+      model: [404, 'model_not_found'],
       shutdown: [503, null],
     },
   });

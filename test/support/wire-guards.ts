@@ -24,7 +24,9 @@ export interface GuardedWire {
   readonly remainingHeader: string;
   /** Reads the name of an error. */
   readonly readName: (error: Readonly<Record<string, unknown>>) => unknown;
-  readonly refusals: Readonly<Record<'credential' | 'scope' | 'rate' | 'credit' | 'shutdown', Refusal>>;
+  readonly refusals: Readonly<
+    Record<'credential' | 'scope' | 'rate' | 'credit' | 'budget' | 'model' | 'shutdown', Refusal>
+  >;
 }
 
 /** Adds the tests of the guards that every operation of every wire has. */
@@ -58,7 +60,7 @@ export function testGuards(wire: GuardedWire): void {
         const text = await response.text();
         const { status, headers } = response;
         const name = status < 400 ? '' : wire.readName(JSON.parse(text).error);
-        return { outcome: [status, name], status, headers };
+        return { outcome: [status, name], status, headers, text };
       },
     };
   }
@@ -99,6 +101,33 @@ export function testGuards(wire: GuardedWire): void {
     for (const operation of paid) {
       expect([operation, (await send(operation)).outcome]).toEqual([operation, refusals.shutdown]);
     }
+  });
+
+  it('count paid calls against budgets, and name the budget in the refusal', async () => {
+    const { app, send } = await createGuarded();
+    for (const [index, operation] of paid.entries()) {
+      const user = await app.addUser(`user${index}@example.com`);
+      await app.ledger.grant({ account: `user:${user.id}`, amount: 1e9, key: user.id, reason: 'test' });
+      const { key } = await app.issue({ userId: user.id, scopes });
+      const limit = { unit: 'requests', amount: 1 };
+      const body = { name: `cap ${index}`, scope: 'user', window: 'total', limit, action: 'refuse' };
+      const credential = await app.token(user);
+      expect((await app.ask('POST', '/api/budgets', { credential, body })).status).toBe(201);
+      expect([operation, (await send(operation, key)).status]).toEqual([operation, 200]);
+      const refused = await send(operation, key);
+      expect([operation, refused.outcome]).toEqual([operation, refusals.budget]);
+      expect(refused.text).toContain(`cap ${index}`);
+      expect(refused.headers.get('x-should-retry')).toBe('false');
+    }
+  });
+
+  it('refuse hidden models as unknown ones, free of charge', async () => {
+    const { app, send } = await createGuarded({ settings: { hideModel: () => true } });
+    for (const operation of paid) {
+      expect([operation, (await send(operation)).outcome]).toEqual([operation, refusals.model]);
+    }
+    expect(app.calls).toHaveLength(0);
+    expect((await send(['GET', '/models'])).text).not.toContain('scripted');
   });
 
   it('count paid calls per day while credits are not enforced', async () => {
