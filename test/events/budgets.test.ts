@@ -74,7 +74,7 @@ function countChecks() {
     async capUsage(...args) {
       counter.calls += 1;
       if (counter.failure !== undefined) throw counter.failure;
-      return ledger.capUsage(...args);
+      return (await ledger.capUsage?.(...args)) ?? [];
     },
   });
   return { counter, wrap };

@@ -1,4 +1,5 @@
 import { SESSIONS } from '@questline/core/internal';
+import type { CreditLedger } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createChatApp } from '../support/chat.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
@@ -230,5 +231,41 @@ describe('budgets', () => {
     expect((await create(hers, { window: 'total' })).status).toBe(400);
     const limit = { scopeId: grace.id, window: 'total' };
     expect((await create(token, limit)).status).toBe(201);
+  });
+});
+
+describe('ledgers without caps of budgets', () => {
+  const withoutCaps = ({ capUsage: _, ...ledger }: CreditLedger): CreditLedger => ledger;
+
+  it('work without budgets, which are not part of the API', async () => {
+    const { app, complete } = await setUp({ ledger: withoutCaps, settings: { onEvent: () => undefined } });
+    expect((await complete()).status).toBe(200);
+    expect(app.api.routes.filter(({ operation }) => operation.path.startsWith('/api/budgets'))).toEqual([]);
+    expect(app.incidents).toEqual([]);
+  });
+
+  it('refuse the calls that a stored budget counts', async () => {
+    const { app, complete, model } = await setUp({ ledger: withoutCaps });
+    await MAKERS.budgets?.(app, app.user);
+    expect((await complete()).status).toBe(500);
+    expect(model.calls).toEqual([]);
+    expect(String(app.incidents[0]?.error)).toContain('the ledger has no capUsage');
+  });
+});
+
+describe('the audit log of budgets', () => {
+  it('has amounts in the unit of the API', async () => {
+    const { app } = await setUp();
+    const admin = await adminToken(app);
+    const { body } = await send(app, admin, 'POST', '/api/budgets', MONTH);
+    await send(app, admin, 'PATCH', `/api/budgets/${body.id}`, { amount: 2.5 });
+    const log = await send(app, admin, 'GET', `/api/audit?target=${body.id}`);
+    const amounts = log.body.data.flatMap(({ changes }: { changes: { field: string }[] }) =>
+      changes.filter(({ field }) => field === 'amount'),
+    );
+    expect(amounts).toEqual([
+      { field: 'amount', before: 10, after: 2.5 },
+      { field: 'amount', before: null, after: 10 },
+    ]);
   });
 });

@@ -20,14 +20,22 @@ export const ledgerCases: readonly LedgerCase[] = [
   ...settlementCases,
   ...lapseCases,
   ...capCases,
-  ...holdCapCases,
+  ...holdCapCases.map(withCaps),
   ...historyCases,
   ...reportCases,
   ...raceCases,
-  ...holdCapRaceCases,
+  ...holdCapRaceCases.map(withCaps),
   ...abortCases,
   ...randomCases,
 ];
+
+/** Ledgers without `capUsage` have no caps beside the spend cap. */
+function withCaps(one: LedgerCase): LedgerCase {
+  return {
+    ...one,
+    excuse: ({ ledger }) => (ledger.capUsage ? undefined : 'the ledger has no caps of budgets'),
+  };
+}
 
 /** Registers the conformance suite of `CreditLedger` as tests. */
 export function ledgerSuite(options: SuiteOptions<LedgerSubject>): void {

@@ -11,6 +11,7 @@ import {
   createMemoryStore,
   createMemoryVectors,
 } from '@questline/core/memory';
+import type { CreditLedger } from '@questline/core/ports';
 import {
   createFakeClock,
   createFakeIds,
@@ -42,6 +43,20 @@ ledgerSuite({
   create: async () => {
     const clock = createFakeClock();
     return { ledger: createMemoryLedger({ clock }), time: fakeTime(clock) };
+  },
+});
+
+ledgerSuite({
+  name: 'in memory, without caps of budgets',
+  create: async () => {
+    const clock = createFakeClock();
+    const { capUsage: _, ...sound } = createMemoryLedger({ clock });
+    // Such a ledger may ignore them.
+    const ledger: CreditLedger = {
+      ...sound,
+      hold: ({ caps: __, ...request }, options) => sound.hold(request, options),
+    };
+    return { ledger, time: fakeTime(clock) };
   },
 });
 

@@ -31,7 +31,6 @@ const VERBS: Readonly<Record<PortName, readonly string[]>> = {
     'charges',
     'spent',
     'capUsed',
-    'capUsage',
     'sweep',
   ],
   limiter: ['take', 'peek'],

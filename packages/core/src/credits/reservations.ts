@@ -14,6 +14,8 @@ export const RENEW_EVERY_MS = LEASE_MS / 3;
 /** Pauses between retries of a failed settlement. */
 const RETRY_PAUSES_MS = [200, 1000, 5000, 15_000, 60_000, 120_000, 300_000];
 
+const NO_CAPS = 'the ledger has no capUsage, so calls that a budget counts are refused';
+
 export interface ReservationServices {
   readonly ledger: CreditLedger;
   readonly budgets: Budgets;
@@ -80,6 +82,8 @@ export async function holdCredit(
   const found = findBudgets(services, request);
   const budgets = found instanceof Promise ? await found : found;
   if (!metered && budgets.length === 0) return undefined;
+  // Such a ledger ignores caps: the call would count against no budget.
+  if (budgets.length > 0 && ledger.capUsage === undefined) throw new Error(NO_CAPS);
   const cap = metered ? getSpendCap(payer, clock.now()) : undefined;
   const outcome = await ledger.hold({
     account: payer.account,

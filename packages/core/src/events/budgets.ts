@@ -49,6 +49,7 @@ export function createBudgetEvents({
 }: {
   /** Without events. */
   readonly store: Store;
+  /** Without `capUsage`, there are no budgets. */
   readonly ledger: Pick<CreditLedger, 'capUsage'>;
   readonly budgets: Budgets;
   readonly outbox: EventOutbox;
@@ -98,7 +99,7 @@ export function createBudgetEvents({
       return getDue(known.get(rule.id), state).length > 0;
     });
     if (open.length === 0) return;
-    const usages = await ledger.capUsage(open.map(({ capId }) => capId));
+    const usages = (await ledger.capUsage?.(open.map(({ capId }) => capId))) ?? [];
     for (const [at, budget] of open.entries()) {
       const usage = usages[at] ?? { spent: 0, reserved: 0 };
       const reached = getReached(budget.rule, usage, budget.capId === refusedId);

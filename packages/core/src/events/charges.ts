@@ -204,7 +204,6 @@ function pass(ledger: CreditLedger): CreditLedger {
     charges: (...args) => ledger.charges(...args),
     spent: (...args) => ledger.spent(...args),
     capUsed: (...args) => ledger.capUsed(...args),
-    capUsage: (...args) => ledger.capUsage(...args),
     sweep: (...args) => ledger.sweep(...args),
     ...passReports(ledger),
   };

@@ -70,7 +70,6 @@ export function instrumentLedger(ledger: CreditLedger, tell: NonNullable<Observe
     charges: (filter, limit, options) => ledger.charges(filter, limit, options),
     spent: (filter, since, options) => ledger.spent(filter, since, options),
     capUsed: (capId, options) => ledger.capUsed(capId, options),
-    capUsage: (capIds, options) => ledger.capUsage(capIds, options),
     sweep: (options) => ledger.sweep(options),
     ...passReports(ledger),
   };

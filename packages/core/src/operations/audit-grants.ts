@@ -123,7 +123,6 @@ function passLedger(ledger: CreditLedger): CreditLedger {
     charges: ledger.charges.bind(ledger),
     spent: ledger.spent.bind(ledger),
     capUsed: ledger.capUsed.bind(ledger),
-    capUsage: ledger.capUsage.bind(ledger),
     sweep: ledger.sweep.bind(ledger),
     ...passReports(ledger),
   };

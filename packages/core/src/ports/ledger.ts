@@ -253,8 +253,11 @@ export interface CreditLedger {
     page: { readonly account?: string; readonly after: number; readonly limit: number },
     options?: CallOptions,
   ): Promise<readonly ExportedEntry[]>;
-  /** Returns the state of each cap of `caps`, in the given order. */
-  capUsage(capIds: readonly string[], options?: CallOptions): Promise<readonly CapUsage[]>;
+  /**
+   * Returns the state of each cap of `caps`, in the given order. Optional: a ledger without it ignores `caps`, and budgets
+   * are not part of the API.
+   */
+  capUsage?(capIds: readonly string[], options?: CallOptions): Promise<readonly CapUsage[]>;
   /** Returns the used amount of a `cap`: charged plus held. */
   capUsed(capId: string, options?: CallOptions): Promise<number>;
   /** Releases expired holds. @returns their number. Safe to run in any process at any time. */

@@ -179,7 +179,7 @@ async function toWire(
   rules: readonly BudgetRecord[],
 ): Promise<WireBudget[]> {
   const current = rules.map((rule) => budgets.current(rule));
-  const usages = await ledger.capUsage(current.map(({ capId }) => capId));
+  const usages = (await ledger.capUsage?.(current.map(({ capId }) => capId))) ?? [];
   return current.map((budget, at) =>
     toWireBudget(budget, usages[at] ?? { spent: 0, reserved: 0 }, isEditable(budget.rule, caller)),
   );

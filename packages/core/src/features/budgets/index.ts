@@ -32,5 +32,7 @@ export const budgets = {
       if (shape === BUDGETS) await store.collection(BUDGET_NOTICES).take(id);
     },
   }),
-  routes: (services: BudgetsServices) => budgetRoutes(services),
+  // Without caps in the ledger, nothing would obey them.
+  routes: (services: BudgetsServices) =>
+    services.ledger.capUsage === undefined ? [] : budgetRoutes(services),
 };
