@@ -41,6 +41,7 @@ declare const url: string;
 declare const token: string;
 declare const key: string;
 declare const reason: string;
+declare const id: string;
 declare const sessionId: string;
 declare const userId: string;
 declare const organizationId: string;

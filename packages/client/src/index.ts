@@ -18,6 +18,7 @@ export {
   type QuestlineErrorOptions,
 } from './error.ts';
 export type { EventStream, Frame } from './events.ts';
+export { type FollowOptions, follow } from './follow.ts';
 export type {
   Answer,
   CallArguments,
@@ -33,6 +34,6 @@ export type {
 export { entries, pages } from './pages.ts';
 export { type PollOptions, poll } from './poll.ts';
 export { type Progress, progress } from './progress.ts';
-export { type FollowOptions, followQuest, type Quest } from './quest.ts';
+export { followQuest, type Quest } from './quest.ts';
 export { createTokens, type TokenStorage, type Tokens } from './tokens.ts';
 export { type StoredFile, type UploadOptions, upload } from './upload.ts';

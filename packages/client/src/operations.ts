@@ -646,6 +646,122 @@ export interface GetQuestResponse {
 
 export type CancelQuestResponse = GetQuestResponse;
 
+export type GetQuestEventsResponse = {
+  /** The kind of the event. */
+  type: "snapshot";
+  /** The whole text up to this frame. */
+  text: string;
+  /** The whole reasoning up to this frame. */
+  reasoning: string;
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** The tool calls so far, in order. A call without `isError` has not ended. */
+  tools: ({
+    /** The id of the call, unique within an attempt. */
+    id: string;
+    /** The name of the tool. */
+    name: string;
+    /** The arguments so far, as JSON text. */
+    arguments: string;
+    /** Whether the call failed. */
+    isError?: boolean | undefined;
+  })[];
+  /** The data for the user interface so far, in order. */
+  payloads: ({
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  })[];
+  /** All usage so far. */
+  usage?: {
+    /** The id of the model that answers. */
+    model: string;
+    /** The billed tokens so far, by kind. */
+    usage?: Record<string, number> | undefined;
+    /** The credits so far. */
+    credits?: number | undefined;
+  } | undefined;
+  state: GetQuestResponse;
+} | {
+  /** The kind of the event. */
+  type: "text";
+  /** The next piece of the answer. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "reasoning";
+  /** The next piece of the reasoning. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-start";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-delta";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The next piece of the arguments, as JSON text. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-result";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+  /** Whether the call failed. */
+  isError: boolean;
+} | {
+  /** The kind of the event. */
+  type: "step";
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** A recorded step of an agent run. Absent: a round of the model begins. */
+  step?: {
+    /** The kind of the step, as in `steps` of the run. */
+    type: string;
+    /** The content of the step. */
+    content: string;
+    /** The tool of the step. */
+    tool_name?: string | undefined;
+  } | undefined;
+} | {
+  /** The kind of the event. */
+  type: "payload";
+  /** The position in `toolPayloads`. */
+  index: number;
+  /** The data at this position; it replaces earlier data. */
+  payload: {
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  };
+} | {
+  /** The kind of the event. */
+  type: "usage";
+  /** The id of the model that answers. */
+  model: string;
+  /** The billed tokens so far, by kind. */
+  usage?: Record<string, number> | undefined;
+  /** The credits so far. */
+  credits?: number | undefined;
+} | {
+  /** The kind of the event. */
+  type: "reset-step";
+  /** The text that replaces all text so far; the rest so far is void. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "end";
+  state: GetQuestResponse;
+};
+
 export type ExecuteToolRequest = {
   /** The tool to run. */
   toolName: "weather_info";
@@ -833,6 +949,122 @@ export interface GetAgentExecutionResponse {
 }
 
 export type CancelAgentExecutionResponse = GetAgentExecutionResponse;
+
+export type GetAgentExecutionEventsResponse = {
+  /** The kind of the event. */
+  type: "snapshot";
+  /** The whole text up to this frame. */
+  text: string;
+  /** The whole reasoning up to this frame. */
+  reasoning: string;
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** The tool calls so far, in order. A call without `isError` has not ended. */
+  tools: ({
+    /** The id of the call, unique within an attempt. */
+    id: string;
+    /** The name of the tool. */
+    name: string;
+    /** The arguments so far, as JSON text. */
+    arguments: string;
+    /** Whether the call failed. */
+    isError?: boolean | undefined;
+  })[];
+  /** The data for the user interface so far, in order. */
+  payloads: ({
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  })[];
+  /** All usage so far. */
+  usage?: {
+    /** The id of the model that answers. */
+    model: string;
+    /** The billed tokens so far, by kind. */
+    usage?: Record<string, number> | undefined;
+    /** The credits so far. */
+    credits?: number | undefined;
+  } | undefined;
+  state: GetAgentExecutionResponse;
+} | {
+  /** The kind of the event. */
+  type: "text";
+  /** The next piece of the answer. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "reasoning";
+  /** The next piece of the reasoning. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-start";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-delta";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The next piece of the arguments, as JSON text. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-result";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+  /** Whether the call failed. */
+  isError: boolean;
+} | {
+  /** The kind of the event. */
+  type: "step";
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** A recorded step of an agent run. Absent: a round of the model begins. */
+  step?: {
+    /** The kind of the step, as in `steps` of the run. */
+    type: string;
+    /** The content of the step. */
+    content: string;
+    /** The tool of the step. */
+    tool_name?: string | undefined;
+  } | undefined;
+} | {
+  /** The kind of the event. */
+  type: "payload";
+  /** The position in `toolPayloads`. */
+  index: number;
+  /** The data at this position; it replaces earlier data. */
+  payload: {
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  };
+} | {
+  /** The kind of the event. */
+  type: "usage";
+  /** The id of the model that answers. */
+  model: string;
+  /** The billed tokens so far, by kind. */
+  usage?: Record<string, number> | undefined;
+  /** The credits so far. */
+  credits?: number | undefined;
+} | {
+  /** The kind of the event. */
+  type: "reset-step";
+  /** The text that replaces all text so far; the rest so far is void. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "end";
+  state: GetAgentExecutionResponse;
+};
 
 export interface ListModelsResponse {
   /** The entries of this page. */
@@ -2344,6 +2576,19 @@ export const cancelQuest: Operation<{ params: {
 } }, CancelQuestResponse> = { id: 'cancelQuest', method: 'POST', path: '/api/v1/quests/{id}/cancel' };
 
 /**
+ * Follow a quest: `GET /api/v1/quests/{id}/events`.
+ *
+ * Server-sent events. A new reader first gets a `snapshot`, then the events after it, and at last `end`. To continue after a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next event, or begins with a `snapshot` when the position is unknown. Ignore events of kinds that you do not know.
+ */
+export const getQuestEvents: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+}; query?: {
+  /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
+  after?: string | undefined;
+} }, EventStream<Frame<GetQuestEventsResponse>> | undefined> = { id: 'getQuestEvents', method: 'GET', path: '/api/v1/quests/{id}/events' };
+
+/**
  * Run a web tool: `POST /api/ai/v1/tools`.
  *
  * Runs one tool without a model: weather, web search or web fetch. A failure answers an error status with its `errorType`.
@@ -2383,6 +2628,19 @@ export const cancelAgentExecution: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
 } }, CancelAgentExecutionResponse> = { id: 'cancelAgentExecution', method: 'POST', path: '/api/v1/agent-executions/{id}/cancel' };
+
+/**
+ * Follow an agent run: `GET /api/v1/agent-executions/{id}/events`.
+ *
+ * Server-sent events. A new reader first gets a `snapshot`, then the events after it, and at last `end`. To continue after a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next event, or begins with a `snapshot` when the position is unknown. Ignore events of kinds that you do not know.
+ */
+export const getAgentExecutionEvents: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+}; query?: {
+  /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
+  after?: string | undefined;
+} }, EventStream<Frame<GetAgentExecutionEventsResponse>> | undefined> = { id: 'getAgentExecutionEvents', method: 'GET', path: '/api/v1/agent-executions/{id}/events' };
 
 /**
  * List the available models: `GET /api/v1/models`.

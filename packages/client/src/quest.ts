@@ -1,24 +1,53 @@
 import type { Client } from './client.ts';
-import { type GetQuestResponse, getQuest } from './operations.ts';
+import { QuestlineError } from './error.ts';
+import { type FollowOptions, follow } from './follow.ts';
+import {
+  type GetQuestEventsResponse,
+  type GetQuestResponse,
+  getQuest,
+  getQuestEvents,
+} from './operations.ts';
 import { poll } from './poll.ts';
 
 export type Quest = GetQuestResponse;
 
-export interface FollowOptions {
-  readonly signal?: AbortSignal | undefined;
-}
+/** An event of a quest, for `follow(client, getQuestEvents, { params: { id } })`. */
+export type QuestEvent = GetQuestEventsResponse;
 
 /**
- * The states of a quest: the current one, each change, and the terminal one as the last. Leaving the loop does not stop the
- * quest. Network failures are waited out for about a minute.
+ * The states of a quest: the current one, each change, and the terminal one as the last. `reply` grows with the answer. A
+ * connection that breaks off is made again. Leaving the loop does not stop the quest.
  */
-export function followQuest(
+export async function* followQuest(
   client: Client,
   id: string,
-  options: FollowOptions = {},
+  { signal }: Pick<FollowOptions, 'signal'> = {},
 ): AsyncGenerator<Quest, void> {
-  // The place for a source that pushes: it yields the same states.
-  return poll(client, getQuest, { params: { id } }, { ...options, isFinal: isTerminal });
+  const input = { params: { id } };
+  let state: Quest | undefined;
+  try {
+    for await (const event of follow(client, getQuestEvents, input, { signal })) {
+      const next = applyEvent(state, event);
+      if (next === undefined || next === state) continue;
+      state = next;
+      yield next;
+    }
+    return;
+  } catch (error) {
+    // A server without the operation; a quest that is gone fails again below.
+    if (state !== undefined || !(error instanceof QuestlineError) || error.status !== 404) throw error;
+  }
+  yield* poll(client, getQuest, input, { signal, isFinal: isTerminal });
+}
+
+function applyEvent(state: Quest | undefined, event: QuestEvent): Quest | undefined {
+  if (event.type === 'end') return event.state;
+  if (event.type === 'snapshot')
+    return { ...event.state, reply: event.text === '' ? event.state.reply : event.text };
+  if (state === undefined) return undefined;
+  if (event.type === 'text')
+    return { ...state, status: 'running', reply: `${state.reply ?? ''}${event.text}` };
+  return event.type === 'reset-step' ? { ...state, reply: event.text } : state;
 }
 
 function isTerminal({ status }: Quest): boolean {

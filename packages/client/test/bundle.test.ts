@@ -35,6 +35,7 @@ describe('a bundle', () => {
       '/api/chat',
       '/api/v1/quests/{id}',
       '/api/v1/quests/{id}/cancel',
+      '/api/v1/quests/{id}/events',
     ]);
     expect(script).not.toContain('XMLHttpRequest');
   });

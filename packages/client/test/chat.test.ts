@@ -4,7 +4,7 @@ import { ProviderError } from '@questline/core/ports';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createChatApp, sayAtOnce, silent } from '../../../test/support/chat.ts';
 import { sleep } from '../src/wait.ts';
-import { createAppClient, createAppFetch, createScriptedClient, json } from './support.ts';
+import { advancing, createAppClient, createAppFetch, createScriptedClient, json } from './support.ts';
 
 const HELLO = { message: 'Hello', newConversation: true } as const;
 
@@ -19,22 +19,54 @@ describe('chat', () => {
     const app = await createApp({ onCall: (call) => sayAtOnce(`Answer ${app.calls.length}.`)(call) });
     const client = createAppClient(app);
     const turn = await chat(client, HELLO);
-    expect(await turn.result()).toMatchObject({
+    expect(await advancing(app, turn.result())).toMatchObject({
       id: turn.id,
       status: 'done',
       type: 'message',
       reply: 'Answer 1.',
     });
     const next = await chat(client, { message: 'More', sessionId: turn.sessionId });
-    expect([next.sessionId, (await next.result()).reply]).toEqual([turn.sessionId, 'Answer 2.']);
+    expect([next.sessionId, (await advancing(app, next.result())).reply]).toEqual([
+      turn.sessionId,
+      'Answer 2.',
+    ]);
   });
 
-  it('yields each state once, with growing delays between polls', async () => {
+  it('yields the growing answer from the events of the quest', async () => {
+    const app = await createApp({ onCall: silent });
+    const seen: string[] = [];
+    const turn = await chat(createAppClient(app), HELLO);
+    const reading = (async () => {
+      for await (const { reply } of turn) seen.push(reply ?? '');
+    })();
+    const reach = (reply: string): Promise<void> =>
+      advancing(
+        app,
+        vi.waitFor(() => expect(seen.at(-1)).toBe(reply), { timeout: 60_000, interval: 5 }),
+      );
+    await advancing(
+      app,
+      vi.waitFor(() => expect(app.calls).toHaveLength(1), { timeout: 60_000, interval: 5 }),
+    );
+    const [call] = app.calls;
+    call?.say({ type: 'text', text: 'One ' });
+    await reach('One ');
+    call?.say({ type: 'text', text: 'two.' });
+    await reach('One two.');
+    call?.say({ type: 'usage', usage: { input: 1, output: 2 } }, { type: 'finish', reason: 'stop' });
+    call?.end();
+    await advancing(app, reading);
+    expect([...new Set(seen)].filter((reply) => reply !== '')).toEqual(['One ', 'One two.']);
+    expect((await advancing(app, turn.result())).promptMeta?.credits).toBeGreaterThan(0);
+  });
+
+  it('polls a server without events, with growing delays, and yields each state once', async () => {
     const states = ['pending', 'pending', 'running', 'running', 'running', 'done'].map((status) => ({
       ...{ id: 'q', sessionId: 's', type: 'message', reply: null, status },
     }));
     const { client, waited } = createScriptedClient([
       json({ id: 'q', sessionId: 's' }),
+      json({ error: 'not found' }, 404),
       ...states.map((s) => json(s)),
     ]);
     const seen: string[] = [];
@@ -48,14 +80,19 @@ describe('chat', () => {
       onCall: (call) => call.fail(new ProviderError('failed', 'text of the provider')),
     });
     const turn = await chat(createAppClient(app), HELLO);
-    await expect(turn.result()).rejects.toMatchObject({
+    await expect(advancing(app, turn.result())).rejects.toMatchObject({
       name: 'QuestlineError',
       charge: { credits: 0 },
       body: { id: turn.id, type: 'error' },
     });
     // The loop shows the state and leaves the judgement to the reader.
     const seen: string[] = [];
-    for await (const { type } of turn) seen.push(type);
+    await advancing(
+      app,
+      (async () => {
+        for await (const { type } of turn) seen.push(type);
+      })(),
+    );
     expect(seen.at(-1)).toBe('error');
   });
 
@@ -64,7 +101,7 @@ describe('chat', () => {
     const turn = await chat(createAppClient(app), HELLO);
     await vi.waitFor(() => expect(app.calls).toHaveLength(1), { timeout: 60_000 });
     await turn.cancel();
-    expect(await turn.result()).toMatchObject({ status: 'stopped' });
+    expect(await advancing(app, turn.result())).toMatchObject({ status: 'stopped' });
     await app.calls[0]?.whenStopped;
   });
 
@@ -76,12 +113,17 @@ describe('chat', () => {
     const result = turn.result();
     await vi.waitFor(() => expect(app.calls).toHaveLength(1), { timeout: 60_000 });
     controller.abort(reason);
-    await expect(result).rejects.toBe(reason);
+    await expect(advancing(app, result)).rejects.toBe(reason);
     expect(app.calls[0]?.stopped).toBe(false);
     // After a reload, the id is enough.
     sayAtOnce('Hello.')(app.calls[0] as never);
     const replies: (string | null)[] = [];
-    for await (const { reply } of followQuest(createAppClient(app), turn.id)) replies.push(reply);
+    await advancing(
+      app,
+      (async () => {
+        for await (const { reply } of followQuest(createAppClient(app), turn.id)) replies.push(reply);
+      })(),
+    );
     expect(replies.at(-1)).toBe('Hello.');
   });
 
@@ -97,7 +139,8 @@ describe('chat', () => {
         return outages % 2 === 0 ? Promise.reject(new TypeError('offline')) : Promise.resolve(json({}, 502));
       },
     });
-    expect((await (await chat(client, HELLO)).result()).reply).toBe('Hello.');
+    const turn = await chat(client, HELLO);
+    expect((await advancing(app, turn.result())).reply).toBe('Hello.');
     expect(outages).toBe(8);
   });
 
@@ -109,7 +152,10 @@ describe('chat', () => {
   });
 
   it('does not wait for a quest that is gone', async () => {
-    const { client, waited } = createScriptedClient([json({ error: 'Quest not found' }, 404)]);
+    const { client, waited } = createScriptedClient([
+      json({ error: 'Quest not found' }, 404),
+      json({ error: 'Quest not found' }, 404),
+    ]);
     await expect(followQuest(client, 'q').next()).rejects.toMatchObject({ status: 404 });
     expect(waited).toEqual([]);
   });

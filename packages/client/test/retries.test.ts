@@ -2,7 +2,7 @@ import { chat } from '@questline/client';
 import * as operations from '@questline/client/operations';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createChatApp } from '../../../test/support/chat.ts';
-import { createAppClient, createAppFetch, createScriptedClient, json } from './support.ts';
+import { advancing, createAppClient, createAppFetch, createScriptedClient, json } from './support.ts';
 
 const { createAgent, createSession, getMe, putObject, sendChatMessage } = operations;
 const OFFLINE = new TypeError('fetch failed');
@@ -83,7 +83,7 @@ describe('a message whose answer is lost', () => {
       },
     });
     const turn = await chat(client, { message: 'Hello', newConversation: true });
-    expect((await turn.result()).reply).toBe('Hello.');
+    expect((await advancing(app, turn.result())).reply).toBe('Hello.');
     expect([lost, app.calls.length]).toEqual([2, 1]);
     const { data } = await client.call(operations.listSessions);
     expect(data.map(({ id }) => id)).toEqual([turn.sessionId]);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, type ClientOptions, createClient, type Fetch } from '@questline/client';
 import { toFetchHandler } from '@questline/core';
 import type { TestApp } from '../../../test/support/test-app.ts';
@@ -29,6 +30,25 @@ export function createAppClient(
     },
     ...options,
   });
+}
+
+/** Only ends what hangs. */
+const MAX_TURNS = 20_000;
+
+/** Advances the clock of the app until the work has ended: events are written in batches. */
+export async function advancing<T>(app: TestApp, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  // Reported to the caller below.
+  ended.catch(() => undefined);
+  for (let turn = 0; turn < MAX_TURNS && !isOver; turn += 1) {
+    await app.clock.advance(50);
+    await pause(1);
+  }
+  if (!isOver) throw new Error('the work does not end');
+  return ended;
 }
 
 export interface Sent {

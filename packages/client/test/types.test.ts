@@ -81,7 +81,7 @@ async function createProgram(): Promise<{ readonly text: string; readonly count:
 
 /** How a reader uses it, and what the compiler has to refuse. */
 const USE = `
-import { type Completion, chat, collect, complete, createClient, createTokens, entries, followQuest, pages, poll, progress, QuestlineError, upload } from '@questline/client';
+import { type Completion, chat, collect, complete, createClient, createTokens, entries, follow, followQuest, pages, poll, progress, QuestlineError, upload } from '@questline/client';
 import * as operations from '@questline/client/operations';
 
 const client = createClient({ baseUrl: 'http://x', credential: 'key', operations });
@@ -114,6 +114,10 @@ export async function use(file: File, signal: AbortSignal): Promise<void> {
   for await (const { reply } of turn) reply?.trim();
   (await turn.result()).replies.join();
   for await (const { status } of followQuest(small, turn.id)) status.trim();
+  for await (const event of follow(client, operations.getQuestEvents, { params: { id: turn.id } })) {
+    if (event.type === 'text') event.text.trim();
+    else if (event.type === 'end') event.state.reply?.trim();
+  }
   const isFinal = ({ state }: { readonly state: string }) => state === 'succeeded';
   for await (const job of poll(client, operations.getVideoGeneration, { params: { id: 'x' } }, { isFinal })) job.progress?.toFixed();
   const stored = await upload(client, file, { onProgress: ({ loaded, total }) => loaded / (total ?? 1) });
