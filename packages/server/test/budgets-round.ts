@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { BUDGETS } from '@questline/core/internal';
 import { expect } from 'vitest';
 import type { Window } from './browser.ts';
@@ -19,6 +20,7 @@ export async function budgetsRound(window: Window, workplace: InProcess): Promis
   await page.getByLabel('Name', { exact: true }).fill('Compilers');
   await page.getByRole('button', { name: 'Create organization' }).click();
   await page.getByRole('heading', { name: 'Compilers', level: 1 }).waitFor();
+  await exportCredits(window, workplace);
 
   await openPage(page, 'Budgets');
   await page.getByText('No budgets yet.').waitFor();
@@ -95,4 +97,26 @@ async function getUserId({ page }: Window): Promise<string> {
     "fetch('/api/v1/me', { headers: { Authorization: 'Bearer ' + localStorage.getItem('questline.token') } }).then((answer) => answer.json()).then(({ id }) => id)",
   );
   return String(id);
+}
+
+/** The owner of an organization sees what it paid, and saves its grants and charges. */
+async function exportCredits({ page }: Window, { services }: InProcess): Promise<void> {
+  const id = page.url().split('/').at(-1) ?? '';
+  const account = `organization:${id}`;
+  await services.ledger.grant({ account, amount: 9_000_000, key: 'payment', reason: 'An invoice' });
+  await services.ledger.record({
+    account,
+    key: 'call',
+    details: { operation: 'test', model: 'demo-chat', userId: 'x' },
+    usage: { input: 20, output: 10 },
+  });
+  await page.reload();
+  await page.getByRole('heading', { name: 'What it paid' }).waitFor();
+  await page.getByRole('table', { name: 'Usage by day' }).getByText('30').first().waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export grants and charges' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`credits-${id}.csv`);
+  expect(readFileSync(await download.path(), 'utf8')).toContain('An invoice');
 }

@@ -1,10 +1,15 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
 import { go, useAction, useLoad } from '../hooks.ts';
+import { ExportButton } from '../parts/export-button.tsx';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { Organization, User } from '../records.ts';
+import { UsageReport } from './usage-report.tsx';
+
+/** What the usage of an organization is grouped by. */
+const BY = ['day', 'model', 'operation', 'key', 'user'] as const;
 
 /** One organization and its members. */
 export function OrganizationView({ id }: { id: string }) {
@@ -98,6 +103,17 @@ export function OrganizationView({ id }: { id: string }) {
           },
         ]}
       />
+      {isOwner && (
+        <>
+          <h2>What it paid</h2>
+          <UsageReport path={`/api/organizations/${id}/usage-report`} dimensions={BY} />
+          <ExportButton
+            label="Export grants and charges"
+            path={`/api/organizations/${id}/credits/export?format=csv`}
+            name={`credits-${id}.csv`}
+          />
+        </>
+      )}
       {isInviting && data !== undefined && (
         <ShareDialog type="organization" id={id} name={data.name} onClose={() => setInviting(false)} />
       )}
