@@ -2251,6 +2251,16 @@ export type GetVideoGenerationResponse = CreateVideoGenerationResponse;
 
 export type CancelVideoGenerationResponse = CreateVideoGenerationResponse;
 
+export type GetVideoGenerationEventsResponse = {
+  /** The kind of the event. */
+  type: "snapshot";
+  state: CreateVideoGenerationResponse;
+} | {
+  /** The kind of the event. */
+  type: "end";
+  state: CreateVideoGenerationResponse;
+};
+
 export interface ListMusicModelsResponse {
   /** All models of this kind that the caller can use. */
   models: ({
@@ -2375,6 +2385,16 @@ export interface ListMusicGenerationsResponse {
 export type GetMusicGenerationResponse = CreateMusicGenerationResponse;
 
 export type CancelMusicGenerationResponse = CreateMusicGenerationResponse;
+
+export type GetMusicGenerationEventsResponse = {
+  /** The kind of the event. */
+  type: "snapshot";
+  state: CreateMusicGenerationResponse;
+} | {
+  /** The kind of the event. */
+  type: "end";
+  state: CreateMusicGenerationResponse;
+};
 
 export interface GetMeResponse {
   /** The id of the user. */
@@ -3225,6 +3245,19 @@ export const cancelVideoGeneration: Operation<{ params: {
 } }, CancelVideoGenerationResponse> = { id: 'cancelVideoGeneration', method: 'POST', path: '/api/v1/video-generations/{id}/cancel' };
 
 /**
+ * Follow a video generation: `GET /api/v1/video-generations/{id}/events`.
+ *
+ * Server-sent events: a `snapshot` at the beginning and after each change, and at last `end`. To continue after a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next change.
+ */
+export const getVideoGenerationEvents: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+}; query?: {
+  /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
+  after?: string | undefined;
+} }, EventStream<Frame<GetVideoGenerationEventsResponse>> | undefined> = { id: 'getVideoGenerationEvents', method: 'GET', path: '/api/v1/video-generations/{id}/events' };
+
+/**
  * List the models that generate music as jobs, with their capabilities: `GET /api/v1/music-models`.
  *
  * Use the ids and the possible values in `createMusicGeneration`.
@@ -3273,6 +3306,19 @@ export const cancelMusicGeneration: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
 } }, CancelMusicGenerationResponse> = { id: 'cancelMusicGeneration', method: 'POST', path: '/api/v1/music-generations/{id}/cancel' };
+
+/**
+ * Follow a music generation: `GET /api/v1/music-generations/{id}/events`.
+ *
+ * Server-sent events: a `snapshot` at the beginning and after each change, and at last `end`. To continue after a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next change.
+ */
+export const getMusicGenerationEvents: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+}; query?: {
+  /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
+  after?: string | undefined;
+} }, EventStream<Frame<GetMusicGenerationEventsResponse>> | undefined> = { id: 'getMusicGenerationEvents', method: 'GET', path: '/api/v1/music-generations/{id}/events' };
 
 /**
  * Get the calling user, plan and credit: `GET /api/v1/me`.

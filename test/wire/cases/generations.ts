@@ -295,6 +295,55 @@ function lookCases(of: KindOfCase): readonly WireCase[] {
   ];
 }
 
+function eventsCases(of: KindOfCase): readonly WireCase[] {
+  const { path, noun } = of;
+  const stream = {
+    status: 200,
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    },
+  } as const;
+  const reading = (id: string) => async (app: TestApp) => ({
+    ...(await finished(of, '/events')(app)),
+    headers: { 'Last-Event-ID': id },
+  });
+  return [
+    {
+      title: 'sends a new reader a snapshot and the end',
+      app,
+      ask: finished(of, '/events'),
+      ...stream,
+      body: expect.stringMatching(
+        /^: keep-alive\n\nid: \d+\ndata: \{"type":"snapshot","state":\{.*\}\}\n\nid: end\ndata: \{"type":"end","state":\{.*"state":"succeeded".*\}\}\n\n$/,
+      ),
+      everywhere: true,
+    },
+    {
+      title: 'sends the end to a reader that lacks only that',
+      app,
+      ask: reading('5'),
+      ...stream,
+      body: expect.stringMatching(/^: keep-alive\n\nid: end\ndata: \{"type":"end",/),
+    },
+    {
+      title: 'has nothing for a reader that has the end',
+      app,
+      ask: reading('end'),
+      status: 204,
+      body: '',
+    },
+    {
+      title: 'answers 404 for an unknown generation',
+      app,
+      ask: { path: `${path}/${'0'.repeat(24)}/events` },
+      ...refused('public', { status: 404, message: `${noun} not found` }),
+      everywhere: true,
+    },
+  ];
+}
+
 function cancelCases(of: KindOfCase): readonly WireCase[] {
   const suffix = '/cancel';
   const cancelled = {
@@ -556,10 +605,12 @@ export const GENERATION_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   createVideoGeneration: [...createCases(VIDEOS), ...videoRefusals],
   listVideoGenerations: listCases(VIDEOS),
   getVideoGeneration: lookCases(VIDEOS),
+  getVideoGenerationEvents: eventsCases(VIDEOS),
   cancelVideoGeneration: cancelCases(VIDEOS),
   listMusicModels: models({ id: 'composer', object: 'music_model' }),
   createMusicGeneration: [...createCases(SONGS), ...songRefusals],
   listMusicGenerations: listCases(SONGS),
   getMusicGeneration: lookCases(SONGS),
+  getMusicGenerationEvents: eventsCases(SONGS),
   cancelMusicGeneration: cancelCases(SONGS),
 };

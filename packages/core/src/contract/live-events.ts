@@ -113,11 +113,31 @@ function toLiveEventSchema(state: z.ZodType) {
 
 /** The success responses of an operation that streams events. */
 export function liveEventsOutput(state: z.ZodType) {
+  return getOutput(toLiveEventSchema(state));
+}
+
+/** The success responses of an operation that streams the states of a record. */
+export function statesOutput(state: z.ZodType) {
+  return getOutput(
+    z.discriminatedUnion('type', [
+      z.object({
+        type: type('snapshot'),
+        state: state.describe('The record now, as its poll operation returns it.'),
+      }),
+      z.object({
+        type: type('end'),
+        state: state.describe('The final record, as its poll operation returns it.'),
+      }),
+    ]),
+  );
+}
+
+function getOutput(schema: z.ZodType) {
   return {
     200: {
       description: 'The event stream. Every event has an `id`.',
       contentType: 'text/event-stream',
-      schema: toLiveEventSchema(state),
+      schema,
       headers: { 'X-Accel-Buffering': '`no`: proxies must not buffer the stream.' },
     },
     204: { description: 'The work has ended, and the reader has everything.' },
@@ -128,3 +148,7 @@ export const LIVE_EVENTS_DESCRIPTION =
   'Server-sent events. A new reader first gets a `snapshot`, then the events after it, and at last `end`. To continue after ' +
   'a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next event, ' +
   'or begins with a `snapshot` when the position is unknown. Ignore events of kinds that you do not know.';
+
+export const STATES_DESCRIPTION =
+  'Server-sent events: a `snapshot` at the beginning and after each change, and at last `end`. To continue after a broken ' +
+  'connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next change.';

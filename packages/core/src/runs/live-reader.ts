@@ -7,9 +7,8 @@ import type { EventLog } from '../ports/event-log.ts';
 import { type LiveFrame, toFrame, toFrames } from './live-frames.ts';
 import type { LiveTail, LiveTailServices } from './live-tail.ts';
 import type { LiveTails } from './live-tails.ts';
+import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
 
-/** Longest silence before a keep-alive comment, in milliseconds. */
-const MAX_SILENCE_MS = 15_000;
 /** Characters of one write. A reader that stalls holds one write, and reads the log afterwards. */
 const MAX_WRITE = 65_536;
 
@@ -57,72 +56,21 @@ export async function replyWithEvents(
   const { isOver } = await options.load();
   if (position === END_ID && isOver) return new Reply(204, {}, undefined);
   const from = position === END_ID ? undefined : position;
-  return new Reply(200, STREAM_HEADERS, readLiveEvents(services, { ...options, after: from }));
+  return new Reply(
+    200,
+    STREAM_HEADERS,
+    streamToReader(services, options.signal, (reader) =>
+      generate(services, { ...options, after: from }, reader),
+    ),
+  );
 }
 
-/** The frames of one reader: a snapshot where it has no position, the events after it, and the end. */
-function readLiveEvents(
-  services: LiveReaderServices,
-  options: LiveReaderOptions,
-): AsyncIterableIterator<string> {
-  const { clock, liveTails } = services;
-  let isLeft = false;
-  let wake = (): void => undefined;
-  const leave = (): void => {
-    isLeft = true;
-    wake();
-  };
-  const frames = generate(services, options, {
-    get isLeft() {
-      return isLeft;
-    },
-    /** @returns whether nothing happened for long. */
-    wait: () =>
-      new Promise<boolean>((resolve) => {
-        const cancel = clock.timer(MAX_SILENCE_MS, () => resolve(true));
-        wake = () => {
-          cancel();
-          resolve(false);
-        };
-        if (isLeft) wake();
-      }),
-    wake: () => wake(),
-    start() {
-      const remove = liveTails.add(leave);
-      options.signal.addEventListener('abort', leave, { once: true });
-      if (options.signal.aborted) leave();
-      return () => {
-        remove();
-        options.signal.removeEventListener('abort', leave);
-      };
-    },
-  });
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    next: () => frames.next(),
-    async return() {
-      leave();
-      return frames.return(undefined);
-    },
-  };
-}
-
-interface Reader {
-  readonly isLeft: boolean;
-  wait(): Promise<boolean>;
-  wake(): void;
-  /** @returns a function that releases everything. */
-  start(): () => void;
-}
-
+/** A snapshot where the reader has no position, the events after it, and the end. */
 async function* generate(
   { eventLog, liveTails, onError }: LiveReaderServices,
   { questId, after, load }: LiveReaderOptions,
-  reader: Reader,
+  reader: StreamReader,
 ): AsyncGenerator<string, undefined> {
-  const release = reader.start();
   const { tail, close } = liveTails.open(questId);
   const unlisten = tail.onChange(() => reader.wake());
   let position = after;
@@ -133,7 +81,7 @@ async function* generate(
     yield KEEP_ALIVE;
     while (!reader.isLeft) {
       if (!tail.isReady) {
-        if (await reader.wait()) yield KEEP_ALIVE;
+        if (await reader.wait(MAX_SILENCE_MS)) yield KEEP_ALIVE;
         continue;
       }
       const before = tail.state;
@@ -160,7 +108,7 @@ async function* generate(
         if (text !== (shown ?? tail.state.text)) yield toSnapshot(tail, view, text);
         yield toFrame(END_ID, { type: 'end', state: view });
         return;
-      } else if (await reader.wait()) {
+      } else if (await reader.wait(MAX_SILENCE_MS)) {
         await load();
         yield KEEP_ALIVE;
       }
@@ -171,12 +119,7 @@ async function* generate(
   } finally {
     unlisten();
     close();
-    release();
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 404;
 }
 
 /** After the end the record counts, and without events there is only the record. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { cursorPage, pageQuery } from '../../contract/cursor.ts';
 import { idParams } from '../../contract/identifiers.ts';
+import { eventsQuery, STATES_DESCRIPTION, statesOutput } from '../../contract/live-events.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { text } from '../../contract/text.ts';
 
@@ -251,12 +252,7 @@ function getOperations<Body>(
           source: source.optional().describe('Only jobs that were started there.'),
         }),
       },
-      output: {
-        200: {
-          description: 'A page of generations.',
-          schema: cursorPage(job),
-        },
-      },
+      output: { 200: { description: 'A page of generations.', schema: cursorPage(job) } },
     }),
     get: defineOperation({
       ...read,
@@ -266,6 +262,15 @@ function getOperations<Body>(
       description: 'Poll until `state` is `succeeded`, `failed`, `blocked` or `cancelled`.',
       input: { params: idParams },
       output: { 200: { description: 'The current state.', schema: job } },
+    }),
+    events: defineOperation({
+      ...read,
+      id: `get${name}GenerationEvents`,
+      path: `/api/v1/${path}-generations/{id}/events`,
+      summary: `Follow a ${path} generation`,
+      description: STATES_DESCRIPTION,
+      input: { params: idParams, query: eventsQuery },
+      output: statesOutput(job),
     }),
     cancel: defineOperation({
       ...write,

@@ -8,6 +8,7 @@ import { defineRoute, type Route } from '../../operations/route.ts';
 import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
+import { replyWithStates, type StateReaderServices } from '../../runs/state-reader.ts';
 import { isApiError, notFound } from '../../shared/errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { type AcceptGenerationServices, acceptGeneration } from './accept.ts';
@@ -16,7 +17,7 @@ import { generationJob } from './job.ts';
 import type { GenerationKind, GenerationWork } from './kind.ts';
 import { release } from './money.ts';
 import { MUSIC } from './music.ts';
-import { type GenerationRecord, visibleTo } from './records.ts';
+import { type GenerationRecord, hasEnded, visibleTo } from './records.ts';
 import { getGenerations } from './stored.ts';
 import { VIDEO } from './video.ts';
 import { toWireGeneration } from './wire.ts';
@@ -24,6 +25,7 @@ import { toWireGeneration } from './wire.ts';
 export interface GenerationServices
   extends PipelineServices,
     ReservationServices,
+    StateReaderServices,
     Omit<AcceptGenerationServices, 'clock'> {
   readonly store: Store;
   readonly queue: JobQueue;
@@ -49,6 +51,7 @@ function createRoutes<Body extends { readonly model: string }>(
     createListGenerationsHandler(services, kind),
     createGetGenerationHandler(services, kind),
     createCancelGenerationHandler(services, kind),
+    createGenerationEventsHandler(services, kind),
   ];
 }
 
@@ -159,6 +162,31 @@ function createGetGenerationHandler<Body>(services: GenerationServices, kind: Ge
     if (record === undefined) throw notFound(get.subject ?? kind.kind);
     return toWireGeneration(services, kind, record, mountPath);
   });
+}
+
+/** `GET /api/v1/video-generations/{id}/events`, `GET /api/v1/music-generations/{id}/events` */
+function createGenerationEventsHandler<Body>(
+  services: GenerationServices,
+  kind: GenerationKind<Body>,
+): Route {
+  const { events } = kind.operations;
+  const generations = getGenerations(services.store);
+  return defineRoute(events, services, ({ params, query }, { caller, mountPath, request, signal }) =>
+    replyWithStates(
+      services,
+      { headers: request.headers, after: query.after },
+      {
+        id: params.id,
+        signal,
+        async load() {
+          const record = await generations.get(params.id, visibleTo(caller.userId, kind.kind));
+          if (record === undefined) throw notFound(events.subject ?? kind.kind);
+          const view = await toWireGeneration(services, kind, record, mountPath);
+          return { view, version: record.updatedAt, isOver: hasEnded(record) };
+        },
+      },
+    ),
+  );
 }
 
 /** `POST /api/v1/video-generations/{id}/cancel`, `POST /api/v1/music-generations/{id}/cancel` */
