@@ -148,6 +148,12 @@ export {
 export { toVendorStatus, unknownModel } from './features/completions/wires/errors.ts';
 export { IMAGE_TYPES, type MediaLoader, parseDataUrl } from './features/completions/wires/media.ts';
 export { createWire } from './features/completions/wires/mount.ts';
+export {
+  getThinkingText,
+  isPackedThinking,
+  packThinking,
+  unpackThinking,
+} from './features/completions/wires/portable-thinking.ts';
 export { readRateWindow } from './features/completions/wires/rate-window.ts';
 export {
   createCreateDataLakeHandler,

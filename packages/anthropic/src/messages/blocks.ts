@@ -1,5 +1,6 @@
+import { getThinkingText, packThinking } from '@questline/core/internal';
 import type { FinishReason, ModelPart, ThinkingBlock } from '@questline/core/ports';
-import { getThought, isVendorBlock, toSignature } from './thoughts.ts';
+import { isVendorBlock } from './thoughts.ts';
 import { type BlockDelta, type ContentBlock, toStop, type WireStop } from './wire.ts';
 
 /** Receives the content blocks of an answer, one after the other. */
@@ -110,12 +111,12 @@ export class BlockWriter {
     }
     const isOwn = isVendorBlock(block);
     // Blocks of others may repeat text that was passed on before, in another form.
-    const text = !isOwn && this.#hasThought ? this.#thought : getThought(block);
+    const text = !isOwn && this.#hasThought ? this.#thought : getThinkingText(block);
     if (this.#open === 'thinking' && !text.startsWith(this.#thought)) this.close();
     if (this.#open !== 'thinking') this.#start('thinking', { type: 'thinking', thinking: '', signature: '' });
     this.#pending += text.slice(this.#thought.length);
     this.flush();
-    const signature = isOwn ? String(block.signature) : toSignature(block);
+    const signature = isOwn ? String(block.signature) : packThinking(block);
     this.#sink.delta(this.#index, { type: 'signature_delta', signature });
     this.close();
     this.#thought = '';
