@@ -92,8 +92,106 @@ const chat = fc.record(
   { requiredKeys: ['model', 'messages'] },
 );
 
+const responsePart = fc.oneof(
+  fc.record({ type: mostly('input_text', 'output_text', 'text'), text }),
+  fc.record(
+    {
+      type: fc.constant('input_image'),
+      image_url: mostly('data:image/png;base64,AAAA', 'data:,'),
+      file_id: text,
+    },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record(
+    {
+      type: fc.constant('input_file'),
+      file_data: mostly('data:application/pdf;base64,AAAA', 'x'),
+      file_url: mostly('https://images.example.com/a.pdf'),
+      file_id: text,
+      filename: text,
+    },
+    { requiredKeys: ['type'] },
+  ),
+  anything,
+);
+
+const callId = mostly('t1', 't2');
+const responseItem = fc.oneof(
+  fc.record(
+    {
+      type: mostly('message'),
+      role: mostly('user', 'assistant', 'system', 'developer'),
+      content: fc.oneof(text, fc.array(responsePart, { maxLength: 3 }), anything),
+    },
+    { requiredKeys: ['role', 'content'] },
+  ),
+  fc.record(
+    {
+      type: fc.constant('function_call'),
+      call_id: callId,
+      name: mostly('f'),
+      namespace: mostly('n', null),
+      arguments: mostly('{}', '{"a":1}', '', '[1]', '{"a'),
+    },
+    { requiredKeys: ['type', 'call_id', 'name', 'arguments'] },
+  ),
+  fc.record({ type: fc.constant('custom_tool_call'), call_id: callId, name: mostly('p'), input: text }),
+  fc.record({
+    type: mostly('function_call_output', 'custom_tool_call_output'),
+    call_id: callId,
+    output: fc.oneof(text, fc.array(responsePart, { maxLength: 2 })),
+  }),
+  fc.record({
+    type: fc.constant('reasoning'),
+    summary: anything,
+    encrypted_content: mostly('gAAAA', 'questline.e30', 'questline.eyJ0eXBlIjoidGhpbmtpbmcifQ', '', null),
+  }),
+  fc.record({ type: mostly('item_reference', 'web_search_call', 'compaction'), id: text }),
+  anything,
+);
+
+const response = fc.record(
+  {
+    model: mostly('scripted', 'scripted', 'painter', 'none'),
+    input: fc.oneof(text, fc.array(responseItem, { minLength: 1, maxLength: 5 }), anything),
+    instructions: mostly('Be brief.', null),
+    stream: mostly(true, false, null),
+    store: mostly(true, false, null),
+    include: mostly(['reasoning.encrypted_content'], [], null),
+    max_output_tokens: mostly(1, 100, 1e9),
+    temperature: mostly(0, 2, 2.1),
+    top_p: mostly(0, 1),
+    tools: mostly(
+      [
+        { type: 'function', name: 'f', parameters: { type: 'object' }, strict: true },
+        { type: 'custom', name: 'p', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+        { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f' }] },
+      ],
+      [{ type: 'web_search' }],
+      [],
+      null,
+    ),
+    tool_choice: mostly(
+      'auto',
+      'none',
+      'required',
+      { type: 'function', name: 'f' },
+      { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+    ),
+    parallel_tool_calls: mostly(true, false),
+    reasoning: mostly({ effort: 'low', summary: 'auto' }, { effort: null }, null),
+    text: mostly({ format: { type: 'json_object' } }, { verbosity: 'low' }, null),
+    metadata: mostly({ a: 'b' }, null),
+    previous_response_id: mostly(null, 'resp_1'),
+    background: mostly(false, true),
+    unknown_field: anything,
+  },
+  { requiredKeys: ['model', 'input'] },
+);
+
 const BODIES: Readonly<Record<string, Arbitrary<unknown>>> = {
   '/chat/completions': chat,
+  '/responses': response,
   '/embeddings': fc.record(
     {
       model: mostly('demo-embedding', 'none'),

@@ -26,6 +26,8 @@ const OPERATIONS: readonly WireOperation[] = [
     '/chat/completions',
     { model: 'scripted', messages: [{ role: 'user', content: 'Hi' }], stream: true },
   ],
+  ['POST', '/responses', { model: 'scripted', input: 'Hi' }],
+  ['POST', '/responses', { model: 'scripted', input: 'Hi', stream: true }],
   ['GET', '/models'],
   ['GET', '/models/scripted'],
   ['POST', '/embeddings', { model: 'vectors', input: 'x' }],

@@ -8,7 +8,10 @@ import { createOpenAIApp, type OpenAIApp, TOOLS } from './support.ts';
 
 const QUESTION = new HumanMessage('Weather in Oslo?');
 
-function connect({ baseURL, key }: OpenAIApp, options: { maxRetries?: number } = {}): ChatOpenAI {
+function connect(
+  { baseURL, key }: OpenAIApp,
+  options: { maxRetries?: number; useResponsesApi?: boolean } = {},
+): ChatOpenAI {
   return new ChatOpenAI({
     model: 'scripted',
     apiKey: key,
@@ -18,10 +21,10 @@ function connect({ baseURL, key }: OpenAIApp, options: { maxRetries?: number } =
   });
 }
 
-describe('ChatOpenAI of LangChain', () => {
+describe.each([false, true])('ChatOpenAI of LangChain (useResponsesApi: %s)', (useResponsesApi) => {
   it('runs parallel tools in two rounds, and counts tokens', async () => {
     const app = await createOpenAIApp({ onCall: useTools });
-    const model = connect(app).bindTools(TOOLS);
+    const model = connect(app, { useResponsesApi }).bindTools(TOOLS);
     const first = await model.invoke([QUESTION]);
     expect(first.tool_calls).toMatchObject([
       { id: 't1', name: 'weather', args: { city: 'Oslo' } },
@@ -37,7 +40,7 @@ describe('ChatOpenAI of LangChain', () => {
 
   it('streams text, tool calls and usage', async () => {
     const app = await createOpenAIApp({ onCall: useTools });
-    const chunks = await collect(await connect(app).bindTools(TOOLS).stream([QUESTION]));
+    const chunks = await collect(await connect(app, { useResponsesApi }).bindTools(TOOLS).stream([QUESTION]));
     const whole = chunks.reduce((sum, chunk) => sum.concat(chunk), new AIMessageChunk(''));
     expect(whole.tool_calls).toMatchObject([
       { id: 't1', name: 'weather', args: { city: 'Oslo' } },
@@ -48,7 +51,7 @@ describe('ChatOpenAI of LangChain', () => {
 
   it('asks for structured output by a schema', async () => {
     const app = await createOpenAIApp({ onCall: sayAtOnce('{"city":"Oslo"}') });
-    const model = connect(app).withStructuredOutput(z.object({ city: z.string() }), {
+    const model = connect(app, { useResponsesApi }).withStructuredOutput(z.object({ city: z.string() }), {
       name: 'place',
       method: 'jsonSchema',
     });
@@ -59,7 +62,7 @@ describe('ChatOpenAI of LangChain', () => {
   it('sends images', async () => {
     const app = await createOpenAIApp({ onCall: sayAtOnce('A dot.') });
     const image_url = { url: `data:image/png;base64,${DOT}` };
-    await connect(app).invoke([
+    await connect(app, { useResponsesApi }).invoke([
       new HumanMessage({
         content: [
           { type: 'text', text: 'What is it?' },
@@ -75,7 +78,9 @@ describe('ChatOpenAI of LangChain', () => {
 
   it('does not retry a refusal for missing credit', async () => {
     const app = await createOpenAIApp({ credits: 0, onCall: sayAtOnce('never') });
-    await expect(connect(app, { maxRetries: 3 }).invoke([QUESTION])).rejects.toThrow(/credit/i);
+    await expect(connect(app, { maxRetries: 3, useResponsesApi }).invoke([QUESTION])).rejects.toThrow(
+      /credit/i,
+    );
     expect(app.calls).toHaveLength(0);
   });
 });

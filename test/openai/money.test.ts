@@ -4,16 +4,17 @@ import { expectExactAdmission } from '../support/wire-money.ts';
 import { ASK } from './support.ts';
 
 describe('credits over the OpenAI wire', () => {
-  it.each([false, true])(
-    'admits exactly 100 of 1,000 parallel calls on credit for 100 (stream: %s)',
-    async (stream) => {
-      await expectExactAdmission({
-        createApi: createOpenAIApi,
-        mountPath: '/openai',
-        path: '/v1/chat/completions',
-        body: { ...ASK, stream, max_tokens: 50 },
-        refusal: { status: 429, error: { code: 'insufficient_quota' } },
-      });
-    },
-  );
+  it.each([
+    ['/v1/chat/completions', { ...ASK, stream: false, max_tokens: 50 }],
+    ['/v1/chat/completions', { ...ASK, stream: true, max_tokens: 50 }],
+    ['/v1/responses', { model: 'scripted', input: 'Hi', stream: true, max_output_tokens: 50 }],
+  ])('admits exactly 100 of 1,000 parallel calls of %s on credit for 100 (%j)', async (path, body) => {
+    await expectExactAdmission({
+      createApi: createOpenAIApi,
+      mountPath: '/openai',
+      path,
+      body,
+      refusal: { status: 429, error: { code: 'insufficient_quota' } },
+    });
+  });
 });

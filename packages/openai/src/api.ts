@@ -13,6 +13,7 @@ import { openAIErrors } from './errors.ts';
 import { type FileRouteServices, fileRoutes } from './files.ts';
 import { type ImageRouteServices, imageRoutes } from './images.ts';
 import { withRateHeaders } from './rate-headers.ts';
+import { createResponseHandler } from './responses/handlers.ts';
 
 /** The services of `createOpenAIApi`; `createServices` of `@questline/core` returns them. */
 export interface OpenAIApiServices
@@ -39,6 +40,7 @@ export function createOpenAIApi(services: OpenAIApiServices, { basePath }: OpenA
   return createWire(services, {
     routes: [
       createChatCompletionHandler(services),
+      createResponseHandler(services),
       ...vendorModelRoutes(services, { vendor: 'OpenAI', errorFormat: openAIErrors, unknownModel }),
       createEmbeddingsRoute(services),
       ...imageRoutes(services),

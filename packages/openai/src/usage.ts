@@ -39,3 +39,25 @@ export function toWireUsage({ cost }: Pick<CompletionEnd, 'cost'>): WireUsage {
     },
   };
 }
+
+/** Token counts of the Responses API. */
+export interface ResponseUsage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number };
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly reasoning_tokens: number };
+  readonly total_tokens: number;
+}
+
+export function toResponseUsage(end: Pick<CompletionEnd, 'cost'>): ResponseUsage {
+  const { prompt_tokens, prompt_tokens_details, completion_tokens, completion_tokens_details, total_tokens } =
+    toWireUsage(end);
+  const { cached_tokens, cache_write_tokens } = prompt_tokens_details;
+  return {
+    input_tokens: prompt_tokens,
+    input_tokens_details: { cached_tokens, cache_write_tokens },
+    output_tokens: completion_tokens,
+    output_tokens_details: { reasoning_tokens: completion_tokens_details.reasoning_tokens },
+    total_tokens,
+  };
+}

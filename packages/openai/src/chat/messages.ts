@@ -1,6 +1,7 @@
 import { fromWireThinking, IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/internal';
 import type { ModelContent, ModelMessage, ThinkingBlock } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
+import { parseArguments } from '../tool-arguments.ts';
 import type { AssistantMessage, ChatMessage, FilePart, UserMessage } from './contract.ts';
 
 /**
@@ -116,19 +117,4 @@ function toAssistantContent(message: AssistantMessage, path: string): ModelConte
       }),
     ),
   ];
-}
-
-/** @throws ApiError 400: providers accept only objects. */
-function parseArguments(text: string, path: string): unknown {
-  if (text.trim() === '') return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw issue(path, 'expected JSON');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw issue(path, 'expected a JSON object');
-  }
-  return value;
 }

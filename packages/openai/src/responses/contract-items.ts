@@ -1,0 +1,115 @@
+import { list, text } from '@questline/core/internal';
+import * as z from 'zod';
+
+/*
+ * The items of `input` by the types of the npm package `openai` 7.57.0 (13 November 2026). Other types are passed on as
+ * `other`, so that the handler can name them.
+ */
+
+const MAX_PARTS = 2000;
+
+const inputText = z.object({ type: z.literal('input_text'), text: z.string() });
+
+const inputImage = z.object({
+  type: z.literal('input_image'),
+  image_url: z.string().nullish(),
+  file_id: z.string().nullish(),
+});
+
+const inputFile = z.object({
+  type: z.literal('input_file'),
+  file_data: z.string().nullish(),
+  file_id: z.string().nullish(),
+  file_url: z.string().nullish(),
+  filename: z.string().nullish(),
+});
+
+const outputText = z.object({ type: z.literal('output_text'), text: z.string() });
+const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
+/** What some clients call the parts of a message. */
+const plainText = z.object({ type: z.literal('text'), text: z.string() });
+
+const messageContent = z.union([
+  z.string(),
+  list(z.discriminatedUnion('type', [inputText, inputImage, inputFile, outputText, plainText, refusal]), {
+    max: MAX_PARTS,
+  }),
+]);
+
+const message = z.object({
+  type: z.literal('message'),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content: messageContent,
+});
+
+const id = z.string().min(1);
+const name = text({ min: 1, max: 128 });
+
+const functionCall = z.object({
+  type: z.literal('function_call'),
+  call_id: id,
+  name,
+  namespace: name.nullish(),
+  arguments: z.string(),
+});
+
+const customCall = z.object({
+  type: z.literal('custom_tool_call'),
+  call_id: id,
+  name,
+  namespace: name.nullish(),
+  input: z.string(),
+});
+
+const output = z.union([
+  z.string(),
+  list(z.discriminatedUnion('type', [inputText, inputImage, inputFile]), { max: MAX_PARTS }),
+]);
+
+const functionOutput = z.object({ type: z.literal('function_call_output'), call_id: id, output });
+const customOutput = z.object({ type: z.literal('custom_tool_call_output'), call_id: id, output });
+
+const reasoning = z.looseObject({
+  type: z.literal('reasoning'),
+  encrypted_content: z.string().nullish(),
+});
+
+const other = z.object({ type: z.literal('other'), name: z.string() });
+
+const item = z.discriminatedUnion('type', [
+  message,
+  functionCall,
+  functionOutput,
+  customCall,
+  customOutput,
+  reasoning,
+  other,
+]);
+
+const KNOWN: readonly unknown[] = [
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'reasoning',
+];
+
+/** A message needs no type. */
+export const inputItem = z.preprocess((value) => {
+  if (typeof value !== 'object' || value === null) return value;
+  const { type } = value as { readonly type?: unknown };
+  if (type == null) return { ...value, type: 'message' };
+  return KNOWN.includes(type) ? value : { type: 'other', name: String(type).slice(0, 100) };
+}, item);
+
+export type InputItem = z.output<typeof item>;
+export type MessageItem = z.output<typeof message>;
+export type CallItem = z.output<typeof functionCall> | z.output<typeof customCall>;
+export type OutputItem = z.output<typeof functionOutput> | z.output<typeof customOutput>;
+export type ReasoningItem = z.output<typeof reasoning>;
+export type InputPart =
+  | z.output<typeof inputText>
+  | z.output<typeof plainText>
+  | z.output<typeof inputImage>
+  | z.output<typeof inputFile>;

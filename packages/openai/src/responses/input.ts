@@ -1,0 +1,184 @@
+import type { MediaLoader } from '@questline/core/internal';
+import type { ModelContent, ModelMessage } from '@questline/core/ports';
+import { issue, unsupported } from '../errors.ts';
+import { parseArguments } from '../tool-arguments.ts';
+import type { ResponseBody } from './contract.ts';
+import type { CallItem, InputItem, MessageItem, OutputItem } from './contract-items.ts';
+import { toContent, toToolResult } from './media.ts';
+import { readReasoning } from './reasoning.ts';
+import { toCustomArguments, toModelName } from './tools.ts';
+
+/** Records of tools that the vendor ran: their outcome is in the message that follows. */
+const SKIPPED: readonly string[] = [
+  'code_interpreter_call',
+  'file_search_call',
+  'mcp_list_tools',
+  'web_search_call',
+];
+
+/** What to do instead of sending an item. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  item_reference:
+    'this server stores no items; send the items themselves (AI SDK: providerOptions.openai.store = false)',
+  compaction: 'only the vendor can read it; send the conversation or a summary of it',
+};
+
+export interface InputOptions {
+  readonly media: MediaLoader;
+  /** The provider of the requested model. */
+  readonly provider: string;
+}
+
+/** A call of a tool in the open message of the assistant. */
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+  readonly index: number;
+}
+
+/**
+ * Converts instructions and items to messages. Reasoning, text and calls stay in their order; the results of the calls
+ * follow them at once, also when other items stand between.
+ * @throws ApiError 400 for a result without its call, a call without its result, and items that cannot be read here.
+ */
+export async function toModelMessages(
+  { instructions, input }: Pick<ResponseBody, 'instructions' | 'input'>,
+  options: InputOptions,
+): Promise<ModelMessage[]> {
+  const head: ModelMessage[] = instructions
+    ? [{ role: 'system', content: [{ type: 'text', text: instructions }] }]
+    : [];
+  if (typeof input === 'string') return [...head, { role: 'user', content: [{ type: 'text', text: input }] }];
+  const messages = await convert(input, options);
+  if (messages.length === 0 && head.length === 0) throw issue('input', 'no item has content');
+  return [...head, ...messages];
+}
+
+async function convert(
+  items: readonly InputItem[],
+  { media, provider }: InputOptions,
+): Promise<ModelMessage[]> {
+  const messages: ModelMessage[] = [];
+  const taken = new Set<number>();
+  let said: ModelContent[] = [];
+  let calls: OpenCall[] = [];
+
+  /** Ends the message of the assistant. */
+  const end = async (): Promise<void> => {
+    // Reasoning alone is accepted by no provider.
+    if (said.some(({ type }) => type !== 'thinking')) messages.push({ role: 'assistant', content: said });
+    const results: ModelContent[] = [];
+    const attached: ModelContent[] = [];
+    for (const call of calls) {
+      const place = findResult(items, call, taken);
+      taken.add(place);
+      const item = items[place] as OutputItem;
+      const { text, attached: more } = await toToolResult(item, call.name, `input.${place}`, media);
+      const { id: toolUseId, name: toolName } = call;
+      results.push({ type: 'tool_result', toolUseId, toolName, content: text, isError: false });
+      attached.push(...more);
+    }
+    if (results.length > 0) messages.push({ role: 'user', content: [...results, ...attached] });
+    said = [];
+    calls = [];
+  };
+
+  for (const [index, item] of items.entries()) {
+    const path = `input.${index}`;
+    switch (item.type) {
+      case 'reasoning': {
+        const block = readReasoning(item, provider, path);
+        if (block !== undefined) said.push({ type: 'thinking', block });
+        break;
+      }
+      case 'function_call':
+      case 'custom_tool_call': {
+        const name = toModelName(item.name, item.namespace);
+        if (calls.some(({ id }) => id === item.call_id)) {
+          throw issue(`${path}.call_id`, 'another open call has this id');
+        }
+        calls.push({ id: item.call_id, name, index });
+        said.push({ type: 'tool_use', id: item.call_id, name, input: toArguments(item, path) });
+        break;
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        await end();
+        if (!taken.has(index)) throw issue(`${path}.call_id`, 'no tool call before it has this id');
+        break;
+      case 'message':
+        if (item.role === 'assistant') {
+          said.push(...toAssistantContent(item, path));
+        } else {
+          await end();
+          messages.push(...(await toMessage(item, path, media)));
+        }
+        break;
+      case 'other':
+        if (!SKIPPED.includes(item.name)) throw refuseItem(item.name, path);
+        break;
+    }
+  }
+  await end();
+  return messages;
+}
+
+/** @returns the place of the first result after the call that no other call took. */
+function findResult(
+  items: readonly InputItem[],
+  { id, index }: OpenCall,
+  taken: ReadonlySet<number>,
+): number {
+  for (let place = index + 1; place < items.length; place += 1) {
+    const item = items[place];
+    if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') continue;
+    if (item.call_id === id && !taken.has(place)) return place;
+  }
+  throw issue(`input.${index}`, 'the tool call has no result');
+}
+
+function toArguments(item: CallItem, path: string): unknown {
+  if (item.type === 'custom_tool_call') return toCustomArguments(item.input);
+  return parseArguments(item.arguments, `${path}.arguments`);
+}
+
+async function toMessage(
+  { role, content }: MessageItem,
+  path: string,
+  media: MediaLoader,
+): Promise<ModelMessage[]> {
+  const parts: ModelContent[] = [];
+  for (const [position, part] of toParts(content).entries()) {
+    const place = `${path}.content.${position}`;
+    if (part.type === 'output_text' || part.type === 'refusal') {
+      throw issue(place, `${part.type} belongs into messages of the assistant`);
+    }
+    parts.push(...(await toContent(part, place, media)));
+  }
+  if (role === 'user') return parts.length === 0 ? [] : [{ role, content: parts }];
+  const texts = parts.map((part) => {
+    if (part.type === 'text') return part.text;
+    throw issue(path, `messages of the role ${role} have only text`);
+  });
+  const text = texts.join('\n');
+  return text === '' ? [] : [{ role: 'system', content: [{ type: 'text', text }] }];
+}
+
+function toAssistantContent({ content }: MessageItem, path: string): ModelContent[] {
+  return toParts(content).flatMap((part, position): ModelContent[] => {
+    if (part.type === 'input_image' || part.type === 'input_file') {
+      throw issue(`${path}.content.${position}`, `${part.type} belongs into messages of the user`);
+    }
+    const text = part.type === 'refusal' ? part.refusal : part.text;
+    return text === '' ? [] : [{ type: 'text', text }];
+  });
+}
+
+function toParts(content: MessageItem['content']): Exclude<MessageItem['content'], string> {
+  return typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+}
+
+function refuseItem(type: string, path: string): ReturnType<typeof unsupported> {
+  const instead = Object.hasOwn(INSTEAD, type) ? INSTEAD[type] : 'items of this type cannot be read here';
+  return unsupported(`${path}.type`, `${type}: ${instead}`);
+}

@@ -1,0 +1,61 @@
+import { IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/internal';
+import type { ModelContent } from '@questline/core/ports';
+import { issue } from '../errors.ts';
+import type { InputPart, OutputItem } from './contract-items.ts';
+
+/** Converts a part of a message of the user. @throws ApiError 400 that names the path. */
+export async function toContent(
+  part: InputPart,
+  path: string,
+  media: MediaLoader,
+): Promise<readonly ModelContent[]> {
+  switch (part.type) {
+    case 'input_text':
+    case 'text':
+      return [{ type: 'text', text: part.text }];
+    case 'input_image':
+      if (part.image_url != null) return [await media.image(part.image_url, `${path}.image_url`)];
+      if (part.file_id != null) return media.stored(part.file_id, `${path}.file_id`);
+      throw issue(path, 'expected image_url or file_id');
+    case 'input_file':
+      return toFile(part, path, media);
+  }
+}
+
+async function toFile(
+  { file_data: inline, file_id: id, file_url: url, filename }: Extract<InputPart, { type: 'input_file' }>,
+  path: string,
+  media: MediaLoader,
+): Promise<readonly ModelContent[]> {
+  if (inline != null) {
+    const { mediaType, data } = parseDataUrl(inline, `${path}.file_data`, issue);
+    if (IMAGE_TYPES.includes(mediaType)) return [{ type: 'image', mediaType, data }];
+    return [{ type: 'document', mediaType, data, name: filename ?? 'file' }];
+  }
+  if (url != null) return [await media.document(url, filename ?? 'file', `${path}.file_url`)];
+  if (id != null) return media.stored(id, `${path}.file_id`);
+  throw issue(path, 'expected file_data, file_url or file_id');
+}
+
+/** The text of a tool's result, and the media that follow it: results of tools are text for most vendors. */
+export async function toToolResult(
+  { output }: OutputItem,
+  toolName: string,
+  path: string,
+  media: MediaLoader,
+): Promise<{ readonly text: string; readonly attached: readonly ModelContent[] }> {
+  if (typeof output === 'string') return { text: output, attached: [] };
+  const texts: string[] = [];
+  const attached: ModelContent[] = [];
+  for (const [index, part] of output.entries()) {
+    if (part.type === 'input_text') {
+      texts.push(part.text);
+      continue;
+    }
+    const kind = part.type === 'input_image' ? 'image' : 'file';
+    const loaded = await toContent(part, `${path}.output.${index}`, media);
+    texts.push(`[${kind}: follows the results]`);
+    attached.push({ type: 'text', text: `The ${kind} of the result of ${toolName}:` }, ...loaded);
+  }
+  return { text: texts.join('\n'), attached };
+}

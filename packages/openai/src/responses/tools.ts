@@ -1,0 +1,146 @@
+import type { GenerateRequest, ToolChoice, ToolSchema } from '@questline/core/ports';
+import { issue, unsupported } from '../errors.ts';
+import type { PlainTool, ResponseBody } from './contract.ts';
+
+/** A tool as the client knows it. */
+export interface WireTool {
+  readonly kind: 'function' | 'custom';
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+/** The tools of a request, by the names that the model sees. */
+export interface ToolTable {
+  readonly schemas: readonly ToolSchema[];
+  find(modelName: string): WireTool | undefined;
+}
+
+/** What the vendor's own tools and those of one program need here. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  web_search: 'offer a function instead (Codex: set web_search = "disabled")',
+  web_search_preview: 'offer a function instead',
+  file_search: 'offer a function instead',
+  code_interpreter: 'offer a function instead',
+  image_generation: 'use images/generations',
+  mcp: 'call the MCP server yourself, and offer its tools as functions',
+  local_shell: 'offer a function instead',
+};
+
+/** The field with the whole text of a call of a custom tool. */
+const INPUT = 'input';
+
+const CUSTOM_PARAMETERS = {
+  type: 'object',
+  properties: { [INPUT]: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+  required: [INPUT],
+  additionalProperties: false,
+};
+
+/**
+ * Reads the tools of a request. Custom tools become functions with one text; the tools of a namespace get its name in front.
+ * @throws ApiError 400 for tools that the vendor runs, and for two tools of one name.
+ */
+export function readTools({ tools }: Pick<ResponseBody, 'tools'>): ToolTable {
+  const schemas: ToolSchema[] = [];
+  const table = new Map<string, WireTool>();
+  const add = (tool: PlainTool, path: string, namespace: string | undefined): void => {
+    const { type, name } = tool;
+    if (type !== 'function' && type !== 'custom') throw refuseType(type, path);
+    if (name === undefined) throw issue(`${path}.name`, 'is required');
+    const modelName = toModelName(name, namespace);
+    if (table.has(modelName)) throw issue(`${path}.name`, 'another tool has this name');
+    table.set(modelName, { kind: type, name, namespace });
+    schemas.push(type === 'function' ? toFunction(tool, modelName) : toCustom(tool, modelName));
+  };
+  for (const [index, tool] of (tools ?? []).entries()) {
+    const path = `tools.${index}`;
+    if (tool.type !== 'namespace') {
+      add(tool, path, undefined);
+      continue;
+    }
+    if (tool.name === undefined) throw issue(`${path}.name`, 'is required');
+    for (const [place, inner] of (tool.tools ?? []).entries()) {
+      add(inner, `${path}.tools.${place}`, tool.name);
+    }
+  }
+  return { schemas, find: (modelName) => table.get(modelName) };
+}
+
+/** The name of a tool for the model. */
+export function toModelName(name: string, namespace: string | null | undefined): string {
+  if (!namespace) return name;
+  return namespace.endsWith('_') ? namespace + name : `${namespace}__${name}`;
+}
+
+/** The arguments of a call of a custom tool, for the model. */
+export function toCustomArguments(input: string): Readonly<Record<string, string>> {
+  return { [INPUT]: input };
+}
+
+/** @param text the JSON arguments of the model. */
+export function readCustomInput(text: string): string {
+  const value = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const input = value[INPUT];
+  return typeof input === 'string' ? input : text;
+}
+
+/** The tools and the choice of a request. @throws ApiError 400 for a choice of a tool that is not offered. */
+export function toToolFields(
+  { tool_choice: choice }: Pick<ResponseBody, 'tool_choice'>,
+  { schemas, find }: ToolTable,
+): Pick<GenerateRequest, 'tools' | 'toolChoice'> {
+  const tools = schemas.length > 0 ? { tools: schemas } : {};
+  if (choice == null) return tools;
+  if (typeof choice === 'string') {
+    if (schemas.length > 0) return { ...tools, toolChoice: choice };
+    if (choice === 'required') throw issue('tool_choice', 'the request offers no tools');
+    return tools;
+  }
+  const check = (name: string | undefined, path: string): string => {
+    if (name === undefined) throw issue(`${path}.name`, 'is required');
+    if (find(name) === undefined) throw issue(path, 'the request offers no tool of this name');
+    return name;
+  };
+  switch (choice.type) {
+    case 'function':
+    case 'custom':
+      return { ...tools, toolChoice: { name: check(choice.name, 'tool_choice') } };
+    case 'allowed_tools': {
+      const allowed = (choice.tools ?? []).map(({ name }, index) =>
+        check(name, `tool_choice.tools.${index}`),
+      );
+      if (allowed.length === 0) throw issue('tool_choice.tools', 'expected at least one tool');
+      const mode: ToolChoice = choice.mode ?? 'auto';
+      return { tools: schemas.filter(({ name }) => allowed.includes(name)), toolChoice: mode };
+    }
+    default:
+      throw unsupported('tool_choice.type', choice.type.slice(0, 100));
+  }
+}
+
+function refuseType(type: string, path: string): ReturnType<typeof unsupported> {
+  const kind = type.replace(/_\d{4}_\d{2}_\d{2}$/, '').slice(0, 100);
+  const instead = Object.hasOwn(INSTEAD, kind) ? INSTEAD[kind] : 'offer functions or custom tools';
+  return unsupported(`${path}.type`, `${kind}: ${instead}`);
+}
+
+function toFunction({ description, parameters }: PlainTool, name: string): ToolSchema {
+  return {
+    name,
+    description: description ?? '',
+    parameters: parameters ?? { type: 'object', properties: {} },
+  };
+}
+
+/** Models cannot be bound to a grammar: they read it. */
+function toCustom({ description, format }: PlainTool, name: string): ToolSchema {
+  const grammar =
+    format?.type === 'grammar' && format.definition !== undefined
+      ? `The input follows this ${format.syntax ?? ''} grammar:\n${format.definition}`
+      : '';
+  return {
+    name,
+    description: [description ?? '', grammar].filter((part) => part !== '').join('\n\n'),
+    parameters: CUSTOM_PARAMETERS,
+  };
+}

@@ -1,0 +1,108 @@
+import { ProviderError } from '@questline/core/ports';
+import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import { createOpenAIApp } from './support.ts';
+import { FUNCTIONS, QUESTION } from './support-responses.ts';
+
+describe('errors of responses', () => {
+  it.each([
+    ['previous_response_id', { previous_response_id: 'resp_1' }, 'send the whole conversation in input'],
+    ['conversation', { conversation: 'conv_1' }, 'send the whole conversation in input'],
+    ['background', { background: true }, 'set stream instead'],
+    ['prompt', { prompt: { id: 'p1' } }, 'send instructions and input'],
+    ['context_management', { context_management: [{ type: 'compaction' }] }, 'send a shorter conversation'],
+    ['moderation', { moderation: { model: 'm' } }, 'moderated responses'],
+    ['top_logprobs', { top_logprobs: 2 }, 'token probabilities'],
+    ['include[0]', { include: ['message.output_text.logprobs'] }, 'token probabilities'],
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }, 'web_search: offer a function'],
+    [
+      'tools[0].type',
+      { tools: [{ type: 'web_search_preview_2025_03_11' }] },
+      'web_search_preview: offer a function',
+    ],
+    ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }, 'file_search'],
+    ['tools[0].type', { tools: [{ type: 'mcp', server_label: 'a' }] }, 'call the MCP server yourself'],
+    ['tools[0].type', { tools: [{ type: 'code_interpreter', container: 'c' }] }, 'code_interpreter'],
+    ['tools[0].type', { tools: [{ type: 'tool_search' }] }, 'offer functions or custom tools'],
+    [
+      'tools[0].tools[0].type',
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
+      'call the MCP server yourself',
+    ],
+    ['tool_choice.type', { tools: FUNCTIONS, tool_choice: { type: 'web_search' } }, 'web_search'],
+  ])('reject %s with its name and what to do instead', async (param, fields, advice) => {
+    const app = await createOpenAIApp();
+    const response = await app.send('POST', '/responses', { ...QUESTION, ...fields });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: {
+        message: expect.stringContaining(advice),
+        type: 'invalid_request_error',
+        param,
+        code: 'unsupported_parameter',
+      },
+    });
+    expect(app.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['tools[0].name', { tools: [{ type: 'function' }] }],
+    ['tools[1].name', { tools: [FUNCTIONS[0], FUNCTIONS[0]] }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice', { tools: FUNCTIONS, tool_choice: { type: 'function', name: 'none' } }],
+    [
+      'tool_choice.tools[0]',
+      {
+        tools: FUNCTIONS,
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'none' }] },
+      },
+    ],
+    ['temperature', { temperature: 3 }],
+    ['max_output_tokens', { max_output_tokens: 0 }],
+    ['metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v'])) }],
+    ['input', { input: 5 }],
+  ])('name %s', async (param, fields) => {
+    const app = await createOpenAIApp();
+    const asked = app.client.responses.create({ ...QUESTION, ...fields } as typeof QUESTION);
+    await expect(asked).rejects.toMatchObject({ status: 400, param });
+  });
+
+  it('ignore unknown fields, and the ids that Codex sends', async () => {
+    const app = await createOpenAIApp();
+    const body = { ...QUESTION, future_field: { a: 1 }, client_metadata: { installation: 'x' } };
+    expect((await app.send('POST', '/responses', body)).status).toBe(200);
+  });
+
+  it('are mapped to the classes of the official SDK', async () => {
+    const app = await createOpenAIApp({
+      onCall: (call) => call.fail(new ProviderError('overloaded', 'busy', { retryAfterMs: 1000 })),
+    });
+    const ask = (client: OpenAI, body: object = {}) =>
+      client.responses.create({ ...QUESTION, ...body }).catch((error: unknown) => error);
+    expect(await ask(app.connect({ apiKey: 'svc_live_none' }))).toBeInstanceOf(OpenAI.AuthenticationError);
+    const narrow = await app.issue({ scopes: ['me:read'] });
+    expect(await ask(app.connect({ apiKey: narrow.key }))).toBeInstanceOf(OpenAI.PermissionDeniedError);
+    expect(await ask(app.client, { model: 'none' })).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(await ask(app.client, { input: [] })).toBeInstanceOf(OpenAI.BadRequestError);
+    expect(await ask(app.client)).toBeInstanceOf(OpenAI.InternalServerError);
+    const slow = await app.issue({ scopes: ['ai:chat'], requestsPerMinute: 1 });
+    await ask(app.connect({ apiKey: slow.key }));
+    expect(await ask(app.connect({ apiKey: slow.key }))).toBeInstanceOf(OpenAI.RateLimitError);
+  });
+
+  it.each([false, true])('stop retries of used-up credit (stream: %s)', async (stream) => {
+    const app = await createOpenAIApp({ credits: 0 });
+    let requests = 0;
+    const client = app.connect({
+      maxRetries: 2,
+      fetch: (...input) => {
+        requests += 1;
+        return fetch(...input);
+      },
+    });
+    const refused = await client.responses.create({ ...QUESTION, stream }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(refused).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' });
+    expect(requests).toBe(1);
+  });
+});
