@@ -174,7 +174,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
           onError: (error) => onError({ operation: 'provider-key', requestId: '', error }),
         });
   const textBox = own?.secretBox ?? createSecretBox(deriveTextKey(sessionSecret), ids);
-  const getCatalogue = limitCatalogues(own?.ownModels.getCatalogue ?? (() => catalogue));
+  const getCatalogue = limitCatalogues(catalogue, own?.ownModels);
   const breaker = createCircuitBreaker(clock);
   const vectors = ports.vectors ?? createMemoryVectors();
   const extractors = [...(ports.extractors ?? []), plainTextExtractor];

@@ -12,12 +12,16 @@ export type ModelUser = Pick<Payer, 'userId' | 'modelLists'>;
  */
 export type GetCatalogue = (user: ModelUser) => ModelCatalogue | Promise<ModelCatalogue>;
 
-/** Limits catalogues to the lists of their users. Users without a list get the catalogue itself. */
+/**
+ * Limits catalogues to the lists of their users. Users without a list get the catalogue itself.
+ * @param own the catalogues of users with keys of their own. Default: all users have the shared one.
+ */
 export function limitCatalogues(
-  getCatalogue: (userId: string) => ModelCatalogue | Promise<ModelCatalogue>,
+  shared: ModelCatalogue,
+  own?: { getCatalogue(userId: string): ModelCatalogue | Promise<ModelCatalogue> },
 ): GetCatalogue {
   return ({ userId, modelLists }) => {
-    const found = getCatalogue(userId);
+    const found = own === undefined ? shared : own.getCatalogue(userId);
     if (modelLists === undefined) return found;
     return found instanceof Promise
       ? found.then((catalogue) => limit(catalogue, modelLists))
