@@ -14,7 +14,7 @@ const OPERATIONS: readonly (readonly [name: string, max: number, run: Run])[] = 
   ['a completion', 3, ({ ask }) => ask('POST', '/api/ai/v1/completions', completion)],
   [
     'a chat that opens a session, with its turn',
-    27,
+    28,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],
   ['a poll', 4, ({ ask, quest }) => ask('GET', `/api/v1/quests/${quest}`)],
