@@ -147,6 +147,16 @@ const responseItem = fc.oneof(
     encrypted_content: mostly('gAAAA', 'questline.e30', 'questline.eyJ0eXBlIjoidGhpbmtpbmcifQ', '', null),
   }),
   fc.record({ type: mostly('item_reference', 'web_search_call', 'compaction'), id: text }),
+  fc.record({
+    type: fc.constant('tool_search_call'),
+    call_id: callId,
+    arguments: mostly({ query: 'x' }, '{}'),
+  }),
+  fc.record({
+    type: mostly('tool_search_output', 'additional_tools'),
+    call_id: callId,
+    tools: mostly([{ type: 'function', name: 'g' }], [{ type: 'mcp' }], []),
+  }),
   anything,
 );
 
@@ -166,6 +176,7 @@ const response = fc.record(
         { type: 'function', name: 'f', parameters: { type: 'object' }, strict: true },
         { type: 'custom', name: 'p', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
         { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f' }] },
+        { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
       ],
       [{ type: 'web_search' }],
       [],

@@ -170,6 +170,57 @@ describe('Codex CLI', () => {
     ]);
   });
 
+  it('adds tools by items: those of the head of the conversation, and those that a search finds', async () => {
+    const app = await createOpenAIApp({
+      onCall(call) {
+        const names = call.request.tools?.map(({ name }) => name) ?? [];
+        const [id, name, input] = names.includes('agents__spawn')
+          ? ['c2', 'agents__spawn', '{}']
+          : ['c1', 'tool_search', '{"query":"agents"}'];
+        call.say({ type: 'tool_use', id, name, arguments: input });
+        call.say({ type: 'usage', usage: { input: 10, output: 5 } }, { type: 'finish', reason: 'tool_use' });
+        call.end();
+      },
+    });
+    const ask = async (input: readonly unknown[]) => {
+      const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.' };
+      const events = await readEvents(
+        await app.send('POST', '/responses', { ...toBody(input), tools: [search] }),
+      );
+      return events.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []));
+    };
+    const head = {
+      type: 'additional_tools',
+      role: 'developer',
+      tools: [{ type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] }],
+    };
+    const first = await ask([head, USER]);
+    expect(first).toMatchObject([
+      { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'agents' } },
+    ]);
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'c1',
+      execution: 'client',
+      status: 'completed',
+      tools: [{ type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] }],
+    };
+    const second = await ask([head, USER, ...first, found]);
+    expect(second).toMatchObject([{ type: 'function_call', namespace: 'agents', name: 'spawn' }]);
+    expect(app.calls.map(({ request }) => request.tools?.map(({ name }) => name))).toEqual([
+      ['tool_search', 'functions__exec'],
+      ['tool_search', 'functions__exec', 'agents__spawn'],
+    ]);
+    expect(app.calls[1]?.request.messages.slice(2)).toMatchObject([
+      { content: [{ type: 'tool_use', name: 'tool_search', input: { query: 'agents' } }] },
+      {
+        content: [{ type: 'tool_result', content: 'These tools can be called now: agents__spawn' }],
+      },
+    ]);
+    await ask([head, head, USER]);
+    expect(app.calls.at(-1)?.request.tools).toHaveLength(2);
+  });
+
   it('meets a spend cap with one clear refusal', async () => {
     const app = await createOpenAIApp({ onCall: script });
     const { key } = await app.issue({ scopes: ['ai:chat'], spendCap: { amount: 1, period: 'day' } });

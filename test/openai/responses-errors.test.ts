@@ -23,7 +23,13 @@ describe('errors of responses', () => {
     ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }, 'file_search'],
     ['tools[0].type', { tools: [{ type: 'mcp', server_label: 'a' }] }, 'call the MCP server yourself'],
     ['tools[0].type', { tools: [{ type: 'code_interpreter', container: 'c' }] }, 'code_interpreter'],
-    ['tools[0].type', { tools: [{ type: 'tool_search' }] }, 'offer functions or custom tools'],
+    ['tools[0].type', { tools: [{ type: 'tool_search' }] }, 'set execution to client'],
+    ['tools[0].type', { tools: [{ type: 'shell' }] }, 'offer functions or custom tools'],
+    [
+      'input[0].tools[0].type',
+      { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'mcp' }] }] },
+      'call the MCP server yourself',
+    ],
     [
       'tools[0].tools[0].type',
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },

@@ -1,5 +1,6 @@
-import { list, text } from '@questline/core/internal';
+import { jsonObject, list, text } from '@questline/core/internal';
 import * as z from 'zod';
+import { MAX_TOOLS, tool } from './contract-tools.ts';
 
 /*
  * The items of `input` by the types of the npm package `openai` 7.57.0 (13 November 2026). Other types are passed on as
@@ -7,6 +8,7 @@ import * as z from 'zod';
  */
 
 const MAX_PARTS = 2000;
+const MAX_FIELDS = 100;
 
 const inputText = z.object({ type: z.literal('input_text'), text: z.string() });
 
@@ -61,6 +63,17 @@ const customCall = z.object({
   input: z.string(),
 });
 
+const searchCall = z.object({
+  type: z.literal('tool_search_call'),
+  call_id: id,
+  arguments: jsonObject(MAX_FIELDS),
+});
+
+const tools = list(tool, { max: MAX_TOOLS });
+const searchOutput = z.object({ type: z.literal('tool_search_output'), call_id: id, tools });
+/** Tools that the client offers from the start, or from this place on. */
+const additionalTools = z.object({ type: z.literal('additional_tools'), tools });
+
 const output = z.union([
   z.string(),
   list(z.discriminatedUnion('type', [inputText, inputImage, inputFile]), { max: MAX_PARTS }),
@@ -82,16 +95,22 @@ const item = z.discriminatedUnion('type', [
   functionOutput,
   customCall,
   customOutput,
+  searchCall,
+  searchOutput,
+  additionalTools,
   reasoning,
   other,
 ]);
 
-const KNOWN: readonly unknown[] = [
+const KNOWN: readonly string[] = [
   'message',
   'function_call',
   'function_call_output',
   'custom_tool_call',
   'custom_tool_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'additional_tools',
   'reasoning',
 ];
 
@@ -100,13 +119,20 @@ export const inputItem = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null) return value;
   const { type } = value as { readonly type?: unknown };
   if (type == null) return { ...value, type: 'message' };
-  return KNOWN.includes(type) ? value : { type: 'other', name: String(type).slice(0, 100) };
+  if (typeof type !== 'string' || KNOWN.includes(type)) return value;
+  return { type: 'other', name: type.slice(0, 100) };
 }, item);
 
 export type InputItem = z.output<typeof item>;
 export type MessageItem = z.output<typeof message>;
-export type CallItem = z.output<typeof functionCall> | z.output<typeof customCall>;
-export type OutputItem = z.output<typeof functionOutput> | z.output<typeof customOutput>;
+export type CallItem =
+  | z.output<typeof functionCall>
+  | z.output<typeof customCall>
+  | z.output<typeof searchCall>;
+export type OutputItem =
+  | z.output<typeof functionOutput>
+  | z.output<typeof customOutput>
+  | z.output<typeof searchOutput>;
 export type ReasoningItem = z.output<typeof reasoning>;
 export type InputPart =
   | z.output<typeof inputText>

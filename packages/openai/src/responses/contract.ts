@@ -3,6 +3,7 @@ import { jsonObject, list, text } from '@questline/core/internal';
 import * as z from 'zod';
 import { openAIErrors } from '../errors.ts';
 import { inputItem } from './contract-items.ts';
+import { MAX_TOOLS, tool } from './contract-tools.ts';
 
 /*
  * Responses by the types of the npm package `openai` 7.57.0 (13 November 2026):
@@ -13,28 +14,11 @@ import { inputItem } from './contract-items.ts';
 /** 25 MiB: conversations carry images. */
 const BODY_LIMIT = 25 * 2 ** 20;
 const MAX_ITEMS = 10_000;
-const MAX_TOOLS = 512;
 const MAX_PROPERTIES = 10_000;
 const MAX_METADATA = 16;
 const MAX_INCLUDES = 20;
 
 const name = text({ min: 1, max: 128 });
-const schema = jsonObject(MAX_PROPERTIES);
-
-/** Functions and custom tools. The handler names the other types. */
-const plainTool = z.looseObject({
-  type: z.string(),
-  name: name.optional(),
-  description: z.string().nullish(),
-  parameters: schema.nullish(),
-  strict: z.boolean().nullish(),
-  format: z
-    .looseObject({ type: z.string(), syntax: z.string().optional(), definition: z.string().optional() })
-    .nullish(),
-});
-
-/** A namespace has tools of its own. */
-const tool = plainTool.extend({ tools: list(plainTool, { max: MAX_TOOLS }).optional() });
 
 const toolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
@@ -53,7 +37,7 @@ const format = z.discriminatedUnion('type', [
     type: z.literal('json_schema'),
     name: text({ min: 1, max: 64 }),
     description: z.string().nullish(),
-    schema,
+    schema: jsonObject(MAX_PROPERTIES),
     strict: z.boolean().nullish(),
   }),
 ]);
@@ -87,7 +71,6 @@ const body = z.looseObject({
 });
 
 export type ResponseBody = z.output<typeof body>;
-export type PlainTool = z.output<typeof plainTool>;
 
 export const createResponse = defineOperation({
   id: 'createResponse',

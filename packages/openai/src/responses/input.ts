@@ -6,7 +6,7 @@ import type { ResponseBody } from './contract.ts';
 import type { CallItem, InputItem, MessageItem, OutputItem } from './contract-items.ts';
 import { toContent, toToolResult } from './media.ts';
 import { readReasoning } from './reasoning.ts';
-import { toCustomArguments, toModelName } from './tools.ts';
+import { SEARCH, toCustomArguments, toModelName } from './tools.ts';
 
 /** Records of tools that the vendor ran: their outcome is in the message that follows. */
 const SKIPPED: readonly string[] = [
@@ -15,6 +15,8 @@ const SKIPPED: readonly string[] = [
   'mcp_list_tools',
   'web_search_call',
 ];
+
+const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_output', 'tool_search_output'];
 
 /** What to do instead of sending an item. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -92,8 +94,9 @@ async function convert(
         break;
       }
       case 'function_call':
-      case 'custom_tool_call': {
-        const name = toModelName(item.name, item.namespace);
+      case 'custom_tool_call':
+      case 'tool_search_call': {
+        const name = item.type === 'tool_search_call' ? SEARCH : toModelName(item.name, item.namespace);
         if (calls.some(({ id }) => id === item.call_id)) {
           throw issue(`${path}.call_id`, 'another open call has this id');
         }
@@ -103,6 +106,7 @@ async function convert(
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
+      case 'tool_search_output':
         await end();
         if (!taken.has(index)) throw issue(`${path}.call_id`, 'no tool call before it has this id');
         break;
@@ -113,6 +117,8 @@ async function convert(
           await end();
           messages.push(...(await toMessage(item, path, media)));
         }
+        break;
+      case 'additional_tools':
         break;
       case 'other':
         if (!SKIPPED.includes(item.name)) throw refuseItem(item.name, path);
@@ -131,14 +137,18 @@ function findResult(
 ): number {
   for (let place = index + 1; place < items.length; place += 1) {
     const item = items[place];
-    if (item?.type !== 'function_call_output' && item?.type !== 'custom_tool_call_output') continue;
-    if (item.call_id === id && !taken.has(place)) return place;
+    if (item !== undefined && isOutput(item) && item.call_id === id && !taken.has(place)) return place;
   }
   throw issue(`input.${index}`, 'the tool call has no result');
 }
 
+function isOutput(item: InputItem): item is OutputItem {
+  return OUTPUTS.includes(item.type);
+}
+
 function toArguments(item: CallItem, path: string): unknown {
   if (item.type === 'custom_tool_call') return toCustomArguments(item.input);
+  if (item.type === 'tool_search_call') return item.arguments;
   return parseArguments(item.arguments, `${path}.arguments`);
 }
 

@@ -1,6 +1,7 @@
 import { getThinkingText, packThinking } from '@questline/core/internal';
 import type { ModelPart, ThinkingBlock } from '@questline/core/ports';
-import { readCustomInput, type ToolTable } from './tools.ts';
+import { toCallEvents } from './calls.ts';
+import type { ToolTable } from './tools.ts';
 import type { ResponseItem, SummaryPart, TextPart } from './wire.ts';
 
 /** Receives the events of the items of a response, in order. */
@@ -164,35 +165,16 @@ export class ItemWriter {
     return { encrypted_content: packThinking(block) };
   }
 
-  #call({ id: call_id, name: modelName, arguments: text }: Extract<ModelPart, { type: 'tool_use' }>): void {
+  #call(part: Extract<ModelPart, { type: 'tool_use' }>): void {
     this.close();
-    const { kind = 'function', name = modelName, namespace } = this.#options.tools.find(modelName) ?? {};
     const index = this.output.length;
-    const about = { call_id, name, ...(namespace !== undefined && { namespace }) };
-    if (kind === 'function') {
-      const id = this.#id('fc');
-      const item = { id, type: 'function_call' as const, ...about };
-      const place = { item_id: id, output_index: index };
-      this.#emit('response.output_item.added', {
-        output_index: index,
-        item: { ...item, status: 'in_progress', arguments: '' },
-      });
-      this.#emit('response.function_call_arguments.delta', { ...place, delta: text });
-      this.#emit('response.function_call_arguments.done', { ...place, name, arguments: text });
-      this.#done(index, { ...item, status: 'completed', arguments: text });
-      return;
+    const { tools, id } = this.#options;
+    const { begun, progress, done } = toCallEvents(part, tools, `${id}_${index}`);
+    this.#emit('response.output_item.added', { output_index: index, item: begun });
+    for (const [type, fields] of progress) {
+      this.#emit(type, { item_id: done.id, output_index: index, ...fields });
     }
-    const id = this.#id('ctc');
-    const input = readCustomInput(text);
-    const item = { id, type: 'custom_tool_call' as const, ...about };
-    const place = { item_id: id, output_index: index };
-    this.#emit('response.output_item.added', {
-      output_index: index,
-      item: { ...item, status: 'in_progress', input: '' },
-    });
-    this.#emit('response.custom_tool_call_input.delta', { ...place, delta: input });
-    this.#emit('response.custom_tool_call_input.done', { ...place, input });
-    this.#done(index, { ...item, status: 'completed', input });
+    this.#done(index, done);
   }
 
   #done(index: number, item: ResponseItem): void {

@@ -2,6 +2,7 @@ import { IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/int
 import type { ModelContent } from '@questline/core/ports';
 import { issue } from '../errors.ts';
 import type { InputPart, OutputItem } from './contract-items.ts';
+import { toModelNames } from './tools.ts';
 
 /** Converts a part of a message of the user. @throws ApiError 400 that names the path. */
 export async function toContent(
@@ -39,11 +40,18 @@ async function toFile(
 
 /** The text of a tool's result, and the media that follow it: results of tools are text for most vendors. */
 export async function toToolResult(
-  { output }: OutputItem,
+  item: OutputItem,
   toolName: string,
   path: string,
   media: MediaLoader,
 ): Promise<{ readonly text: string; readonly attached: readonly ModelContent[] }> {
+  if (item.type === 'tool_search_output') {
+    const names = toModelNames(item.tools);
+    const text =
+      names.length === 0 ? 'No tools were found.' : `These tools can be called now: ${names.join(', ')}`;
+    return { text, attached: [] };
+  }
+  const { output } = item;
   if (typeof output === 'string') return { text: output, attached: [] };
   const texts: string[] = [];
   const attached: ModelContent[] = [];

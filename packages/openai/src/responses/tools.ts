@@ -1,10 +1,12 @@
 import type { GenerateRequest, ToolChoice, ToolSchema } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
-import type { PlainTool, ResponseBody } from './contract.ts';
+import type { ResponseBody } from './contract.ts';
+import type { PlainTool, RequestTool } from './contract-tools.ts';
 
 /** A tool as the client knows it. */
 export interface WireTool {
-  readonly kind: 'function' | 'custom';
+  /** `search`: the client searches for tools. */
+  readonly kind: 'function' | 'custom' | 'search';
   readonly name: string;
   readonly namespace: string | undefined;
 }
@@ -24,7 +26,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
   image_generation: 'use images/generations',
   mcp: 'call the MCP server yourself, and offer its tools as functions',
   local_shell: 'offer a function instead',
+  tool_search: 'set execution to client, or offer all tools',
 };
+
+/** The name of the search for tools. */
+export const SEARCH = 'tool_search';
 
 /** The field with the whole text of a call of a custom tool. */
 const INPUT = 'input';
@@ -37,33 +43,56 @@ const CUSTOM_PARAMETERS = {
 };
 
 /**
- * Reads the tools of a request. Custom tools become functions with one text; the tools of a namespace get its name in front.
- * @throws ApiError 400 for tools that the vendor runs, and for two tools of one name.
+ * Reads the tools of a request, and those that its items add. Custom tools become functions with one text; the tools of a
+ * namespace get its name in front.
+ * @throws ApiError 400 for tools that the vendor runs, and for two offered tools of one name.
  */
-export function readTools({ tools }: Pick<ResponseBody, 'tools'>): ToolTable {
+export function readTools({ tools, input }: Pick<ResponseBody, 'tools' | 'input'>): ToolTable {
   const schemas: ToolSchema[] = [];
   const table = new Map<string, WireTool>();
-  const add = (tool: PlainTool, path: string, namespace: string | undefined): void => {
-    const { type, name } = tool;
-    if (type !== 'function' && type !== 'custom') throw refuseType(type, path);
-    if (name === undefined) throw issue(`${path}.name`, 'is required');
-    const modelName = toModelName(name, namespace);
-    if (table.has(modelName)) throw issue(`${path}.name`, 'another tool has this name');
-    table.set(modelName, { kind: type, name, namespace });
-    schemas.push(type === 'function' ? toFunction(tool, modelName) : toCustom(tool, modelName));
+  const set = (tool: WireTool, schema: ToolSchema, path: string, isAdded: boolean): void => {
+    const isKnown = table.has(schema.name);
+    if (isKnown && !isAdded) throw issue(`${path}.name`, 'another tool has this name');
+    if (isKnown) return;
+    table.set(schema.name, tool);
+    schemas.push(schema);
   };
-  for (const [index, tool] of (tools ?? []).entries()) {
-    const path = `tools.${index}`;
-    if (tool.type !== 'namespace') {
-      add(tool, path, undefined);
-      continue;
+  const addPlain = (tool: PlainTool, path: string, namespace: string | undefined, isAdded: boolean): void => {
+    const { type: kind, name } = tool;
+    if (kind !== 'function' && kind !== 'custom') throw refuseType(kind, path);
+    if (name === undefined) throw issue(`${path}.name`, 'is required');
+    const toSchema = kind === 'function' ? toFunction : toCustom;
+    set({ kind, name, namespace }, toSchema(tool, toModelName(name, namespace)), path, isAdded);
+  };
+  const add = (offered: readonly RequestTool[], place: string, isAdded: boolean): void => {
+    for (const [index, tool] of offered.entries()) {
+      const path = `${place}.${index}`;
+      if (tool.type === SEARCH && tool.execution === 'client') {
+        set({ kind: 'search', name: SEARCH, namespace: undefined }, toFunction(tool, SEARCH), path, isAdded);
+      } else if (tool.type === 'namespace') {
+        if (tool.name === undefined) throw issue(`${path}.name`, 'is required');
+        for (const [position, inner] of (tool.tools ?? []).entries()) {
+          addPlain(inner, `${path}.tools.${position}`, tool.name, isAdded);
+        }
+      } else {
+        addPlain(tool, path, undefined, isAdded);
+      }
     }
-    if (tool.name === undefined) throw issue(`${path}.name`, 'is required');
-    for (const [place, inner] of (tool.tools ?? []).entries()) {
-      add(inner, `${path}.tools.${place}`, tool.name);
+  };
+  add(tools ?? [], 'tools', false);
+  for (const [index, item] of (typeof input === 'string' ? [] : input).entries()) {
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') {
+      add(item.tools, `input.${index}.tools`, true);
     }
   }
   return { schemas, find: (modelName) => table.get(modelName) };
+}
+
+/** The names of tools for the model. */
+export function toModelNames(tools: readonly RequestTool[]): readonly string[] {
+  return tools.flatMap(({ type, name = '', tools: inner = [] }) =>
+    type === 'namespace' ? inner.map((tool) => toModelName(tool.name ?? '', name)) : [name],
+  );
 }
 
 /** The name of a tool for the model. */

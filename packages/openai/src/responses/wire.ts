@@ -35,7 +35,7 @@ export interface ReasoningOutput {
 }
 
 /** The fields of a call that both kinds have. */
-interface CallOutput {
+interface NamedCall {
   readonly id: string;
   readonly status: ItemStatus;
   readonly call_id: string;
@@ -43,17 +43,28 @@ interface CallOutput {
   readonly namespace?: string;
 }
 
-export interface FunctionOutput extends CallOutput {
+export interface FunctionOutput extends NamedCall {
   readonly type: 'function_call';
   readonly arguments: string;
 }
 
-export interface CustomOutput extends CallOutput {
+export interface CustomOutput extends NamedCall {
   readonly type: 'custom_tool_call';
   readonly input: string;
 }
 
-export type ResponseItem = MessageOutput | ReasoningOutput | FunctionOutput | CustomOutput;
+/** A search for tools that the client runs. */
+export interface SearchOutput {
+  readonly id: string;
+  readonly type: 'tool_search_call';
+  readonly status: ItemStatus;
+  readonly call_id: string;
+  readonly execution: 'client';
+  readonly arguments: unknown;
+}
+
+export type CallOutput = FunctionOutput | CustomOutput | SearchOutput;
+export type ResponseItem = MessageOutput | ReasoningOutput | CallOutput;
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 

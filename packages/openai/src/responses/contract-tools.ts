@@ -1,0 +1,29 @@
+import { jsonObject, list, text } from '@questline/core/internal';
+import * as z from 'zod';
+
+export const MAX_TOOLS = 512;
+const MAX_PROPERTIES = 10_000;
+
+const name = text({ min: 1, max: 128 });
+const schema = jsonObject(MAX_PROPERTIES);
+
+/** Functions and custom tools. The handler names the other types. */
+const plainTool = z.looseObject({
+  type: z.string(),
+  name: name.optional(),
+  description: z.string().nullish(),
+  parameters: schema.nullish(),
+  strict: z.boolean().nullish(),
+  format: z
+    .looseObject({ type: z.string(), syntax: z.string().optional(), definition: z.string().optional() })
+    .nullish(),
+});
+
+/** A namespace has tools of its own. The client runs a search for tools whose `execution` is `client`. */
+export const tool = plainTool.extend({
+  tools: list(plainTool, { max: MAX_TOOLS }).optional(),
+  execution: z.string().nullish(),
+});
+
+export type PlainTool = z.output<typeof plainTool>;
+export type RequestTool = z.output<typeof tool>;
