@@ -3,7 +3,8 @@
  * any release.
  */
 export type { LinkKind, LinkReader } from './access/links.ts';
-export type { MountedRoute } from './app/selection.ts';
+export { createRoutes } from './app/routes.ts';
+export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
 export { isBase64 } from './contract/base64.ts';
 export type { Call, KeyCaller, KeySpendCap, TokenCaller } from './contract/call.ts';
@@ -352,6 +353,7 @@ export {
 } from './operations/audit.ts';
 export { auditGrants, recoverGrants } from './operations/audit-grants.ts';
 export { AUDIT_LOG, type AuditActor, type AuditRecord, GRANT_INTENTS } from './operations/audit-records.ts';
+export { checkScopes } from './operations/gate.ts';
 export type { Idempotency } from './operations/idempotency.ts';
 export {
   type DescribedOperation,

@@ -1,7 +1,6 @@
 import type { ApiRequest, ApiResponse, Mountable } from '../contract/message.ts';
 import { createEventDelivery } from '../events/deliver.ts';
 import { createEventSweep } from '../events/sweep.ts';
-import { sharingRoutes } from '../features/sharing/handlers.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { createEngine, type EngineParts } from '../jobs/engine.ts';
 import { errorBody } from '../operations/families.ts';
@@ -15,8 +14,8 @@ import { createRunningQuests } from '../runs/running.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
 import { ApiError } from '../shared/errors.ts';
 import { FEATURES } from './features.ts';
-import { createResources } from './resources.ts';
 import { createRetentionSweep } from './retention.ts';
+import { createRoutes } from './routes.ts';
 import { HOST, type MountedRoute, mountRoute, type OperationSelection, selectRoutes } from './selection.ts';
 import type { Services } from './services.ts';
 
@@ -108,11 +107,7 @@ export function createApi(
 ): Api {
   const mounted = (routes: readonly Route[], capability: string) =>
     routes.map((route) => mountRoute(route, capability, services));
-  const described = [
-    ...FEATURES.flatMap(({ name, routes }) => mounted(routes?.(services) ?? [], name)),
-    ...mounted(sharingRoutes(services, createResources(services)), 'sharing'),
-    ...mounted(extra, HOST),
-  ];
+  const described = [...createRoutes(services), ...mounted(extra, HOST)];
   const inDescription = (routes: readonly Route[]) =>
     mounted(
       createDescriptionRoutes(

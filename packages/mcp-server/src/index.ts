@@ -1,0 +1,1 @@
+export { createMcpApi, type McpApiOptions } from './api.ts';

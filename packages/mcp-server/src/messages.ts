@@ -1,0 +1,101 @@
+import {
+  ApiError,
+  type ApiResponse,
+  defineRoute,
+  jsonReply,
+  Reply,
+  type Route,
+  type Services,
+} from '@questline/core';
+import { type Call, header } from '@questline/core/internal';
+import {
+  INTERNAL_ERROR,
+  type JsonObject,
+  RpcError,
+  type RpcId,
+  readMessage,
+  toErrorMessage,
+} from './json-rpc.ts';
+import { answerMethod, type ServerParts } from './methods.ts';
+import { answerMcpMessage, receiveMcpMessage } from './operations.ts';
+import { createRunner } from './runner.ts';
+import { readEra } from './versions.ts';
+
+export interface MessageOptions {
+  readonly apiPath: string;
+  readonly allowedOrigins: '*' | ReadonlySet<string>;
+}
+
+/** The caller has no request left. */
+class OverLimit extends Error {
+  readonly response: ApiResponse;
+  constructor(response: ApiResponse) {
+    super('over the limit');
+    this.response = response;
+  }
+}
+
+/** `POST` of one message. Every answer is a whole JSON object: nothing here needs a stream. */
+export function createMessageHandler(parts: ServerParts, { apiPath, allowedOrigins }: MessageOptions): Route {
+  const { services } = parts;
+  const slot = defineRoute(answerMcpMessage, services, async () => undefined);
+
+  return defineRoute(receiveMcpMessage, services, async ({ body }, call) => {
+    checkOrigin(call, allowedOrigins);
+    const runner = createRunner(parts.routes, call, apiPath);
+    let limits: Readonly<Record<string, string>> = {};
+    const count = async (): Promise<void> => {
+      const { status, headers, ...rest } = await slot.run(call.request, {});
+      if (status >= 400) throw new OverLimit({ status, headers, ...rest });
+      limits = Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-ratelimit-/i.test(name)));
+    };
+    const reply = (status: number, value: JsonObject) =>
+      jsonReply(status, value, { ...limits, ...runner.headers });
+    let id: RpcId | null = null;
+    try {
+      const message = await read(body, count);
+      if (message.kind === 'notice') {
+        await count();
+        return new Reply(202, limits, undefined);
+      }
+      id = message.id;
+      const { method, params } = message;
+      const era = await counted(count, () => readEra(call.request.headers, message));
+      const result = await answerMethod(parts, method, { call, runner, era, params, count });
+      return reply(200, { jsonrpc: '2.0', id, result });
+    } catch (error) {
+      if (error instanceof OverLimit) {
+        const { status, headers, body: refusal } = error.response;
+        return new Reply(status, headers, refusal);
+      }
+      if (error instanceof RpcError) return reply(error.status, toErrorMessage(id, error));
+      return reply(500, toErrorMessage(id, report(services, call, error)));
+    }
+  });
+}
+
+const read = (body: JsonObject, count: () => Promise<void>) => counted(count, () => readMessage(body));
+
+/** Counts a message that is refused before it calls an operation. */
+async function counted<T>(count: () => Promise<void>, work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    await count();
+    throw error;
+  }
+}
+
+function report({ onError }: Services, { requestId }: Call, error: unknown): RpcError {
+  onError({ operation: receiveMcpMessage.id, requestId, error });
+  return new RpcError(INTERNAL_ERROR, 'Internal server error', { data: { request_id: requestId } });
+}
+
+/** Pages of other sites could send messages through the browser of a user. @throws ApiError 403 */
+function checkOrigin({ request: { headers } }: Call, allowed: MessageOptions['allowedOrigins']): void {
+  const origin = header(headers, 'origin');
+  if (origin === undefined || allowed === '*' || allowed.has(origin)) return;
+  const host = header(headers, 'host') ?? header(headers, ':authority');
+  if (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()) return;
+  throw new ApiError(403, 'Pages of this origin may not send messages');
+}

@@ -1,0 +1,149 @@
+import type { Services } from '@questline/core';
+import { type Call, checkScopes } from '@questline/core/internal';
+import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND, RpcError } from './json-rpc.ts';
+import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
+import { type ToolResult, toFailure, WrongArgument } from './results.ts';
+import type { Runner } from './runner.ts';
+import type { McpTool, Routes } from './tools/tool.ts';
+import { type Era, negotiate, VERSIONS } from './versions.ts';
+
+const CAPABILITIES = { tools: {}, resources: {} };
+
+const INSTRUCTIONS =
+  'Tools over a Questline workspace. They act as the user of the credential and spend its credits: `ask_agent`, ' +
+  '`search_data_lake` and `generate_image` cost credits.';
+
+/** What answers have in common. */
+export interface ServerParts {
+  readonly services: Services;
+  readonly routes: Routes;
+  readonly tools: readonly McpTool[];
+  readonly info: JsonObject;
+  readonly maxWaitMs: number;
+}
+
+/** One message of a caller. */
+export interface MessageContext {
+  readonly call: Call;
+  readonly runner: Runner;
+  readonly era: Era;
+  readonly params: JsonObject;
+  /** Counts the message against the limits of the caller, where no operation does. */
+  readonly count: () => Promise<unknown>;
+}
+
+type Method = (parts: ServerParts, context: MessageContext) => Promise<JsonObject>;
+
+const CACHEABLE: Readonly<Record<string, Method>> = {
+  'tools/list': async (parts, { params, call, count }) => {
+    await count();
+    if (params.cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'cursor: there is one page');
+    return { tools: parts.tools.filter((tool) => mayCall(tool, parts.routes, call)).map(describe) };
+  },
+  'resources/list': (_parts, { params, runner, era }) => listResources(params, runner, era),
+  'resources/templates/list': async (_parts, { count }) => {
+    await count();
+    return { resourceTemplates: RESOURCE_TEMPLATES };
+  },
+  'resources/read': (_parts, { params, runner, era }) => readResource(params, runner, era),
+};
+
+const LEGACY: Readonly<Record<string, Method>> = {
+  initialize: async ({ info }, { params, count }) => {
+    await count();
+    return {
+      protocolVersion: negotiate(params),
+      capabilities: CAPABILITIES,
+      serverInfo: info,
+      instructions: INSTRUCTIONS,
+    };
+  },
+  ping: async (_parts, { count }) => {
+    await count();
+    return {};
+  },
+};
+
+const MODERN: Readonly<Record<string, Method>> = {
+  'server/discover': async ({ info }, { count }) => {
+    await count();
+    return {
+      supportedVersions: VERSIONS,
+      capabilities: CAPABILITIES,
+      instructions: INSTRUCTIONS,
+      _meta: { 'io.modelcontextprotocol/serverInfo': info },
+    };
+  },
+};
+
+/** Answers a request of the protocol. @throws RpcError */
+export async function answerMethod(
+  parts: ServerParts,
+  method: string,
+  context: MessageContext,
+): Promise<JsonObject> {
+  const isModern = context.era === 'modern';
+  if (method === 'tools/call') {
+    const result = await callTool(parts, context);
+    return { ...result, ...(isModern && { resultType: 'complete' }) };
+  }
+  const known = { ...CACHEABLE, ...(isModern ? MODERN : LEGACY) };
+  const answer = Object.hasOwn(known, method) ? known[method] : undefined;
+  if (answer === undefined) {
+    await context.count();
+    throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method.slice(0, 100)}`, {
+      status: isModern ? 404 : 200,
+    });
+  }
+  const result = await answer(parts, context);
+  // Lists depend on the scopes of the caller, which can change at any time.
+  return isModern ? { ...result, resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : result;
+}
+
+async function callTool(
+  { tools, services, maxWaitMs }: ServerParts,
+  { params, runner, call, count }: MessageContext,
+): Promise<ToolResult> {
+  const { name, arguments: args = {} } = params;
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined || !isObject(args)) {
+    await count();
+    throw new RpcError(
+      INVALID_PARAMS,
+      tool === undefined ? `Unknown tool: ${nameOf(name)}` : 'arguments: expected an object',
+    );
+  }
+  try {
+    return await tool.call(args, { services, runner, call, maxWaitMs });
+  } catch (error) {
+    if (error instanceof WrongArgument) await count();
+    return toFailure(error);
+  }
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 100) : `expected text, got ${typeof value}`;
+}
+
+/** Whether the caller has the scopes of all operations of the tool. */
+function mayCall({ operations }: McpTool, routes: Routes, { caller }: Call): boolean {
+  try {
+    for (const id of operations) {
+      const route = routes.get(id);
+      if (route !== undefined) checkScopes(route.operation, caller);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function describe({ name, title, description, inputSchema, isReadOnly }: McpTool): JsonObject {
+  return {
+    name,
+    title,
+    description,
+    inputSchema,
+    annotations: { title, readOnlyHint: isReadOnly, destructiveHint: false, openWorldHint: !isReadOnly },
+  };
+}

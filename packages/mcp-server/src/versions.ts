@@ -1,0 +1,64 @@
+import { type ApiHeaders, header } from '@questline/core/internal';
+import { INVALID_PARAMS, isObject, type JsonObject, RpcError, type RpcRequest } from './json-rpc.ts';
+
+/** Revisions with a handshake (`initialize`), newest first. */
+const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+/** The revision without a handshake: each request carries its version. */
+const MODERN = '2026-07-28';
+export const VERSIONS: readonly string[] = [MODERN, ...LEGACY];
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+
+const HEADER_MISMATCH = -32020;
+const UNSUPPORTED_VERSION = -32022;
+
+/** The parameter that `Mcp-Name` repeats. */
+const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'resources/read': 'uri' };
+const ENCODED = /^=\?base64\?(.*)\?=$/;
+
+export type Era = 'legacy' | 'modern';
+
+/** The version of the answer to `initialize`: that of the client, or our newest one. */
+export function negotiate({ protocolVersion: asked }: JsonObject): string {
+  return LEGACY.find((version) => version === asked) ?? LEGACY[0];
+}
+
+/** @throws RpcError for an unknown version, and for headers that contradict the body. */
+export function readEra(headers: ApiHeaders, { method, params }: RpcRequest): Era {
+  const sent = header(headers, 'mcp-protocol-version');
+  const { _meta: meta } = params;
+  const declared = isObject(meta) ? meta[VERSION_KEY] : undefined;
+  for (const version of [declared, sent]) {
+    if (version !== undefined && !VERSIONS.includes(version as string)) throw unsupported(version);
+  }
+  if (sent !== MODERN && declared !== MODERN) return 'legacy';
+  if (sent !== declared) throw mismatch('MCP-Protocol-Version', `_meta["${VERSION_KEY}"]`);
+  if (header(headers, 'mcp-method') !== method) throw mismatch('Mcp-Method', 'method');
+  const named = NAMED[method];
+  if (named !== undefined && decode(header(headers, 'mcp-name')) !== params[named]) {
+    throw mismatch('Mcp-Name', `params.${named}`);
+  }
+  if (!isObject(meta) || !isObject(meta[CAPABILITIES_KEY])) {
+    throw new RpcError(INVALID_PARAMS, `_meta["${CAPABILITIES_KEY}"]: expected an object`, { status: 400 });
+  }
+  return 'modern';
+}
+
+function decode(value: string | undefined): string | undefined {
+  const [, encoded] = ENCODED.exec(value ?? '') ?? [];
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function mismatch(name: string, field: string): RpcError {
+  return new RpcError(HEADER_MISMATCH, `The header ${name} is missing or differs from ${field}`, {
+    status: 400,
+  });
+}
+
+function unsupported(requested: unknown): RpcError {
+  return new RpcError(UNSUPPORTED_VERSION, 'Unsupported protocol version', {
+    status: 400,
+    data: { supported: VERSIONS, requested },
+  });
+}

@@ -1,0 +1,122 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createDemoProvider, type Scope } from '@questline/core';
+import { createMcpApi, type McpApiOptions } from '@questline/mcp-server';
+import { afterEach } from 'vitest';
+import { type ChatApp, type ChatAppOptions, createChatApp, sayAtOnce } from '../support/chat.ts';
+import { createStudio } from '../support/media.ts';
+import { createScriptedProvider } from '../support/model.ts';
+import { serveWire } from '../support/vendor-wire.ts';
+
+export const SCOPES: readonly Scope[] = [
+  'ai:chat',
+  'ai:generate',
+  'agents:read',
+  'notebooks:read',
+  'notebooks:write',
+  'datalake:read',
+  'datalake:write',
+  'datalake:query',
+  'files:read',
+];
+
+export interface McpApp extends ChatApp {
+  readonly url: string;
+  /** The official client, connected with a credential. Default: the app's key. */
+  connect(credential?: string): Promise<Client>;
+  /** A plain request. */
+  send(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** A key of a user. Default: the app's user, with all scopes of the tools. */
+  keyOf(userId?: string, scopes?: readonly Scope[]): Promise<string>;
+}
+
+const clients: Client[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+
+/** An app on a local port, with the tools at `/mcp`. */
+export async function createMcpApp(
+  options: ChatAppOptions & { readonly mcp?: McpApiOptions } = {},
+): Promise<McpApp> {
+  const { mcp, ...rest } = options;
+  const app = await createChatApp({
+    models: [
+      createScriptedProvider(rest.onCall ?? sayAtOnce('Rain, at noon.')),
+      createStudio(),
+      createDemoProvider(),
+    ],
+    ...rest,
+    key: { scopes: SCOPES, ...rest.key },
+    settings: {
+      ...rest.settings,
+      admin: {
+        DefaultAPIModel: 'scripted',
+        EnableDataLakes: true,
+        EnableAgents: true,
+        ...rest.settings?.admin,
+      },
+    },
+  });
+  const url = await serveWire(createMcpApi(app.services, mcp), '/mcp');
+  return {
+    ...app,
+    url,
+    async connect(credential = app.key) {
+      const client = new Client({ name: 'test', version: '1' });
+      clients.push(client);
+      const headers = { Authorization: `Bearer ${credential}` };
+      // The SDK's own types contradict exactOptionalPropertyTypes.
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+      await client.connect(transport as Parameters<Client['connect']>[0]);
+      return client;
+    },
+    send: (body, headers = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${app.key}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    async keyOf(userId = app.user.id, scopes = SCOPES) {
+      return (await app.issue({ userId, scopes, requestsPerMinute: 10_000 })).key;
+    },
+  };
+}
+
+export interface Called {
+  readonly isError: boolean;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
+  readonly value: any;
+  readonly content: readonly { readonly type: string; readonly [field: string]: unknown }[];
+}
+
+export async function callTool(client: Client, name: string, args: object = {}): Promise<Called> {
+  const result = await client.callTool({ name, arguments: { ...args } });
+  const content = result.content as Called['content'];
+  return {
+    isError: result.isError === true,
+    text: String(content[0]?.text),
+    value: result.structuredContent,
+    content,
+  };
+}
+
+/** A request of the protocol. */
+export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
+export async function readJson(response: Response): Promise<any> {
+  return response.json();
+}
