@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAnthropicApi } from '@questline/anthropic';
 import { createConsole } from '@questline/console';
 import type { Mountable } from '@questline/core';
+import { createMcpApi } from '@questline/mcp-server';
 import { createOpenAIApi } from '@questline/openai';
 import type { Realtime } from '@questline/realtime';
 import { withCors } from './cors.ts';
@@ -17,14 +18,16 @@ import { createReadiness, type Readiness } from './observability/readiness.ts';
 import { tracingObservers } from './observability/tracing.ts';
 import { createRequests, type Requests } from './requests.ts';
 import type { SecretsFile } from './secrets.ts';
+import { packageVersion } from './version.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
 /** How long the shutdown waits for slow clients and slow calls, in milliseconds. */
 const MOMENT_MS = 1000;
 
-/** The paths of the APIs of vendors. Clients add `/v1`. */
+/** The paths of the other APIs. Clients of the vendors add `/v1`. */
 const OPENAI_PATH = '/openai';
 const ANTHROPIC_PATH = '/anthropic';
+const MCP_PATH = '/mcp';
 
 export interface ServerOptions {
   readonly configuration: Configuration;
@@ -87,6 +90,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       workspace.api,
       createOpenAIApi(services, { basePath: OPENAI_PATH }),
       createAnthropicApi(services, { basePath: ANTHROPIC_PATH }),
+      createMcpApi(services, {
+        basePath: MCP_PATH,
+        version: packageVersion(),
+        ...(configuration.corsOrigins !== undefined && { allowedOrigins: configuration.corsOrigins }),
+      }),
     );
     const requests = createRequests(
       inTurn(

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import Anthropic from '@anthropic-ai/sdk';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePdf } from '../../documents/test/make.ts';
@@ -81,6 +83,27 @@ describe('questline start --demo', () => {
     const unknown = await fetch(`${lines.url}/anthropic/.well-known/none`);
     expect(unknown.status).toBe(404);
     expect(await unknown.json()).toMatchObject({ error: { type: 'not_found_error' } });
+  });
+
+  it('prints the command that connects an MCP client', async () => {
+    const [, url, header] =
+      /mcp add --transport http questline (\S+) --header "(.+)"/.exec(running.stdout()) ?? [];
+    expect(url).toBe(`${lines.url}/mcp`);
+    const [name = '', value = ''] = header?.split(': ') ?? [];
+    const client = new Client({ name: 'test', version: '1' });
+    const transport = new StreamableHTTPClientTransport(new URL(url ?? ''), {
+      requestInit: { headers: { [name]: value } },
+    });
+    // The SDK's own types contradict exactOptionalPropertyTypes.
+    await client.connect(transport as Parameters<Client['connect']>[0]);
+    try {
+      const { tools } = await client.listTools();
+      expect(tools.map((tool) => tool.name)).toContain('ask_agent');
+      const answer = await client.callTool({ name: 'ask_agent', arguments: { message: 'Hello' } });
+      expect(answer.structuredContent).toMatchObject({ status: 'completed' });
+    } finally {
+      await client.close();
+    }
   });
 
   it('spends visible credits', async () => {
