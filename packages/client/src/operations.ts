@@ -4306,6 +4306,13 @@ export interface GetOrganizationUsageReportResponse {
 
 export type GetWorkspaceUsageReportResponse = GetOrganizationUsageReportResponse;
 
+export interface GetOrganizationCreditsResponse {
+  /** Credits that can be spent now, without open reservations. */
+  balance: number;
+  /** The credits that are held for running calls. */
+  reserved: number;
+}
+
 export interface ListApiKeysResponse {
   /** The API keys of this page. */
   apiKeys: GetApiKeyResponse[];
@@ -6224,6 +6231,16 @@ export const exportWorkspaceCredits: Operation<{ query?: {
   /** The `cursor` of the last line that was read. Only later lines follow. Default: from the first one. */
   cursor?: string | undefined;
 } }, Response> = { id: 'exportWorkspaceCredits', method: 'GET', path: '/api/ledger/export' };
+
+/**
+ * Get the credits of an organization: `GET /api/organizations/{id}/credits`.
+ *
+ * For the owner and the administrators of the organization.
+ */
+export const getOrganizationCredits: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+} }, GetOrganizationCreditsResponse> = { id: 'getOrganizationCredits', method: 'GET', path: '/api/organizations/{id}/credits' };
 
 /**
  * List the caller's API keys, newest first: `GET /api/user-api-keys`.

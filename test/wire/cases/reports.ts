@@ -165,3 +165,23 @@ export const exportWorkspaceCredits: readonly WireCase[] = [
     body: expect.stringMatching(/"account":"user:/),
   },
 ];
+
+export const getOrganizationCredits: readonly WireCase[] = [
+  {
+    title: 'answers what the organization can spend',
+    ask: ofOwn('credits'),
+    status: 200,
+    body: { balance: 7.499999, reserved: 0 },
+    everywhere: true,
+  },
+  { title: 'is not for other members', ask: ofOwn('credits', 'readerIds'), ...NOT_MINE },
+  {
+    title: 'does not confirm the organization to others',
+    ask: async (app) => {
+      const grace = await app.addUser('grace@example.com');
+      const { id } = await addOrganization(app, { ownerId: grace.id });
+      return { path: `/api/organizations/${id}/credits` };
+    },
+    ...refused('application', { status: 404, message: 'Organization not found' }),
+  },
+];

@@ -3,6 +3,7 @@ import { userAudit } from './audit.ts';
 import { userEvents } from './events.ts';
 import { exportRoutes } from './export-handlers.ts';
 import { createCreditsHandler, createMeHandler, createUsageHandler } from './handlers.ts';
+import { createOrganizationCreditsHandler } from './organization-credits-handlers.ts';
 import { reportRoutes } from './reports-handlers.ts';
 import { createListCreditTransactionsHandler } from './transactions-handlers.ts';
 
@@ -18,5 +19,6 @@ export const account = {
     createListCreditTransactionsHandler(services),
     ...reportRoutes(services),
     ...exportRoutes(services),
+    createOrganizationCreditsHandler(services),
   ],
 };
