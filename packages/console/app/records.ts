@@ -250,6 +250,8 @@ export interface Organization {
   readonly description: string | null;
   readonly memberCount: number;
   readonly ownerId?: string;
+  /** Absent or null: all. */
+  readonly models?: readonly string[] | null;
 }
 
 export interface Budget {

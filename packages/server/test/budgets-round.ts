@@ -21,6 +21,7 @@ export async function budgetsRound(window: Window, workplace: InProcess): Promis
   await page.getByRole('button', { name: 'Create organization' }).click();
   await page.getByRole('heading', { name: 'Compilers', level: 1 }).waitFor();
   await exportCredits(window, workplace);
+  await limitModels(window);
 
   await openPage(page, 'Budgets');
   await page.getByText('No budgets yet.').waitFor();
@@ -111,6 +112,8 @@ async function exportCredits({ page }: Window, { services }: InProcess): Promise
     usage: { input: 20, output: 10 },
   });
   await page.reload();
+  await page.getByText('Available credits').waitFor();
+  expect(await page.locator('.figures').innerText()).toMatch(/Available credits\s+9\s+Reserved.*\s+0/);
   await page.getByRole('heading', { name: 'What it paid' }).waitFor();
   await page.getByRole('table', { name: 'Usage by day' }).getByText('30').first().waitFor();
   const [download] = await Promise.all([
@@ -119,4 +122,23 @@ async function exportCredits({ page }: Window, { services }: InProcess): Promise
   ]);
   expect(download.suggestedFilename()).toBe(`credits-${id}.csv`);
   expect(readFileSync(await download.path(), 'utf8')).toContain('An invoice');
+}
+
+/** The owner limits the models of the organization, sees the choice again and removes it. */
+async function limitModels({ page }: Window): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  const save = async (): Promise<unknown> => {
+    const saved = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const answer = await (await saved).json();
+    await dialog.waitFor({ state: 'detached' });
+    return answer.models;
+  };
+  await page.getByRole('button', { name: 'Change' }).click();
+  await dialog.getByText('Only some models').click();
+  await dialog.getByRole('checkbox').first().check();
+  expect(await save()).toEqual([expect.any(String)]);
+  await page.getByRole('button', { name: 'Change' }).click();
+  await dialog.locator('input:checked').uncheck();
+  expect(await save()).toBeNull();
 }

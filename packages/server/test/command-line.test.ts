@@ -134,9 +134,11 @@ describe('questline keys create', () => {
     const { services, command } = await createPlace();
     const made = await command(
       ...['keys', 'create', ADA, '--preset', 'read', '--per-minute', '600', '--per-day', '100000'],
-      ...['--spend-cap', '2.5', '--spend-period', 'day'],
+      ...['--spend-cap', '2.5', '--spend-period', 'day', '--models', 'demo-chat, demo-image,demo-chat'],
     );
+    const models = ['demo-chat', 'demo-image'];
     expect(made).toMatchObject({
+      models,
       rateLimit: { requestsPerMinute: 600, requestsPerDay: 100_000 },
       spendCap: { credits: 2.5, period: 'day' },
     });
@@ -144,14 +146,18 @@ describe('questline keys create', () => {
       requestsPerMinute: 600,
       requestsPerDay: 100_000,
       spendCap: { amount: 2_500_000, period: 'day' },
+      models,
     });
     expect(await command('keys', 'create', ADA, '--preset', 'read')).toMatchObject({
       rateLimit: { requestsPerMinute: 60, requestsPerDay: 1000 },
       spendCap: null,
+      models: null,
     });
   });
 
   it.each([
+    [['--models', ' , '], '--models: expected at least one model'],
+    [['--models', 'x'.repeat(201)], '--models: expected ids of at most 200 characters'],
     [['--per-minute', '0'], "--per-minute: expected a whole number from 1 to 10000, got '0'"],
     [['--per-day', 'many'], "--per-day: expected a whole number from 1 to 1000000, got 'many'"],
     [['--spend-cap', '-1'], "--spend-cap: expected a number above 0 with at most 6 decimals, got '-1'"],

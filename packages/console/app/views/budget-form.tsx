@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useAction, useLoad } from '../hooks.ts';
+import { useAction } from '../hooks.ts';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Field, getText, getTexts } from '../parts/field.tsx';
-import type { Budget, Model } from '../records.ts';
+import { ModelChoices } from '../parts/model-choices.tsx';
+import type { Budget } from '../records.ts';
 import { type BudgetScopes, UNITS } from './budget-names.ts';
 
 type Scope = Budget['scope'];
@@ -114,7 +115,9 @@ export function BudgetForm({ budget, scopes, organizationId, onClose, onSaved }:
         <Field label="Name" hint="Refusals contain it. Default: made of the limit.">
           <input name="name" maxLength={100} defaultValue={budget?.name} />
         </Field>
-        {budget === undefined && <ModelChoices />}
+        {budget === undefined && (
+          <ModelChoices summary="Only some models" legend="Without a choice, calls of all models count." />
+        )}
       </DialogForm>
     </Dialog>
   );
@@ -163,24 +166,6 @@ function ScopeFields({
         </Field>
       )}
     </div>
-  );
-}
-
-function ModelChoices() {
-  const { data } = useLoad('models', (get) => get<{ models: readonly Model[] }>('/api/models'));
-  return (
-    <details>
-      <summary>Only some models</summary>
-      <fieldset class="choices">
-        <legend>Without a choice, calls of all models count.</legend>
-        {data?.models.map(({ id, name }) => (
-          <label key={id} class="check">
-            <input type="checkbox" name="models" value={id} />
-            {name}
-          </label>
-        ))}
-      </fieldset>
-    </details>
   );
 }
 

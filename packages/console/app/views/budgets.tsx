@@ -43,17 +43,19 @@ export function Budgets() {
       }
     >
       {(user?.isAdmin || scopes.organization.length > 0) && (
-        <Field label="Show" hint="Yours are those on you, your API keys and your projects.">
-          <select value={shown} onChange={(event) => setShown(event.currentTarget.value)}>
-            <option value={OWN}>Yours</option>
-            {user?.isAdmin && <option value={ALL}>All</option>}
-            {scopes.organization.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <div class="filter">
+          <Field label="Show" hint="Yours are those on you, your API keys and your projects.">
+            <select value={shown} onChange={(event) => setShown(event.currentTarget.value)}>
+              <option value={OWN}>Yours</option>
+              {user?.isAdmin && <option value={ALL}>All</option>}
+              {scopes.organization.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
       )}
       <ErrorMessage text={error} />
       <Waiting of={list} />

@@ -4,9 +4,10 @@ import { useApp } from '../context.ts';
 import { useAction, useLoad } from '../hooks.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
-import { Field, getText } from '../parts/field.tsx';
+import { Field, getText, getTexts } from '../parts/field.tsx';
 import { when } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
+import { ModelChoices } from '../parts/model-choices.tsx';
 import { Table } from '../parts/table.tsx';
 import { Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { ApiKey } from '../records.ts';
@@ -133,11 +134,13 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (made: Shown
     run(async (call) => {
       const cap = Number(getText(form, 'cap'));
       const expires = getText(form, 'expires');
+      const models = getTexts(form, 'models');
       const permissions = PERMISSIONS.find(({ value }) => value === getText(form, 'permissions'));
       onMade(
         await call<Shown>('POST', '/api/user-api-keys', {
           name: getText(form, 'name'),
           ...permissions?.body,
+          ...(models.length > 0 && { models }),
           ...(cap > 0 && { spendCap: { credits: cap, period: 'month' } }),
           ...(expires !== '' && { expiresAt: new Date(`${expires}T23:59:59`).toISOString() }),
         }),
@@ -166,6 +169,7 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (made: Shown
             <input name="expires" type="date" />
           </Field>
         </div>
+        <ModelChoices summary="Only some models" legend="Without a choice, the key may use all models." />
       </DialogForm>
     </Dialog>
   );

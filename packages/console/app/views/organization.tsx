@@ -1,25 +1,26 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
 import { go, useAction, useLoad } from '../hooks.ts';
-import { ExportButton } from '../parts/export-button.tsx';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { Organization, User } from '../records.ts';
-import { UsageReport } from './usage-report.tsx';
-
-/** What the usage of an organization is grouped by. */
-const BY = ['day', 'model', 'operation', 'key', 'user'] as const;
+import { type Credits, OrganizationCredits } from './organization-credits.tsx';
+import { OrganizationForm } from './organization-form.tsx';
 
 /** One organization and its members. */
 export function OrganizationView({ id }: { id: string }) {
   const { ask, user } = useApp();
   const [isInviting, setInviting] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const path = `/api/organization/${id}`;
   const organization = useLoad(path, (get) => get<Organization>(path));
   const members = useLoad(`members ${id}`, (get) =>
     get<{ users: readonly User[] }>(`/api/users?limit=100&organizationId=${id}`),
   );
+  // Members who do not administer the organization get 403.
+  const credits = useLoad(`credits ${id}`, (get) => get<Credits>(`/api/organizations/${id}/credits`));
+  const administers = credits.data !== undefined;
   const { error, run } = useAction();
   const { data } = organization;
   const remove = async ({ _id, username }: User): Promise<void> => {
@@ -29,13 +30,6 @@ export function OrganizationView({ id }: { id: string }) {
     members.reload();
   };
   const isOwner = data?.ownerId === user?._id;
-  const rename = async (): Promise<void> => {
-    const input = { label: 'Name', value: data?.name ?? '' };
-    const name = await ask({ title: 'Rename the organization', action: 'Save', input });
-    if (!name) return;
-    await run((call) => call('PATCH', `/api/organizations/${id}`, { name }));
-    organization.reload();
-  };
   const dissolve = async (): Promise<void> => {
     const text =
       'Its members remain users. API keys that it pays for are revoked. It must have no credit left.';
@@ -55,23 +49,19 @@ export function OrganizationView({ id }: { id: string }) {
       actions={
         data !== undefined && (
           <>
-            {isOwner ? (
-              <>
-                <button type="button" onClick={() => void rename()}>
-                  Rename
-                </button>
-                <button type="button" class="danger-text" onClick={() => void dissolve()}>
-                  Delete
-                </button>
-              </>
-            ) : (
-              <button type="button" class="danger-text" onClick={() => void leave()}>
-                Leave
+            {administers && (
+              <button type="button" onClick={() => setEditing(true)}>
+                Change
               </button>
             )}
-            <button type="button" class="primary" onClick={() => setInviting(true)}>
-              Invite members
+            <button type="button" class="danger-text" onClick={() => void (isOwner ? dissolve() : leave())}>
+              {isOwner ? 'Delete' : 'Leave'}
             </button>
+            {administers && (
+              <button type="button" class="primary" onClick={() => setInviting(true)}>
+                Invite members
+              </button>
+            )}
           </>
         )
       }
@@ -103,16 +93,16 @@ export function OrganizationView({ id }: { id: string }) {
           },
         ]}
       />
-      {isOwner && (
-        <>
-          <h2>What it paid</h2>
-          <UsageReport path={`/api/organizations/${id}/usage-report`} dimensions={BY} />
-          <ExportButton
-            label="Export grants and charges"
-            path={`/api/organizations/${id}/credits/export?format=csv`}
-            name={`credits-${id}.csv`}
-          />
-        </>
+      {credits.data !== undefined && <OrganizationCredits id={id} credits={credits.data} />}
+      {isEditing && data !== undefined && (
+        <OrganizationForm
+          organization={data}
+          onClose={() => setEditing(false)}
+          onSaved={() => {
+            setEditing(false);
+            organization.reload();
+          }}
+        />
       )}
       {isInviting && data !== undefined && (
         <ShareDialog type="organization" id={id} name={data.name} onClose={() => setInviting(false)} />

@@ -1,6 +1,7 @@
 import { ChartNoAxesColumn, RotateCw } from 'lucide';
 import { useLoad } from '../hooks.ts';
 import { type Bar, Bars } from '../parts/bars.tsx';
+import { Figure } from '../parts/figure.tsx';
 import { credits, wholeDate } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Table } from '../parts/table.tsx';
@@ -65,15 +66,6 @@ export function Spent() {
         ]}
       />
     </View>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: number }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{credits(value)}</dd>
-    </div>
   );
 }
 

@@ -38,16 +38,18 @@ function WebhookList() {
       }
     >
       {groups.length > 0 && (
-        <Field label="Owner" hint="Webhooks of an organization receive what it pays for.">
-          <select value={organizationId} onChange={(event) => setOrganizationId(event.currentTarget.value)}>
-            <option value="">You</option>
-            {groups.map(({ _id, name }) => (
-              <option key={_id} value={_id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <div class="filter">
+          <Field label="Owner" hint="Webhooks of an organization receive what it pays for.">
+            <select value={organizationId} onChange={(event) => setOrganizationId(event.currentTarget.value)}>
+              <option value="">You</option>
+              {groups.map(({ _id, name }) => (
+                <option key={_id} value={_id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </div>
       )}
       <Waiting of={list} />
       <Table

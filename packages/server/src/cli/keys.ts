@@ -24,6 +24,9 @@ import {
 } from './with-workspace.ts';
 
 const PRESETS = Object.keys(SCOPE_PRESETS).join(', ');
+/** The bounds of the API. */
+const MAX_MODELS = 100;
+const MAX_MODEL_ID = 200;
 const PERIODS = ['day', 'month', 'total'] as const;
 
 export const createKey: Command = {
@@ -40,6 +43,7 @@ export const createKey: Command = {
     { name: 'per-day', value: 'N', meaning: 'maximum requests per day (1000)' },
     { name: 'spend-cap', value: 'CREDITS', meaning: 'maximum credits that the key may spend (no maximum)' },
     { name: 'spend-period', value: 'NAME', meaning: `period of that maximum: ${PERIODS.join(', ')} (month)` },
+    { name: 'models', value: 'LIST', meaning: 'models that the key may use, by id (all)' },
     JSON_OUTPUT,
     DEMO,
     HELP,
@@ -54,6 +58,7 @@ export const createKey: Command = {
       requestsPerMinute: getWhole(given, 'per-minute', { min: 1, max: 10_000 }, 60),
       requestsPerDay: getWhole(given, 'per-day', { min: 1, max: 1_000_000 }, 1000),
       spendCap: parseSpendCap(getText(given, 'spend-cap'), getText(given, 'spend-period')),
+      models: parseModels(getText(given, 'models')),
     };
     await withWorkspace(given, surroundings, async (services) => {
       const user = await findUser(services, String(given.get('EMAIL')));
@@ -143,14 +148,7 @@ function wantedScopes(given: Given): (owner: UserRecord) => readonly Scope[] {
       throw new CliError([`--preset: expected one of ${PRESETS}, got '${preset}'`], 2);
     return () => SCOPE_PRESETS[preset as ScopePreset];
   }
-  const names = [
-    ...new Set(
-      (list ?? '')
-        .split(',')
-        .map((one) => one.trim())
-        .filter((one) => one !== ''),
-    ),
-  ];
+  const names = splitList(list ?? '');
   const unknown = names.filter((one) => !isScope(one));
   if (unknown.length > 0) throw new CliError([`--scopes: unknown scope ${unknown.join(', ')}`], 2);
   const scopes = names.filter(isScope);
@@ -161,6 +159,24 @@ function wantedScopes(given: Given): (owner: UserRecord) => readonly Scope[] {
     if (refused.length === 0) return scopes;
     throw new CliError([`--scopes: ${refused.join(', ')} cannot be given to a key of ${email}`]);
   };
+}
+
+/** Providers are not loaded here: a model that does not exist has no effect. */
+function parseModels(list: string | undefined): readonly string[] | null {
+  if (list === undefined) return null;
+  const models = splitList(list);
+  if (models.length === 0) throw new CliError(['--models: expected at least one model'], 2);
+  if (models.length > MAX_MODELS) throw new CliError([`--models: expected at most ${MAX_MODELS} models`], 2);
+  if (models.some((id) => id.length > MAX_MODEL_ID)) {
+    throw new CliError([`--models: expected ids of at most ${MAX_MODEL_ID} characters`], 2);
+  }
+  return models;
+}
+
+/** Names of a list with commas, each once. */
+function splitList(list: string): readonly string[] {
+  const names = list.split(',').map((one) => one.trim());
+  return [...new Set(names.filter((one) => one !== ''))];
 }
 
 function parseExpiry(text: string | undefined): number | null {
@@ -189,10 +205,11 @@ function shown(record: ApiKeyRecord, user: UserRecord | undefined) {
     key,
     at === null ? null : new Date(at).toISOString(),
   ]);
-  const { requestsPerMinute, requestsPerDay, spendCap } = record;
+  const { requestsPerMinute, requestsPerDay, spendCap, models = null } = record;
   const limits = {
     rateLimit: { requestsPerMinute, requestsPerDay },
     spendCap: spendCap && { credits: toCredits(spendCap.amount), period: spendCap.period },
+    models,
   };
   return {
     id,
