@@ -62,13 +62,13 @@ export function WebhookView({ id }: { id: string }) {
             <button type="button" onClick={() => setEditing(true)}>
               Edit
             </button>
-            <button type="button" onClick={() => void rotate()}>
+            <button type="button" disabled={busy} onClick={() => void rotate()}>
               Rotate secret
             </button>
             <button type="button" disabled={busy} onClick={() => void setActive()}>
               {isActive ? 'Disable' : 'Enable'}
             </button>
-            <button type="button" class="danger-text" onClick={() => void remove()}>
+            <button type="button" class="danger-text" disabled={busy} onClick={() => void remove()}>
               Delete
             </button>
             <button
