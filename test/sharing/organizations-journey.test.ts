@@ -53,7 +53,9 @@ describe('credit of an organization', () => {
   it('is granted once per key, pays for its members, and is shown to those who administer it', async () => {
     const { app, root, ada, member, administrator, eve, as, grant, credits, chat, balanceOf } = await setUp();
     expect(await credits()).toEqual({ balance: 0, reserved: 0 });
-    expect((await chat(member)).body).toMatchObject({ type: 'error', errorCode: 'insufficient_credits' });
+    const refused = (await chat(member)).body;
+    expect(refused).toMatchObject({ type: 'error', errorCode: 'insufficient_credits' });
+    expect(refused.response).toContain('The organization has 0 credits');
 
     expect((await grant(100, 'invoice-7')).body).toEqual({ granted: true, balance: 100, reserved: 0 });
     expect((await grant(100, 'invoice-7')).body).toEqual({ granted: false, balance: 100, reserved: 0 });

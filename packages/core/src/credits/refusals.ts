@@ -8,14 +8,15 @@ type Outcome = Awaited<ReturnType<CreditLedger['hold']>>;
 type Refusal = Exclude<Outcome, { outcome: 'held' }>;
 type CapRefusal = Extract<Outcome, { outcome: 'cap_exceeded' }>;
 
-/** Creates the error of a refused hold. @param budgets those of the hold. */
-export function toRefusal(outcome: Refusal, budgets: readonly CallBudget[]): ApiError {
+/** Creates the error of a refused hold. @param budgets those of the hold. @param account the one that pays. */
+export function toRefusal(outcome: Refusal, budgets: readonly CallBudget[], account: string): ApiError {
   if (outcome.outcome === 'cap_exceeded') return toBudgetError(outcome, budgets);
   const required = toCredits(outcome.required);
   if (outcome.outcome === 'insufficient_credits') {
+    const who = account.startsWith('organization:') ? 'The organization has' : 'You have';
     return new ApiError(
       422,
-      `Insufficient credits. You have ${toCredits(outcome.available)} credits, but this request requires approximately ${required} credits.`,
+      `Insufficient credits. ${who} ${toCredits(outcome.available)} credits, but this request requires approximately ${required} credits.`,
       { code: 'insufficient_credits' },
     );
   }

@@ -95,7 +95,7 @@ export async function holdCredit(
     ...(budgets.length > 0 && { caps: budgets.map((budget) => budget.cap) }),
     ...(!metered && { ignoresBalance: true }),
   });
-  if (outcome.outcome !== 'held') throw toRefusal(outcome, budgets);
+  if (outcome.outcome !== 'held') throw toRefusal(outcome, budgets, payer.account);
   return outcome.hold;
 }
 
