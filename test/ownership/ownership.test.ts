@@ -74,6 +74,9 @@ const STATUS: Readonly<Record<string, number>> = {
   'refuseAgent id': 404,
   // A filter that matches no user.
   'listUsers organizationId': 200,
+  // Any text is the id of a chat; one that is not the caller's has no running answer.
+  'resumeUiChat id': 204,
+  'stopUiChat id': 204,
   // The id of a scope without the scope.
   'listBudgets scopeId': 422,
 };

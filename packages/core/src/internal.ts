@@ -127,6 +127,7 @@ export {
   type TranscriptionUploadRecord,
 } from './features/audio/transcriptions-records.ts';
 export type { ChatServices } from './features/chat/handlers.ts';
+export { createUiChatHandler } from './features/chat/ui-handlers.ts';
 export type { AskedCompletion } from './features/completions/answer.ts';
 export type { CompletionEncoder, CompletionEnd } from './features/completions/encoder.ts';
 export type { CompletionsServices, CompletionsSettings } from './features/completions/handlers.ts';

@@ -40,6 +40,7 @@ import * as signIn from './sign-in.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as tools from './tools.ts';
 import * as transcriptions from './transcriptions.ts';
+import * as uiChat from './ui-chat.ts';
 import * as users from './users.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -52,7 +53,9 @@ export const CASES: Readonly<Record<string, readonly WireCase[]>> = {
   ...apiKeys,
   ...applicationAgents,
   ...artifacts,
-  sendChatMessage: chat.sendChatMessage,
+  sendChatMessage: [...chat.sendChatMessage, ...uiChat.withMessages],
+  resumeUiChat: uiChat.resumeUiChat,
+  stopUiChat: uiChat.stopUiChat,
   ...completions,
   ...creditGrants,
   ...dataLakes,

@@ -47,11 +47,19 @@ export interface PipelineServices {
   readonly onError: (incident: Incident) => void;
 }
 
+/** A body of another form at the same path, with its own handler. All else is that of the operation. */
+export interface BodyVariant {
+  matches(body: unknown): boolean;
+  readonly schema: z.ZodType;
+  readonly handler: Handler<Operation>;
+}
+
 /** The data that is the same for every call of a route. */
 export interface Steps {
   readonly operation: Operation;
   readonly services: PipelineServices;
   readonly handler: Handler<Operation>;
+  readonly variant?: BodyVariant | undefined;
   /** The default status of a response. */
   readonly status: number;
 }
@@ -62,7 +70,7 @@ export interface Steps {
  * headers.
  */
 export async function runRoute(
-  { operation, services, handler, status }: Steps,
+  { operation, services, handler, variant, status }: Steps,
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
 ): Promise<ApiResponse> {
@@ -82,10 +90,16 @@ export async function runRoute(
       await takeSlots(operation, services, caller, headers);
       if (operation.paid === true) await services.paidCalls?.take(caller.userId);
     }
-    const input = await readInput(operation, request, params);
+    let handle = handler;
+    const choose: ChooseSchema = (usual, body) => {
+      if (variant?.matches(body) !== true) return usual;
+      handle = variant.handler;
+      return variant.schema;
+    };
+    const input = await readInput(operation, request, params, choose);
     // Handlers of operations without authentication have no caller in their type.
     const call = toCall(request, requestId, caller as Caller, services.ids.next());
-    return answer(status, headers, await handler(input, call));
+    return answer(status, headers, await handle(input, call));
   } catch (error) {
     return refuse(operation, services, headers, requestId, error);
   }
@@ -189,17 +203,22 @@ async function takeHostSlot(limiter: RateLimiter, caller: TokenCaller, now: numb
 /** The schema of an ignored body. */
 const NO_FIELDS = z.looseObject({});
 
+/** Returns the schema of a body. */
+type ChooseSchema = (usual: z.ZodType, body: unknown) => z.ZodType;
+
 async function readInput(
   operation: Operation,
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
+  choose: ChooseSchema,
 ): Promise<ValidatedInput<Operation>> {
   const { input, bodyLimit = DEFAULT_BODY_LIMIT } = operation;
   const parsedParams = input.params && readParams(operation, params);
   const query = input.query && validate(input.query, parseQuery(request.query));
   let body: unknown;
-  if (input.body !== undefined && operation.bodyType !== 'multipart') {
-    body = await readBody(operation, input.body, request, bodyLimit);
+  const schema = input.body;
+  if (schema !== undefined && operation.bodyType !== 'multipart') {
+    body = await readBody(operation, (value) => choose(schema, value), request, bodyLimit);
   } else if (operation.family === 'application' && operation.bodyType !== 'multipart') {
     await checkUnused(operation, request, bodyLimit);
   }
@@ -212,7 +231,7 @@ async function readInput(
  */
 async function checkUnused(operation: Operation, request: ApiRequest, limit: number): Promise<void> {
   const { method } = operation;
-  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, NO_FIELDS, request, limit);
+  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, () => NO_FIELDS, request, limit);
   else if (await hasBody(request)) {
     throw new ApiError(400, `${method} takes no request body`, { applicationCode: 'VALIDATION_ERROR' });
   }
@@ -228,12 +247,13 @@ function readParams(operation: Operation, params: Readonly<Record<string, string
 /** Validation errors use the status of the operation; invalid JSON always gets 400. */
 async function readBody(
   { bodyFault, bodyType }: Operation,
-  schema: z.ZodType,
+  getSchema: (body: unknown) => z.ZodType,
   request: ApiRequest,
   limit: number,
 ): Promise<unknown> {
   try {
-    return validate(schema, await readJson(request, { limit, allowsForm: bodyType === 'json-or-form' }));
+    const value = await readJson(request, { limit, allowsForm: bodyType === 'json-or-form' });
+    return validate(getSchema(value), value);
   } catch (error) {
     if (bodyFault === undefined || !isApiError(error) || error.status !== 422) throw error;
     throw new ApiError(bodyFault.status, error.message, {

@@ -1,7 +1,7 @@
 import type { ApiRequest, ApiResponse, Mountable } from '../contract/message.ts';
 import type { Auth, Operation, ResponseDescription } from '../contract/operation.ts';
 import type { Handler } from '../contract/reply.ts';
-import { type PipelineServices, runRoute, type Steps } from './pipeline.ts';
+import { type BodyVariant, type PipelineServices, runRoute, type Steps } from './pipeline.ts';
 
 /** An operation with its handler. Mount it alone at any path, or as part of an API. */
 export interface Route extends Mountable {
@@ -13,6 +13,7 @@ export interface Route extends Mountable {
 /**
  * Connects an operation with its handler. Mount the route alone, or pass it to `createApi` in `routes`.
  * @param services `createServices` returns them.
+ * @param variant a body of another form that the same path accepts.
  * @example
  * const greeting = defineRoute(greet, services, async ({ params, body }, { caller }) => ({
  *   text: `Hello ${params.name} `.repeat(body.times) + caller.userId,
@@ -26,11 +27,12 @@ export function defineRoute<
   operation: Operation<Input, Output, Who>,
   services: PipelineServices,
   handler: Handler<Operation<Input, Output, Who>>,
+  variant?: BodyVariant,
 ): Route {
   // The pipeline passes exactly the output of the operation's schemas; TypeScript cannot verify this.
   const untyped = handler as unknown as Handler<Operation>;
   const [usual = '200'] = Object.keys(operation.output);
-  const steps: Steps = { operation, services, handler: untyped, status: Number(usual) };
+  const steps: Steps = { operation, services, handler: untyped, variant, status: Number(usual) };
   const observe = services.observer?.request;
   const run: Route['run'] =
     observe === undefined

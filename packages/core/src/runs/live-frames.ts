@@ -1,5 +1,6 @@
 import { encode } from 'eventsource-encoder';
 import type { SequencedEvent } from '../ports/event-log.ts';
+import type { LiveEvent } from './live-event.ts';
 
 /** One event as its readers receive it. */
 export interface LiveFrame {
@@ -13,4 +14,12 @@ export function toFrames(events: readonly SequencedEvent[]): LiveFrame[] {
 
 export function toFrame(id: number | string, data: unknown): string {
   return encode({ id: String(id), data: JSON.stringify(data) });
+}
+
+const DATA = 'data: ';
+
+/** The event of a frame. */
+export function fromFrame({ text }: LiveFrame): LiveEvent {
+  // JSON has no line breaks: the data is one line.
+  return JSON.parse(text.slice(text.indexOf(DATA) + DATA.length)) as LiveEvent;
 }

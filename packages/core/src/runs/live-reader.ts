@@ -5,6 +5,7 @@ import { KEEP_ALIVE, STREAM_HEADERS } from '../http/sse.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import { type LiveFrame, toFrame, toFrames } from './live-frames.ts';
+import type { LiveState } from './live-state.ts';
 import type { LiveTail, LiveTailServices } from './live-tail.ts';
 import type { LiveTails } from './live-tails.ts';
 import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
@@ -13,22 +14,43 @@ import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from '.
 const MAX_WRITE = 65_536;
 
 /** A record as its reader sees it now. */
-export interface LiveView {
-  /** The body of the operation that polls it. */
-  readonly view: object;
+export interface LiveView<View extends object = object> {
+  /** The body of the operation that polls it, or what the encoder makes the end from. */
+  readonly view: View;
   /** The stored text. */
   readonly text: string;
   readonly isOver: boolean;
 }
 
-export interface LiveReaderOptions {
+export interface LiveReaderOptions<View extends object = object> {
   readonly questId: string;
   /** The last event that the reader has; undefined for a new reader. */
   readonly after: number | undefined;
   readonly signal: AbortSignal;
   /** Reads the record with the rights of the reader. Rejects if the reader may no longer read it. */
-  load(): Promise<LiveView>;
+  load(): Promise<LiveView<View>>;
 }
+
+/** Writes the events of a quest in the format of one wire, for one reader. */
+export interface LiveEncoder<View extends object = object> {
+  /** The first write, at once. */
+  readonly begin: string;
+  /** Everything so far: replaces what the reader has. @param text the whole text. */
+  snapshot(state: LiveState, view: View, text: string): string;
+  events(frames: readonly LiveFrame[]): string;
+  /** The last write. */
+  end(view: View): string;
+}
+
+/** The format of live events. */
+const FRAMES: LiveEncoder = {
+  begin: KEEP_ALIVE,
+  snapshot({ last, ...rest }, view, text) {
+    return toFrame(last, { type: 'snapshot', ...rest, text, state: view });
+  },
+  events: (frames) => frames.map(({ text }) => text).join(''),
+  end: (view) => toFrame(END_ID, { type: 'end', state: view }),
+};
 
 export interface LiveReaderServices extends LiveTailServices {
   readonly clock: Clock;
@@ -56,19 +78,23 @@ export async function replyWithEvents(
   const { isOver } = await options.load();
   if (position === END_ID && isOver) return new Reply(204, {}, undefined);
   const from = position === END_ID ? undefined : position;
-  return new Reply(
-    200,
-    STREAM_HEADERS,
-    streamToReader(services, options.signal, (reader) =>
-      generate(services, { ...options, after: from }, reader),
-    ),
-  );
+  return new Reply(200, STREAM_HEADERS, streamEvents(services, { ...options, after: from }, FRAMES));
+}
+
+/** The events of a quest as the body of a response. The caller has checked that the reader may read them. */
+export function streamEvents<View extends object>(
+  services: LiveReaderServices,
+  options: LiveReaderOptions<View>,
+  encoder: LiveEncoder<View>,
+): AsyncIterableIterator<string> {
+  return streamToReader(services, options.signal, (reader) => generate(services, options, encoder, reader));
 }
 
 /** A snapshot where the reader has no position, the events after it, and the end. */
-async function* generate(
+async function* generate<View extends object>(
   { eventLog, liveTails, onError }: LiveReaderServices,
-  { questId, after, load }: LiveReaderOptions,
+  { questId, after, load }: LiveReaderOptions<View>,
+  encoder: LiveEncoder<View>,
   reader: StreamReader,
 ): AsyncGenerator<string, undefined> {
   const { tail, close } = liveTails.open(questId);
@@ -78,7 +104,7 @@ async function* generate(
   /** The text of a snapshot without events after it. */
   let shown: string | undefined;
   try {
-    yield KEEP_ALIVE;
+    yield encoder.begin;
     while (!reader.isLeft) {
       if (!tail.isReady) {
         if (await reader.wait(MAX_SILENCE_MS)) yield KEEP_ALIVE;
@@ -94,19 +120,19 @@ async function* generate(
         const { view, text } = await load();
         position = tail.state.last;
         shown = getText(tail, text);
-        yield toSnapshot(tail, view, shown);
+        yield encoder.snapshot(tail.state, view, shown);
       } else if (events.length > 0) {
-        const [frames, last] = joinFrames(events);
-        position = last;
+        const frames = takeFrames(events);
+        position = frames.at(-1)?.sequence;
         shown = undefined;
-        yield frames;
+        yield encoder.events(frames);
       } else if (tail.state !== before) {
         // Changed during the read.
       } else if (tail.isOver) {
         const { view, text } = await load();
         // The log may lack what a worker that crashed or was stopped did not write.
-        if (text !== (shown ?? tail.state.text)) yield toSnapshot(tail, view, text);
-        yield toFrame(END_ID, { type: 'end', state: view });
+        if (text !== (shown ?? tail.state.text)) yield encoder.snapshot(tail.state, view, text);
+        yield encoder.end(view);
         return;
       } else if (await reader.wait(MAX_SILENCE_MS)) {
         await load();
@@ -127,21 +153,14 @@ function getText({ state, isOver }: LiveTail, stored: string): string {
   return isOver || state.last === 0 ? stored : state.text;
 }
 
-function toSnapshot({ state }: LiveTail, view: object, text: string): string {
-  const { last, ...rest } = state;
-  return toFrame(last, { type: 'snapshot', ...rest, text, state: view });
-}
-
-/** Joins as many frames as one write takes, at least one. @returns the text and the last sequence. */
-function joinFrames(frames: readonly LiveFrame[]): readonly [string, number] {
-  let joined = '';
-  let last = 0;
-  for (const { sequence, text } of frames) {
-    if (joined !== '' && joined.length + text.length > MAX_WRITE) break;
-    joined += text;
-    last = sequence;
-  }
-  return [joined, last];
+/** Takes as many frames as one write takes, at least one. */
+function takeFrames(frames: readonly LiveFrame[]): readonly LiveFrame[] {
+  let size = 0;
+  const tooMany = frames.findIndex(({ text }, at) => {
+    size += text.length;
+    return at > 0 && size > MAX_WRITE;
+  });
+  return tooMany < 0 ? frames : frames.slice(0, tooMany);
 }
 
 async function readFrames(

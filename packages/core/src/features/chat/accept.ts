@@ -46,8 +46,19 @@ export interface AcceptServices extends PayerServices {
 
 const NO_OPTIONS: AgentOptions = {};
 
-/** Validates a message and builds its turn. Stores only that the session was used. */
-export type AcceptMessage = (body: ChatBody, call: Call) => Promise<AcceptedWork<Acknowledgement>>;
+/** Ids that the wire of the caller derives. */
+export interface TurnIds {
+  readonly questId: string;
+  /** The id of the session, if the turn begins one. */
+  readonly newSessionId: string;
+}
+
+/** Validates a message and builds its turn. Stores only that the session was used. @param turnIds absent: new ids. */
+export type AcceptMessage = (
+  body: ChatBody,
+  call: Call,
+  turnIds?: TurnIds,
+) => Promise<AcceptedWork<Acknowledgement>>;
 
 export function createAcceptMessage(services: AcceptServices): AcceptMessage {
   const { store, clock, ids, adminSettings } = services;
@@ -61,7 +72,7 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     return getAgentOptions(await findMentions(caller.userId, body.message, session));
   };
 
-  return async (body, call) => {
+  return async (body, call, turnIds) => {
     const current = adminSettings.current();
     const settings = current instanceof Promise ? await current : current;
     const callerPays = await payerFor(services, call.caller, body.organizationId);
@@ -74,12 +85,13 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     const fileIds = [...new Set(body.fileIds)];
     if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
 
-    const { session, isNew } = await chooseSession(
+    const { session: chosen, isNew } = await chooseSession(
       services,
       sessions,
       { ...body, model: entry.info.id },
       call,
     );
+    const session = isNew && turnIds !== undefined ? { ...chosen, id: turnIds.newSessionId } : chosen;
     const payer = inProject(callerPays, session);
     const tools = usesTools(body, session)
       ? await chooseTools(
@@ -97,7 +109,7 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
     const isLowered = request.maxTokens < Math.floor(namedCap(body) ?? 0);
     const quest = newQuest(
-      { id: ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
+      { id: turnIds?.questId ?? ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
       now,
     );
     const pollUrl = `${call.mountPath}/api/v1/quests/${quest.id}`;

@@ -15,7 +15,7 @@ import {
 
 const outputCap = z.number().gt(0).optional();
 
-const body = z.object({
+export const chatBody = z.object({
   message: z.string().describe('The text of the user.'),
   sessionId: z.string().nullable().optional().meta({ description: 'The session to continue.' }),
   newConversation: z
@@ -164,7 +164,7 @@ const waitTimeout = z.object({
   name: deprecatedName,
 });
 
-export type ChatBody = z.output<typeof body>;
+export type ChatBody = z.output<typeof chatBody>;
 export type Acknowledgement = z.input<typeof acknowledgement>;
 export type CompletedTurn = z.input<typeof completed>;
 export type ToolEcho = z.input<typeof toolEcho>;
@@ -179,17 +179,18 @@ export const sendChatMessage = defineOperation({
   description:
     'Acknowledges at once; the turn runs as a quest to be polled. With `wait: true` the response carries the reply, or ' +
     'has status 504 after a timeout; the quest goes on then. The quest reports problems with the model or the ' +
-    'credits.',
+    'credits. A body with `messages` in place of `message` is that of `useChat` of the AI SDK, and is answered with ' +
+    'its UI message stream.',
   auth: 'key-or-token',
   scopes: ['ai:chat', 'ai:generate'],
   rate: { key: 'standard', user: 'standard' },
   owner: 'caller-or-shared',
   family: 'public',
   subject: 'Session',
-  input: { body },
+  input: { body: chatBody },
   output: {
     200: {
-      description: 'The acknowledgement, or the completed turn.',
+      description: 'The acknowledgement, or the completed turn. With `messages`: the UI message stream.',
       schema: z.union([completed, acknowledgement]),
     },
   },
@@ -199,6 +200,7 @@ export const sendChatMessage = defineOperation({
       description: 'The model is unknown, disabled or no chat model, or no default model is set.',
     },
     { status: 404, description: 'The session, the organization or a file is unknown to the caller.' },
+    { status: 409, description: 'With `messages`: an answer is still being written in the chat.' },
     { status: 503, description: 'The service is about to restart; retry after `Retry-After`.' },
     {
       status: 504,

@@ -1,27 +1,22 @@
 import type { Call } from '../../contract/call.ts';
 import type { JobWatch } from '../../jobs/job-watch.ts';
-import type { SecretBox } from '../../models/secret-box.ts';
-import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import { sealSystemPrompt, showPrompt } from '../../prompts/sealed-texts.ts';
-import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
+import { createBeginQuest } from '../../runs/begin.ts';
 import { questJob } from '../../runs/handler.ts';
-import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS } from '../../runs/records.ts';
 import { hasEnded } from '../../runs/transitions.ts';
 import { notFound } from '../../shared/errors.ts';
-import { type AcceptServices, createAcceptMessage } from './accept.ts';
+import { createAcceptMessage } from './accept.ts';
 import { toCompletedTurn, waitTimeout } from './answer.ts';
 import { type Acknowledgement, type CompletedTurn, sendChatMessage } from './contract.ts';
 import { CHAT } from './job.ts';
+import { createUiVariant, type UiChatServices } from './ui-handlers.ts';
 
 /** The services of `createChatHandler`; `Services` satisfies it. */
-export interface ChatServices extends PipelineServices, AcceptServices, BeginServices {
-  readonly questEvents: QuestEvents;
+export interface ChatServices extends UiChatServices {
   /** Says why a reply is late. */
   readonly jobWatch: JobWatch;
-  /** Encrypts the system prompt of requests. */
-  readonly textBox: SecretBox;
   /** Maximum wait of a caller for a reply, milliseconds. */
   readonly requestTimeoutMs: number;
 }
@@ -33,20 +28,25 @@ export function createChatHandler(services: ChatServices): Route {
   const finish = createFinish(services);
   const { path } = sendChatMessage;
 
-  return defineRoute(sendChatMessage, services, async ({ body }, call) => {
-    const arrivedAt = services.clock.now();
-    const { systemPrompt } = body;
-    const answer = await begin(
-      { call, path, body },
-      () => accept(body, call),
-      (id) =>
-        questJob(
-          { id, kind: CHAT, ownerId: call.caller.userId },
-          sealSystemPrompt(services.textBox, id, systemPrompt),
-        ),
-    );
-    return body.wait ? finish(call, answer, arrivedAt) : answer;
-  });
+  return defineRoute(
+    sendChatMessage,
+    services,
+    async ({ body }, call) => {
+      const arrivedAt = services.clock.now();
+      const { systemPrompt } = body;
+      const answer = await begin(
+        { call, path, body },
+        () => accept(body, call),
+        (id) =>
+          questJob(
+            { id, kind: CHAT, ownerId: call.caller.userId },
+            sealSystemPrompt(services.textBox, id, systemPrompt),
+          ),
+      );
+      return body.wait ? finish(call, answer, arrivedAt) : answer;
+    },
+    createUiVariant(services, path),
+  );
 }
 
 /** Waits for the end of a turn, up to the maximum wait. */

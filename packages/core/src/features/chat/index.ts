@@ -3,12 +3,17 @@ import { createQuestEventSource } from '../../runs/event-source.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { createChatHandler } from './handlers.ts';
 import { CHAT, createTurnHandler } from './job.ts';
+import { createResumeUiChatHandler, createStopUiChatHandler } from './ui-handlers.ts';
 
 export const chat = {
   name: 'chat',
   eventSources: [createQuestEventSource('quest', [CHAT])],
   examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
-  routes: (services: ServicesFor<typeof createChatHandler>) => [createChatHandler(services)],
+  routes: (services: ServicesFor<typeof createChatHandler>) => [
+    createChatHandler(services),
+    createResumeUiChatHandler(services),
+    createStopUiChatHandler(services),
+  ],
   jobs: (services: ServicesFor<typeof createTurnHandler>, running: RunningQuests) => [
     createTurnHandler(services, running),
   ],
