@@ -215,6 +215,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   artifacts: makeArtifact,
   'data-lakes': makeDataLake,
   budgets: makeBudget,
+  chat: makeSession,
   deliveries: async (app, owner) => (await makeWebhookDelivery(app, owner)).id,
   file: makeFile,
   files: makeFile,

@@ -181,6 +181,12 @@ export type SendChatMessageResponse = {
   } | undefined;
 };
 
+export type ResumeUiChatResponse = {
+  /** The kind of the chunk. */
+  type: string;
+  [name: string]: unknown;
+} | "[DONE]";
+
 export interface CreateCompletionRequest {
   /** The id of a chat model. */
   model: string;
@@ -2564,9 +2570,29 @@ export interface ListWhatsNewResponse {
 /**
  * Send a message in a session: `POST /api/chat`.
  *
- * Acknowledges at once; the turn runs as a quest to be polled. With `wait: true` the response carries the reply, or has status 504 after a timeout; the quest goes on then. The quest reports problems with the model or the credits.
+ * Acknowledges at once; the turn runs as a quest to be polled. With `wait: true` the response carries the reply, or has status 504 after a timeout; the quest goes on then. The quest reports problems with the model or the credits. A body with `messages` in place of `message` is that of `useChat` of the AI SDK, and is answered with its UI message stream.
  */
 export const sendChatMessage: Operation<{ body: SendChatMessageRequest }, SendChatMessageResponse> = { id: 'sendChatMessage', method: 'POST', path: '/api/chat', idempotent: true };
+
+/**
+ * Resume the stream of a chat: `GET /api/chat/{id}/stream`.
+ *
+ * For `useChat` of the AI SDK with `resume: true`. Sends the answer that is being written from its beginning. 204 when none is, also for a chat that is unknown to the caller.
+ */
+export const resumeUiChat: Operation<{ params: {
+  /** The id of the chat, as `useChat` sends it: the id of a session, or any other text. */
+  id: string;
+} }, EventStream<Frame<ResumeUiChatResponse>> | undefined> = { id: 'resumeUiChat', method: 'GET', path: '/api/chat/{id}/stream' };
+
+/**
+ * Stop the answer of a chat: `POST /api/chat/{id}/stop`.
+ *
+ * Stops the answer that is being written. The work done so far is charged. 204 also when none is, and for a chat that is unknown to the caller. A body is ignored. Closing the stream does not stop the answer.
+ */
+export const stopUiChat: Operation<{ params: {
+  /** The id of the chat, as `useChat` sends it: the id of a session, or any other text. */
+  id: string;
+} }, undefined> = { id: 'stopUiChat', method: 'POST', path: '/api/chat/{id}/stop' };
 
 /**
  * Stream a completion: `POST /api/ai/v1/completions`.
