@@ -8,7 +8,7 @@ import { askFor } from './samples.ts';
 const { api } = await createTestApp();
 const OPERATIONS = api.routes.map(({ operation }) => operation);
 const PAID = OPERATIONS.filter(({ paid }) => paid === true);
-const ENDS_OR_ANNOUNCES = /^cancel|Upload$/;
+const ENDS_OR_ANNOUNCES = /^cancel|^stopUiChat$|Upload$/;
 
 /** Detects operations that call a provider, by scopes and rate class. */
 function isAboutModels({ id, method, scopes, rate }: Operation): boolean {

@@ -241,7 +241,10 @@ describe.each(described(OPERATIONS.filter(({ input }) => input.params !== undefi
       };
       // A data lake can be named by a slug, and most malformed ids are valid slugs.
       const isSlugToo = operation.path.startsWith('/api/v1/data-lakes/{id}');
-      for (const id of ['1', 'x'.repeat(24), '0'.repeat(25), '%00', '..%2F..', "'%20OR%201=1"]) {
+      // A chat can be named by any text of up to 200 characters.
+      const isAnyText = operation.path.startsWith('/api/chat/{id}/');
+      const ids = ['1', 'x'.repeat(24), '0'.repeat(25), '%00', '..%2F..', "'%20OR%201=1"];
+      for (const id of isAnyText ? ['x'.repeat(201)] : ids) {
         if (isSlugToo && /^[a-z0-9-]+$/.test(id)) continue;
         const path = operation.path.replace(/\{[^}]+\}/, id).replaceAll(/\{[^}]+\}/g, '0'.repeat(24));
         const answer = await wire.send({ ...askFor(operation), path, headers });
