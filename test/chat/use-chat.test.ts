@@ -180,6 +180,10 @@ describe.each(VERSIONS)('useChat of version %s of the AI SDK', (_version, sdk: S
     expect(pages.map(({ status }) => status).sort()).toEqual(['error', 'ready']);
     expect(pages.find(({ error }) => error !== undefined)?.error?.message).toContain('still being written');
     expect(app.calls).toHaveLength(1);
+    // Also in a session that exists.
+    await whileWorking(app, Promise.all(pages.map((page) => page.send('Again'))));
+    expect(pages.map(({ status }) => status).sort()).toEqual(['error', 'ready']);
+    expect(app.calls).toHaveLength(2);
   });
 });
 

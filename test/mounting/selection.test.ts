@@ -68,7 +68,14 @@ describe('selection of operations', () => {
 
   it('keeps only the named operations and the routes of the host', async () => {
     const some = select({ only: ['chat', 'getQuest', '/api/v1/models'] });
-    expect([...some.ids].sort()).toEqual(['getQuest', 'listModels', 'sayHello', 'sendChatMessage']);
+    expect([...some.ids].sort()).toEqual([
+      'getQuest',
+      'listModels',
+      'resumeUiChat',
+      'sayHello',
+      'sendChatMessage',
+      'stopUiChat',
+    ]);
     expect(await some.ask('GET', '/api/hello')).toBe(200);
     expect(await some.ask('GET', '/api/v1/openapi.json')).toBeUndefined();
   });
