@@ -53,8 +53,8 @@ describe('output of the server', () => {
     for (const secret of [...Object.values(marked), ...made, token, foreign, PROMPT]) {
       expect(output).not.toContain(secret);
     }
-    // Printed separately, in the curl line and in the export line, and never logged.
-    expect(output.split(key).length - 1).toBe(3);
+    // Printed separately, in the curl line and in one line for each other wire, and never logged.
+    expect(output.split(key).length - 1).toBe(5);
     const logged = output.split('\n').filter((line) => line.startsWith('{'));
     const requests = logged
       .filter((line) => line.includes('"msg":"request"'))

@@ -12,10 +12,12 @@ import { QUESTS, type QuestOutcome, type QuestProgress, type QuestRecord } from 
 import { recoverPaidSteps } from './recovery.ts';
 import { createRunContext, type RunContext } from './run-context.ts';
 import type { Interruption, RunningQuests } from './running.ts';
-import { abandonQuest, claimQuest, closeStopped, endQuest, hasContent } from './transitions.ts';
+import { abandonQuest, claimQuest, closeStopped, endQuest, hasContent, isTakenOver } from './transitions.ts';
 
 /** After a crash the quest runs once more, if the worker left no output. */
 const MAX_RUNS = 2;
+/** Lease in milliseconds for closing a quest whose record is gone. */
+const CLOSING_MS = 60_000;
 
 export interface QuestHandlerServices extends PaidStepServices, LiveWriterServices {
   readonly store: Store;
@@ -145,6 +147,7 @@ export function createQuestHandler(
 
   const fail = async (run: RunContext, error: unknown): Promise<undefined> => {
     if (error instanceof QuestAbandoned) {
+      if (await hasLost(run)) return abandon(run);
       await run.endSteps('broken');
       await run.settleNow();
       const { id } = run.quest;
@@ -165,14 +168,25 @@ export function createQuestHandler(
    * Either the quest was stopped, and its output is charged here, or a newer worker owns the quest and its billing.
    */
   const resolveConflict = async (run: RunContext): Promise<undefined> => {
-    const quest = await quests.get(run.quest.id);
-    if (quest !== undefined && quest.status !== 'stopped') {
-      run.abandonSteps();
-      return undefined;
-    }
+    if (await hasLost(run)) return abandon(run);
     await run.endSteps('left');
     await run.settleNow();
     return closeQuest(run.quest.id, run.progress());
+  };
+
+  /**
+   * Whether another worker owns the quest and its billing, or has ended it. A record that is gone was deleted with its
+   * session, or by the worker that ended the quest: then the lease decides.
+   */
+  const hasLost = async ({ quest: { id }, job }: RunContext): Promise<boolean> => {
+    const quest = await quests.get(id);
+    if (quest === undefined) return !(await services.queue.renew(job, CLOSING_MS));
+    return quest.status === 'done' || isTakenOver(quest, job);
+  };
+
+  const abandon = (run: RunContext): undefined => {
+    run.abandonSteps();
+    return undefined;
   };
 
   /** Recovers a quest of a crashed worker from its stored state. Models are not called again. */

@@ -128,6 +128,11 @@ export function isHeld(quest: QuestRecord): boolean {
   return !hasEnded(quest) || (quest.jobId !== undefined && quest.jobId !== NO_HOLDER);
 }
 
+/** Whether a newer lease than the worker's owns the quest, or owned it until it was closed. */
+export function isTakenOver({ jobId, fence = 0 }: QuestRecord, holder: Holder): boolean {
+  return fence > holder.fence || (jobId !== holder.id && jobId !== NO_HOLDER);
+}
+
 export function hasEnded({ status }: QuestRecord): boolean {
   return status === 'done' || status === 'stopped';
 }
