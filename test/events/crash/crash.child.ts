@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { toFetchHandler } from '@questline/core';
-import { EVENT_OUTBOX } from '@questline/core/internal';
+import { EVENT_OUTBOX, QUESTS } from '@questline/core/internal';
 import type { CrashPoint, Order } from './protocol.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -48,9 +48,12 @@ async function serve({ address, key, file, calls, crash }: Order): Promise<void>
   }
   // The parent ends the process if this never happens.
   const outbox = services.store.collection(EVENT_OUTBOX);
+  const quests = services.store.collection(QUESTS);
   const isIdle = async (): Promise<boolean> => {
+    // A quest whose process was killed before it was enqueued has no job until the sweep.
+    const live = await quests.count({ status: { in: ['pending', 'running'] } });
     const { ready, delayed, leased } = await services.queue.counts();
-    return (await outbox.count({})) + ready + delayed + leased === 0;
+    return live + (await outbox.count({})) + ready + delayed + leased === 0;
   };
   while (!(await isIdle())) await new Promise((resolve) => setTimeout(resolve, 20));
   await api.close();
