@@ -1,7 +1,8 @@
 /**
  * Compares the hot paths of this checkout with those of another one, e.g. a worktree of an earlier commit:
  * `npm run bench:compare -- ../before`. CPU is the server process's own time; pairs alternate, and the median
- * of their ratios is reported, so that a change of the machine's speed affects both.
+ * of their ratios is reported, so that a change of the machine's speed affects both. `BENCH_ROUNDS` repeats them with new
+ * processes.
  */
 import { resolve } from 'node:path';
 import { hammer, type Scenario } from './support/hammer.ts';
@@ -15,7 +16,9 @@ if (other === undefined) {
   process.exit(2);
 }
 const before = resolve(other);
+/** Pairs of one round, and rounds of one comparison. */
 const PAIRS = Number(process.env.BENCH_PAIRS ?? 41);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 1);
 const CHAT = JSON.stringify({ message: 'Tell me a short story about a lighthouse keeper and a storm.' });
 const upstream = await start('upstream', 'upstream.ts');
 
@@ -103,7 +106,13 @@ function report(name: string, ratio: number, details: string): void {
   console.log(`${name.padEnd(44)} ${ratio.toFixed(3)} x before   ${details}`);
 }
 
-async function compare({ name, file, environment, prepare, warm, load }: Comparison): Promise<void> {
+interface Round {
+  /** Microseconds of CPU per request, before and now. */
+  readonly costs: readonly [number, number];
+  readonly ratio: number;
+}
+
+async function measureRound({ file, environment, prepare, warm, load }: Comparison): Promise<Round> {
   const servers = [
     await start('before', file, environment, before),
     await start('now', file, environment),
@@ -123,14 +132,23 @@ async function compare({ name, file, environment, prepare, warm, load }: Compari
     }
     ratios.push((costs[1].at(-1) ?? 0) / (costs[0].at(-1) ?? 1));
   }
-  const [then, now] = costs.map((list) => median(list).toFixed(1));
-  const spread = [...ratios].sort((a, b) => a - b);
-  report(
-    name,
-    median(ratios),
-    `CPU ${now} us (before ${then} us); ratios ${spread[0]?.toFixed(2)} to ${spread.at(-1)?.toFixed(2)}`,
-  );
   for (const server of servers) await server.stop();
+  return { costs: [median(costs[0]), median(costs[1])], ratio: median(ratios) };
+}
+
+/** Two processes of the same code differ, too: several rounds, each with new processes. */
+async function compare(comparison: Comparison): Promise<void> {
+  const rounds: Round[] = [];
+  for (let index = 0; index < ROUNDS; index += 1) rounds.push(await measureRound(comparison));
+  const ratios = rounds.map(({ ratio }) => ratio).sort((a, b) => a - b);
+  const [then, now] = ([0, 1] as const).map((side) =>
+    median(rounds.map(({ costs }) => costs[side])).toFixed(1),
+  );
+  report(
+    comparison.name,
+    median(ratios),
+    `CPU ${now} us (before ${then} us); rounds ${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}`,
+  );
 }
 
 /** P4: time to the first event in ms, for sequential requests. */

@@ -34,6 +34,7 @@ describe('turn with tools and thinking', () => {
     expect(text).toMatch(/^: keep-alive\n\ndata: /);
     expect(getEvents(text)).toEqual([
       { type: 'meta', requestId: 'r-1' },
+      { type: 'reasoning', text: 'hm' },
       { type: 'content', text: 'Let me see.', thinking },
       {
         type: 'tool_use',

@@ -17,6 +17,10 @@ export default defineConfig({
   tsconfig: 'app/tsconfig.json',
   define: { 'process.env.NODE_ENV': '"production"' },
   metafile: true,
+  esbuildOptions(options) {
+    // The client may not be built yet.
+    options.conditions = ['@questline/source'];
+  },
   async onSuccess() {
     for (const file of ['index.html', 'diagram.html', 'icon.svg']) {
       await copyFile(`app/${file}`, `dist/app/${file}`);

@@ -113,7 +113,11 @@ export function writeOperations({ paths, components: { schemas } }: Description)
         `method: '${method.toUpperCase()}'`,
         `path: '${path}'`,
         ...(operation.security.length === 0 ? ['open: true'] : []),
-        ...(parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')) ? ['idempotent: true'] : []),
+        // A stream with a key is stored: only a caller who wants that sends one.
+        ...(parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')) &&
+        !output.startsWith('EventStream')
+          ? ['idempotent: true']
+          : []),
         ...(requestBody?.content['multipart/form-data'] === undefined ? [] : ['isForm: true']),
         ...(page === undefined ? [] : [`page: { by: '${page.by}', entries: '${page.entries}' }`]),
       ];

@@ -2,7 +2,7 @@ import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { addAgent } from '../support/agents.ts';
 import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
-import { useTool } from '../support/execution.ts';
+import { callTool } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
 const GRACE = 'a'.repeat(24);
@@ -34,7 +34,7 @@ function delegating(
   return (call) => {
     const [result] = toResults(call);
     if (isAgent(call)) asAgent(call);
-    else if (result === undefined) useTool(call, TOOL, { agent, task: 'Count the stars in the sky.' });
+    else if (result === undefined) callTool(call, TOOL, { agent, task: 'Count the stars in the sky.' });
     else say(call, `I heard: ${result.content}`);
   };
 }
@@ -98,7 +98,7 @@ describe('tool delegate_to_agent', () => {
   it('gives the agent only its own tools of the turn, without delegation', async () => {
     const app = await createAppWithAgents({
       onCall: delegating('@grace', (call) => {
-        if (toResults(call).length === 0) useTool(call, 'calculator', { expression: '6*7' });
+        if (toResults(call).length === 0) callTool(call, 'calculator', { expression: '6*7' });
         else say(call, `It is ${toResults(call)[0]?.content}.`);
       }),
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ChatAppOptions, createChatApp, sayAtOnce } from '../support/chat.ts';
-import { useTool } from '../support/execution.ts';
+import { callTool } from '../support/execution.ts';
 
 const SCOPES = ['ai:chat', 'notebooks:read', 'notebooks:write'] as const;
 const MADE = { type: 'html', title: 'A page', content: '<p>Hello</p>' };
@@ -12,7 +12,7 @@ async function createStage(options: ChatAppOptions = {}) {
     onCall(call) {
       const isOffered = call.request.tools?.some(({ name }) => name === 'create_artifact') === true;
       const isDone = JSON.stringify(call.request.messages).includes('tool_result');
-      if (isOffered && !isDone) useTool(call, 'create_artifact', MADE);
+      if (isOffered && !isDone) callTool(call, 'create_artifact', MADE);
       else sayAtOnce('Done.')(call);
     },
     ...options,
@@ -115,7 +115,7 @@ describe('table of a run', () => {
         const heard = call.request.messages.at(-1)?.content[0];
         const isOffered = call.request.tools?.some(({ name }) => name === 'create_lattice') === true;
         if (heard?.type === 'tool_result') sayAtOnce(heard.content)(call);
-        else if (isOffered) useTool(call, 'create_lattice', input);
+        else if (isOffered) callTool(call, 'create_lattice', input);
         else sayAtOnce('Not offered.')(call);
       },
     });

@@ -54,6 +54,8 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       body?: object,
       key?: string,
     ) => Promise<{ status: number; body: never }>;
+    /** Sends a message of `useChat` and reads the answer. @returns the status. */
+    let send: (body: object) => Promise<number>;
 
     beforeAll(async () => {
       engine = await kind.open();
@@ -87,6 +89,17 @@ describe.each(ENGINES)('chat on $name', (kind) => {
         );
         return { status: response?.status ?? 0, body: (await response?.json()) as never };
       };
+      send = async (body) => {
+        const response = await handle(
+          new Request('http://questline.test/api/chat', {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' },
+            body: JSON.stringify(body),
+          }),
+        );
+        await response?.text();
+        return response?.status ?? 0;
+      };
       await api.start();
       await there.api.start();
     });
@@ -119,6 +132,27 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       expect([before - posted, held]).toEqual([40 * CHARGE, 0]);
       const messages = here.services.store.collection(MESSAGES);
       for (const { body } of answers) expect(await messages.count({ sessionId: body.sessionId })).toBe(2);
+    });
+
+    it('replaces messages once for parallel regenerations and edits', async () => {
+      const say = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] });
+      const chat = (...messages: object[]) => ({ id: 'rivers', messages });
+      for (const id of ['One', 'Two', 'Three']) expect(await send(chat(say(id, id)))).toBe(200);
+      const read = async () => {
+        const { body } = (await ask('GET', '/api/chat/rivers/messages')) as {
+          body: { data: { id: string; parts: { text?: string }[] }[] };
+        };
+        return body.data.map(({ parts }) => parts.map(({ text }) => text ?? '').join(''));
+      };
+      const before = two.model.calls.length;
+      const repeat = { ...chat(say('Two', 'Two')), trigger: 'regenerate-message', messageId: 'Two' };
+      const edit = { ...chat(say('Two', 'Too')), messageId: 'Two' };
+      const statuses = await Promise.all([repeat, edit, repeat, edit, repeat].map(send));
+      expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409]);
+      expect(two.model.calls.length - before).toBe(1);
+      expect(await read()).toEqual(['One', 'Hello.', expect.stringMatching(/^T[wo]o$/), 'Hello.']);
+      expect(await send({ ...chat(say('One', 'Won')), messageId: 'One' })).toBe(200);
+      expect(await read()).toEqual(['Won', 'Hello.']);
     });
 
     it('continues, copies, lists, searches and deletes a conversation', async () => {

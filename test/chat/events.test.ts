@@ -145,6 +145,23 @@ describe('events of a chat turn', () => {
     }
   });
 
+  it('contain nothing of another quest, whatever the position says', async () => {
+    const { app, call } = await begin();
+    call.say(say('Secret of the first. '));
+    await pass(app);
+    const { id } = (await app.chat({ message: 'Hi', newConversation: true })).body;
+    await app.settle();
+    app.calls[1]?.say(say('Second.'), END);
+    app.calls[1]?.end();
+    await app.settle();
+    for (const position of ['0', '1', '2', '3', '4', '99']) {
+      const headers = { 'Last-Event-ID': position };
+      const frames = await readFrames(await app.ask('GET', `/api/v1/quests/${id}/events`, { headers }));
+      expect(JSON.stringify(frames)).not.toContain('first');
+      expect(frames.at(-1)).toMatchObject({ id: 'end', data: { state: { reply: 'Second.' } } });
+    }
+  });
+
   it.each(['-1', '1.5', 'x', '1e3', '1234567890123456', 'END', '../1'])(
     'reject the position %s',
     async (id) => {

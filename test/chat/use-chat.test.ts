@@ -10,6 +10,7 @@ import {
   getMessageText,
   openPage,
   type PageChat,
+  readChunks,
   type Sdk,
   VERSIONS,
   whileWorking,
@@ -51,16 +52,6 @@ function post(app: ChatApp, body: object, credential?: string) {
   return app.json('POST', '/api/chat', { body, ...(credential !== undefined && { credential }) });
 }
 
-/** The chunks of a whole response. */
-async function readChunks(app: ChatApp, response: Response): Promise<Record<string, unknown>[]> {
-  const text = await whileWorking(app, response.text());
-  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
-  return text
-    .split('\n\n')
-    .filter((line) => line.startsWith('data: {'))
-    .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
-}
-
 describe.each(VERSIONS)('useChat of version %s of the AI SDK', (_version, sdk: Sdk) => {
   it('streams reasoning and text, and continues the session with the next message', async () => {
     const app = await createChatApp({
@@ -78,11 +69,12 @@ describe.each(VERSIONS)('useChat of version %s of the AI SDK', (_version, sdk: S
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
       metadata: { questId: page.last?.id, model: 'scripted', usage: { inputTokens: 10, outputTokens: 3 } },
     });
-    expect(page.last?.parts.map(({ type }) => type)).toEqual(['step-start', 'reasoning', 'text']);
     expect(page.last?.parts).toMatchObject([
-      {},
-      { text: 'Rivers.', state: 'done' },
-      { text: 'Nile, Amazon.', state: 'done' },
+      { type: 'data-quest', data: { id: page.last?.id, status: 'done', type: 'message' } },
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Rivers.', state: 'done' },
+      { type: 'text', text: 'Nile, Amazon.', state: 'done' },
+      { type: 'data-credits', data: { model: 'scripted', usage: { inputTokens: 10, outputTokens: 3 } } },
     ]);
     await whileWorking(app, page.send('And lakes?'));
     expect(page.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
@@ -198,20 +190,26 @@ describe('POST /api/chat with messages', () => {
     expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const chunks = await readChunks(app, response);
-    expect(chunks.map(({ type }) => type)).toEqual(
-      [
-        'start',
-        'start-step',
-        'text-start',
-        'text-delta',
-        'text-end',
-        'finish-step',
-        'message-metadata',
-        'finish',
-      ].flatMap((type) => (type === 'text-end' ? ['message-metadata', type] : [type])),
-    );
-    expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
-    expect(chunks.at(-2)).toMatchObject({ messageMetadata: { model: 'scripted', credits: 0.11 } });
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'start',
+      'data-quest',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'data-credits',
+      'text-end',
+      'finish-step',
+      'data-quest',
+      'data-credits',
+      'finish',
+    ]);
+    expect(chunks.at(-1)).toMatchObject({
+      finishReason: 'stop',
+      messageMetadata: { model: 'scripted', credits: 0.11, usage: { inputTokens: 10, outputTokens: 1 } },
+    });
+    expect(chunks[1]).toMatchObject({ id: 'quest', data: { status: 'running' } });
+    expect(chunks.at(-3)).toMatchObject({ id: 'quest', data: { status: 'done', stopReason: 'stop' } });
+    expect(chunks.at(-2)).toMatchObject({ id: 'credits', data: { credits: 0.11 } });
   });
 
   it('believes only the last message of the user', async () => {
@@ -253,19 +251,10 @@ describe('POST /api/chat with messages', () => {
     ['a last message of the assistant', { id: 'c', messages: [{ ...user('x'), role: 'assistant' }] }],
     ['an empty text', { id: 'c', messages: [user(' ')] }],
     ['text that is none', { id: 'c', messages: [{ role: 'user', parts: [{ type: 'text', text: 1 }] }] }],
-    [
-      'a file',
-      {
-        id: 'c',
-        messages: [{ role: 'user', parts: [{ type: 'file', url: 'data:,x', mediaType: 'text/plain' }] }],
-      },
-    ],
     ['no id', { messages: [user('Hi')] }],
     ['a long id', { id: 'c'.repeat(201), messages: [user('Hi')] }],
     ['an id that is no text', { id: {}, messages: [user('Hi')] }],
     ['an unknown trigger', { id: 'c', messages: [user('Hi')], trigger: 'x' }],
-    ['a replaced message', { id: 'c', messages: [user('Hi')], messageId: 'u' }],
-    ['a regenerated message', { id: 'c', messages: [user('Hi')], trigger: 'regenerate-message' }],
     ['an invalid option', { id: 'c', messages: [user('Hi')], temperature: 3 }],
   ])('answers 422 for %s', async (_what, body) => {
     const app = await createChatApp({ started: false });

@@ -44,6 +44,11 @@ declare const reason: string;
 declare const id: string;
 declare const sessionId: string;
 declare const userId: string;
+declare const tokenFor: (userId: string) => Promise<string>;
+declare const exchange: {
+  tokenFor(userId: string): Promise<string>;
+  renew(userId: string): Promise<void>;
+};
 declare const organizationId: string;
 declare const currentPeriodEnd: number;
 declare const invoice: { readonly id: string };

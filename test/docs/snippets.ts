@@ -42,8 +42,8 @@ export function compile(snippets: readonly Snippet[]): string[] {
   mkdirSync(FOLDER);
   try {
     const places = new Map<string, string>();
-    for (const [index, { place, code }] of snippets.entries()) {
-      const name = `snippet-${index}.ts`;
+    for (const [index, { place, language, code }] of snippets.entries()) {
+      const name = `snippet-${index}.${language}`;
       places.set(name, place);
       // Pages show programs of several files; another module of the same page replaces the file.
       const imports = code
@@ -62,8 +62,9 @@ export function compile(snippets: readonly Snippet[]): string[] {
         erasableSyntaxOnly: false,
         // For the decorators of NestJS.
         experimentalDecorators: true,
+        jsx: 'react-jsx',
       },
-      include: ['*.ts', '../prelude.d.ts'],
+      include: ['*.ts', '*.tsx', '../prelude.d.ts'],
       exclude: [],
     };
     writeFileSync(join(FOLDER, 'tsconfig.json'), JSON.stringify(options));
@@ -76,7 +77,7 @@ export function compile(snippets: readonly Snippet[]): string[] {
       return stdout
         .trim()
         .split('\n')
-        .map((line) => line.replace(/^.*?(snippet-\d+\.ts)/, (_, name) => places.get(name) ?? name));
+        .map((line) => line.replace(/^.*?(snippet-\d+\.tsx?)/, (_, name) => places.get(name) ?? name));
     }
   } finally {
     rmSync(FOLDER, { recursive: true, force: true });

@@ -189,6 +189,7 @@ describe('session enrichment', () => {
     });
     const sessionId = await turn(app);
     await app.json('DELETE', `/api/sessions/${sessionId}`);
+    await app.clock.advance(1000);
     await app.settle();
     expect(asked(app)[0]?.stopped).toBe(true);
     expect(await app.services.store.collection(SESSIONS).count({})).toBe(0);

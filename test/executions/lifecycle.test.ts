@@ -13,7 +13,7 @@ import { createFakeIds, createRandom } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerParts, sayAtOnce, silent } from '../support/chat.ts';
-import { createExecutionApp, type ExecutionApp, useTool } from '../support/execution.ts';
+import { callTool, createExecutionApp, type ExecutionApp } from '../support/execution.ts';
 import { createGate } from '../support/gate.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 
@@ -118,7 +118,7 @@ describe('cancellation of a run', () => {
     const play = async (call: ModelCall): Promise<void> => {
       await pause(6);
       if (call.request.messages.length < 3 + 1 && random.chance(0.5)) {
-        useTool(call, 'calculator', { expression: '1+1' }, 'On.');
+        callTool(call, 'calculator', { expression: '1+1' }, 'On.');
         return;
       }
       for (const part of answerParts('Hello.')) {
@@ -172,7 +172,7 @@ describe('cancellation of a run', () => {
 
   it('deletes the output of the run with its session', async () => {
     const app = await createExecutionApp({
-      onCall: (call) => useTool(call, 'calculator', { expression: '1' }, 'On.'),
+      onCall: (call) => callTool(call, 'calculator', { expression: '1' }, 'On.'),
     });
     const { id } = (await app.run({ max_iterations: 2 })).body;
     await app.settle();
@@ -228,7 +228,7 @@ describe('crashed worker of a run', () => {
 
   it('fails the run between two steps, keeps its steps and charges once', async () => {
     const { app, gate, model, other } = await twoProcesses((call) => {
-      if (call.request.messages.length <= 2) useTool(call, 'calculator', { expression: '1+1' }, 'On.');
+      if (call.request.messages.length <= 2) callTool(call, 'calculator', { expression: '1+1' }, 'On.');
     });
     const { id } = (await app.run()).body;
     await app.settle();
@@ -269,7 +269,7 @@ describe('crashed worker of a run', () => {
           finish = () => resolve(answered('At last.'));
         }),
     });
-    const { app, gate, other } = await twoProcesses((call) => useTool(call, 'slow', {}, 'On.'), {
+    const { app, gate, other } = await twoProcesses((call) => callTool(call, 'slow', {}, 'On.'), {
       admin: { DefaultAPIModel: 'scripted' },
       tools: [createToolbox([slow])],
     });
@@ -298,7 +298,7 @@ describe('crashed worker of a run', () => {
     gate.shut();
     // The output arrives while the process is paused, so all its writes come late.
     const [call] = app.calls;
-    if (call !== undefined) useTool(call, 'calculator', { expression: '1+1' }, 'Late.');
+    if (call !== undefined) callTool(call, 'calculator', { expression: '1+1' }, 'Late.');
     await app.settle();
     await other.start();
     await pass(app, 65_000);

@@ -4,7 +4,7 @@ import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerParts, sayAtOnce, silent } from '../support/chat.ts';
-import { createExecutionApp, useTool } from '../support/execution.ts';
+import { callTool, createExecutionApp } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
 /** A model that performs one step per round. */
@@ -30,7 +30,7 @@ describe('agent run', () => {
   it('thinks, acts, observes and answers, with every step recorded', async () => {
     const app = await createExecutionApp({
       onCall: script(
-        (call) => useTool(call, 'calculator', { expression: '6*7' }, 'I compute.'),
+        (call) => callTool(call, 'calculator', { expression: '6*7' }, 'I compute.'),
         sayAtOnce('It is 42.'),
       ),
     });
@@ -65,7 +65,7 @@ describe('agent run', () => {
 
   it('shows its steps while it runs', async () => {
     const app = await createExecutionApp({
-      onCall: script((call) => useTool(call, 'calculator', { expression: '1+1' }, 'First.'), silent),
+      onCall: script((call) => callTool(call, 'calculator', { expression: '1+1' }, 'First.'), silent),
     });
     const { id } = (await app.run()).body;
     await app.settle();
@@ -91,7 +91,7 @@ describe('agent run', () => {
     const app = await createExecutionApp({
       onCall: (call) => {
         if (call.request.toolChoice === 'none') sayAtOnce('Enough.')(call);
-        else useTool(call, 'calculator', { expression: '1' });
+        else callTool(call, 'calculator', { expression: '1' });
       },
     });
     const { id } = (await app.run({ max_iterations: 3 })).body;
@@ -109,8 +109,8 @@ describe('agent run', () => {
   it('continues after a failed tool and invalid input', async () => {
     const app = await createExecutionApp({
       onCall: script(
-        (call) => useTool(call, 'calculator', { wrong: 1 }),
-        (call) => useTool(call, 'no_such_tool', {}),
+        (call) => callTool(call, 'calculator', { wrong: 1 }),
+        (call) => callTool(call, 'no_such_tool', {}),
         (call) => {
           call.say({ type: 'tool_use', id: 'x', name: 'calculator', arguments: '{' });
           call.end();
@@ -133,7 +133,7 @@ describe('agent run', () => {
 
 describe('gated tool', () => {
   const onCall = () =>
-    script((call) => useTool(call, 'send_letter', { to: 'Bob' }, 'I write.'), sayAtOnce('Sent.'));
+    script((call) => callTool(call, 'send_letter', { to: 'Bob' }, 'I write.'), sayAtOnce('Sent.'));
 
   it('runs when it was approved in advance', async () => {
     const app = await createExecutionApp({ onCall: onCall(), settings: settings() });
@@ -234,7 +234,7 @@ describe('failure of a run', () => {
       details: { operation: 'test', userId: app.user.id, requestId: '' },
     });
     const [call] = app.calls;
-    if (call !== undefined) useTool(call, 'calculator', { expression: '1' }, 'On my way.');
+    if (call !== undefined) callTool(call, 'calculator', { expression: '1' }, 'On my way.');
     await app.settle();
     const run = await app.look(id);
     expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^Insufficient credits/) });

@@ -14,9 +14,9 @@ import type { JobQueue } from '@questline/core/ports';
 import { createSqlQueue, migrate } from '@questline/sql';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { freshPrefix, REDIS_URL, removeKeys } from '../../packages/bullmq/test/server.ts';
 import { ENGINES, POSTGRES_URL } from '../../packages/sql/test/engines.ts';
 import { createScriptedProvider } from '../support/model.ts';
+import { freshPrefix, REDIS_URL, removeKeys } from '../support/redis-server.ts';
 
 const SLOW_TURNS = 160;
 const OTHERS = 10;

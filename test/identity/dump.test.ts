@@ -52,7 +52,7 @@ interface Secret {
 }
 
 /** Uses each feature of a workspace. @returns every secret that was issued or received. */
-async function useAllFeatures(app: TestApp): Promise<readonly Secret[]> {
+async function fillAllFeatures(app: TestApp): Promise<readonly Secret[]> {
   const secrets: Secret[] = [
     { what: 'the secret of tokens', value: JWT_SECRET },
     { what: 'the encryption key', value: ENCRYPTION_KEY },
@@ -127,7 +127,7 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('copy of 
           admin: { allowOpenRegistration: true, enforceCredits: false },
         },
       });
-      const secrets = await useAllFeatures(app);
+      const secrets = await fillAllFeatures(app);
       await app.settle();
       const dump = await getDump(open);
       await app.api.close();

@@ -17,6 +17,8 @@ const ALLOWANCE = 4;
 
 /** Lists with a further rule that generated entries do not meet. */
 const REFUSED: Readonly<Record<string, string>> = {
+  'sendChatMessage clientTools': 'requires `approvals`',
+  'decideQuestCalls decisions': 'the quest has fewer waiting calls',
   'createApiKey scopes': 'there are fewer scopes than the list allows',
   'createApiKey models': 'there are fewer models than the list allows',
   'createBudget models': 'there are fewer models than the list allows',

@@ -1,7 +1,9 @@
 import { revokeApiKey } from '@questline/core';
+import { createMcpMetadata } from '@questline/mcp-server';
 import { describe, expect, it } from 'vitest';
 import { addAgent } from '../support/agents.ts';
 import { filledLake, saveFile } from '../support/lakes.ts';
+import { serveWire } from '../support/vendor-wire.ts';
 import { callTool, createMcpApp, rpc, SCOPES } from './support.ts';
 
 const NONE = 'f'.repeat(24);
@@ -34,7 +36,7 @@ describe('access of MCP clients', () => {
   it('shows a signed-in user all tools', async () => {
     const app = await createMcpApp();
     const client = await app.connect(await app.token());
-    expect((await client.listTools()).tools).toHaveLength(12);
+    expect((await client.listTools()).tools).toHaveLength(15);
     expect((await callTool(client, 'ask_agent', { message: 'Hi' })).value.status).toBe('completed');
   });
 
@@ -111,6 +113,15 @@ describe('access of MCP clients', () => {
       resource: 'https://ai.example.com/mcp',
       authorization_servers: ['https://login.example.com'],
     });
+    const own = createMcpMetadata(app.services, { ...authorization, scopes: ['ai'] });
+    const known = await serveWire(own, '');
+    const asked = await fetch(`${known}/.well-known/oauth-protected-resource/mcp`);
+    expect(await asked.json()).toMatchObject({ resource: authorization.resource, scopes_supported: ['ai'] });
+    expect(asked.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    // The server of the test answers 404 where the mount leaves a path to the host.
+    for (const path of ['/.well-known/oauth-protected-resource', '/other']) {
+      expect((await fetch(`${known}${path}`)).status).toBe(404);
+    }
     const none = await createMcpApp();
     expect((await fetch(`${none.url}/.well-known/oauth-protected-resource`)).status).toBe(404);
   });

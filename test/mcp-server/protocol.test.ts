@@ -104,6 +104,10 @@ describe('messages', () => {
     expect(await from('null')).toBe(403);
     expect(await from('https://app.example.com')).toBe(200);
     expect(await from(new URL(app.url).origin)).toBe(200);
+    const strict = await createMcpApp({ mcp: { allowedHosts: ['ai.example.com'] } });
+    expect((await strict.send(rpc('ping'))).status).toBe(403);
+    const open = await createMcpApp({ mcp: { allowedHosts: ['127.0.0.1'] } });
+    expect((await open.send(rpc('ping'))).status).toBe(200);
   });
 });
 
@@ -139,10 +143,11 @@ describe('messages without a handshake', () => {
       [list, {}, 400, -32020],
       [list, { ...headersOf('tools/list'), 'MCP-Protocol-Version': '2025-11-25' }, 400, -32020],
       [list, headersOf('tools/call'), 400, -32020],
-      [rpc('tools/list'), headersOf('tools/list'), 400, -32020],
+      [rpc('tools/list'), headersOf('tools/list'), 400, -32602],
       [modern('tools/call', { name: 'list_agents' }), headersOf('tools/call'), 400, -32020],
       [modern('tools/call', { name: 'list_agents' }), headersOf('tools/call', 'list_files'), 400, -32020],
-      [rpc('tools/list', { _meta: unknown }), headersOf('tools/list'), 400, -32022],
+      [rpc('tools/list', { _meta: unknown }), headersOf('tools/list'), 400, -32020],
+      [rpc('tools/list', { _meta: unknown }), { 'MCP-Protocol-Version': unknown[VERSION] }, 400, -32022],
       [rpc('tools/list', { _meta: { [VERSION]: '2026-07-28' } }), headersOf('tools/list'), 400, -32602],
       [modern('initialize'), headersOf('initialize'), 404, -32601],
       [modern('ping'), headersOf('ping'), 404, -32601],

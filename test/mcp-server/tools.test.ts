@@ -22,9 +22,12 @@ describe('tools over the official client', () => {
       'search_data_lake',
       'list_files',
       'read_file',
+      'list_video_models',
       'list_models',
       'generate_image',
       'get_image',
+      'generate_video',
+      'get_video',
     ]);
     const search = tools.find(({ name }) => name === 'search_data_lake');
     expect(search?.inputSchema).toMatchObject({

@@ -104,6 +104,7 @@ function findModelOperations({ api }: ChatApp) {
 
 /** Paid operations without a model in the body: they choose among those of the caller, or use one of the operator. */
 const WITHOUT_MODEL = [
+  'decideQuestCalls',
   'executeTool',
   'searchSessions',
   'generateImageSimply',

@@ -185,7 +185,7 @@ const SNAKE: Readonly<Record<string, string>> = {
 };
 
 /** Fields without an effect on the vendor's request, by design. */
-const WITHOUT_EFFECT = ['stream'];
+const WITHOUT_EFFECT = ['stream', 'store'];
 
 const schemaKeys = (schema: unknown): string[] => Object.keys((schema as { shape: object }).shape);
 const optional = (schema: unknown) => (schema as { unwrap(): unknown }).unwrap();
@@ -344,7 +344,7 @@ describe.each(VENDORS)('message of a completion, by $name', (vendor) => {
 });
 
 /** Chat fields that change the vendor request: a value and its expected form. */
-const CHAT_FIELDS: Readonly<Record<string, readonly [value: unknown, marker: RegExp]>> = {
+const CHAT_FIELDS: Readonly<Record<string, readonly [value: unknown, marker: RegExp, more?: object]>> = {
   message: ['zebra', /zebra/],
   temperature: [0.625, /0\.625/],
   max_tokens: [777, /777/],
@@ -353,6 +353,11 @@ const CHAT_FIELDS: Readonly<Record<string, readonly [value: unknown, marker: Reg
   enableTools: [true, /dice_roll/],
   tools: [['dice_roll'], /dice_roll/],
   systemPrompt: ['Speak like a quokka.', /quokka/],
+  clientTools: [
+    [{ name: 'measure_quokka', description: 'Measures', parameters: { type: 'object', properties: {} } }],
+    /measure_quokka/,
+    { approvals: true },
+  ],
 };
 
 /** Fields that select, store or return something without changing a request. They have their own tests. */
@@ -366,6 +371,7 @@ const CHAT_WITHOUT_EFFECT = [
   'fileIds',
   'wait',
   'toolMode',
+  'approvals',
   'enableQuestMaster',
   'enableMementos',
   'enableAgents',
@@ -385,8 +391,8 @@ describe('list of chat samples', () => {
 describe.each(VENDORS)('field of a chat, by $name', (vendor) => {
   it('reaches the vendor', async () => {
     const { chat } = await connect(vendor);
-    for (const [field, [value, marker]] of Object.entries(CHAT_FIELDS)) {
-      const bytes = await chat({ [field]: value });
+    for (const [field, [value, marker, more]] of Object.entries(CHAT_FIELDS)) {
+      const bytes = await chat({ ...more, [field]: value });
       if (vendor.lacks.includes(field)) expect(bytes, field).not.toMatch(marker);
       else expect(bytes, field).toMatch(marker);
     }

@@ -5,7 +5,7 @@ import {
   createMemoryQueue,
   createMemoryStore,
 } from '@questline/core/memory';
-import type { Clock, JobQueue } from '@questline/core/ports';
+import { type Clock, type JobQueue, StorageUnavailable } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { answerParts } from '../support/chat.ts';
@@ -45,8 +45,23 @@ async function createTwoProcesses(onCall: (call: ModelCall) => void) {
     );
     return { services, api: createApi(services, { worker: false }) };
   };
+  let isQueueDown = false;
+  const answers = (): void => {
+    if (isQueueDown) throw new StorageUnavailable('The queue does not answer.');
+  };
+  const queueOfCurrent: JobQueue = {
+    ...queue,
+    async lease(...args) {
+      answers();
+      return queue.lease(...args);
+    },
+    async renew(...args) {
+      answers();
+      return queue.renew(...args);
+    },
+  };
   const first = open({ clock: paused, queue: queueOfPaused });
-  const second = open({ clock, queue });
+  const second = open({ clock, queue: queueOfCurrent });
   const user = await createUser(first.services, { email: 'ada@example.com', username: 'ada' });
   if (user === undefined) throw new Error('no user');
   const account = `user:${user.id}`;
@@ -66,6 +81,14 @@ async function createTwoProcesses(onCall: (call: ModelCall) => void) {
     pass: (ms: number) => clock.advance(ms),
     /** The first process takes the work. */
     begin: () => first.api.start(),
+    beginSecond: () => second.api.start(),
+    /** No lease is given or extended for a time. */
+    async loseLeases(ms: number) {
+      isQueueDown = true;
+      await clock.advance(ms);
+      isQueueDown = false;
+      await settle();
+    },
     /** Its lease expires, and the second process takes over. */
     async takeOver() {
       isPaused = true;
@@ -79,6 +102,14 @@ async function createTwoProcesses(onCall: (call: ModelCall) => void) {
           method: 'POST',
           headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
           body: JSON.stringify(body),
+        }),
+      );
+      return (await response?.json()) as Record<string, unknown>;
+    },
+    async poll(id: unknown) {
+      const response = await handle(
+        new Request(`http://questline.test/api/v1/quests/${id}`, {
+          headers: { Authorization: `Bearer ${key}` },
         }),
       );
       return (await response?.json()) as Record<string, unknown>;
@@ -133,6 +164,24 @@ describe('a worker that continues after another one has taken over', () => {
     await app.settle();
     // The stopped call is read on for its usage report.
     await app.pass(60_000);
+    expect(await app.charged('sendChatMessage')).toBe(1);
+    expect(await app.held()).toBe(0);
+    await app.close();
+  });
+});
+
+describe('a worker whose lease expires while the queue does not answer', () => {
+  it('recovers its turn when the queue answers again', async () => {
+    const app = await createTwoProcesses(() => undefined);
+    await app.beginSecond();
+    const { id } = await app.send('/api/chat', { message: 'Hello' });
+    await app.settle();
+    const [call] = app.model.calls;
+    call?.say(...answerParts('Half of an answer'));
+    await app.settle();
+    await app.loseLeases(81_000);
+    await app.pass(1_000);
+    expect(await app.poll(id)).toMatchObject({ status: 'done', reply: 'Half of an answer' });
     expect(await app.charged('sendChatMessage')).toBe(1);
     expect(await app.held()).toBe(0);
     await app.close();

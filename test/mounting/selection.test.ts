@@ -71,6 +71,7 @@ describe('selection of operations', () => {
     expect([...some.ids].sort()).toEqual([
       'getQuest',
       'listModels',
+      'listUiMessages',
       'resumeUiChat',
       'sayHello',
       'sendChatMessage',

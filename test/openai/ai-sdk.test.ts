@@ -47,13 +47,19 @@ describe('the default model of @ai-sdk/openai', () => {
     ]);
   });
 
-  it('learns from the refusal of a reference to a stored item what to set', async () => {
+  it('refers to stored items by default, and keeps reasoning over rounds', async () => {
     const { app, model } = await connect();
-    const providerOptions = { openai: { itemId: 'msg_1' } };
-    const said = { type: 'text' as const, text: 'Rain.', providerOptions };
-    await expect(
-      model.doGenerate({ prompt: [QUESTION, { role: 'assistant', content: [said] }, QUESTION] }),
-    ).rejects.toThrow('providerOptions.openai.store = false');
-    expect(app.calls).toHaveLength(0);
+    const first = await model.doGenerate({ prompt: [QUESTION] });
+    const content = first.content.flatMap((part) => {
+      if (part.type !== 'text' && part.type !== 'reasoning') return [];
+      const { type, text, providerMetadata } = part;
+      return [{ type, text, ...(providerMetadata && { providerOptions: providerMetadata }) }];
+    });
+    const second = await model.doGenerate({ prompt: [QUESTION, { role: 'assistant', content }, QUESTION] });
+    expect(JSON.stringify(second.request?.body)).toContain('item_reference');
+    expect(app.calls[1]?.request.messages[1]?.content).toEqual([
+      { type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's1' } },
+      { type: 'text', text: 'Rain.' },
+    ]);
   });
 });

@@ -242,7 +242,6 @@ async function createTarget() {
     asked.end();
   });
   const app = await createChatApp({
-    started: false,
     credits: 1e9,
     models: [provider, createStudio(), createSoundStudio({}, 'sounds'), createDemoProvider()],
     key: {

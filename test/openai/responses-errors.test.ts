@@ -6,9 +6,7 @@ import { FUNCTIONS, QUESTION } from './support-responses.ts';
 
 describe('errors of responses', () => {
   it.each([
-    ['previous_response_id', { previous_response_id: 'resp_1' }, 'send the whole conversation in input'],
-    ['conversation', { conversation: 'conv_1' }, 'send the whole conversation in input'],
-    ['background', { background: true }, 'set stream instead'],
+    ['conversation', { conversation: 'conv_1' }, 'continue a response with previous_response_id'],
     ['prompt', { prompt: { id: 'p1' } }, 'send instructions and input'],
     ['context_management', { context_management: [{ type: 'compaction' }] }, 'send a shorter conversation'],
     ['moderation', { moderation: { model: 'm' } }, 'moderated responses'],
@@ -84,7 +82,7 @@ describe('errors of responses', () => {
       onCall: (call) => call.fail(new ProviderError('overloaded', 'busy', { retryAfterMs: 1000 })),
     });
     const ask = (client: OpenAI, body: object = {}) =>
-      client.responses.create({ ...QUESTION, ...body }).catch((error: unknown) => error);
+      client.responses.create({ ...QUESTION, store: false, ...body }).catch((error: unknown) => error);
     expect(await ask(app.connect({ apiKey: 'svc_live_none' }))).toBeInstanceOf(OpenAI.AuthenticationError);
     const narrow = await app.issue({ scopes: ['me:read'] });
     expect(await ask(app.connect({ apiKey: narrow.key }))).toBeInstanceOf(OpenAI.PermissionDeniedError);

@@ -144,7 +144,6 @@ describe('the input of a response', () => {
       'input[1].arguments',
     ],
     ['an unknown item', [USER, { type: 'computer_call', id: 'c1' }], 'input[1].type'],
-    ['a reference to a stored item', [USER, { type: 'item_reference', id: 'msg_1' }], 'input[1].type'],
     ['an image without data', [{ role: 'user', content: [{ type: 'input_image' }] }], 'input[0].content[0]'],
     [
       'a part without its text',

@@ -2,9 +2,9 @@ import type { Response, ResponseStreamEvent } from 'openai/resources/responses/r
 import { describe, expect, it } from 'vitest';
 import { collect, reason, useTools } from '../support/vendor-wire.ts';
 import { createOpenAIApp } from './support.ts';
-import { FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
+import { BOTH, FUNCTIONS, readEvents } from './support-responses.ts';
 
-describe('streams of responses', () => {
+describe.each(BOTH)('streams of responses, %s,', (_title, QUESTION, isStored) => {
   it('send every event of text and reasoning in order, numbered without gaps', async () => {
     const app = await createOpenAIApp({ onCall: reason });
     const events = await collect(await app.client.responses.create({ ...QUESTION, stream: true }));
@@ -31,7 +31,7 @@ describe('streams of responses', () => {
       type: 'response.completed',
       response: {
         status: 'completed',
-        store: false,
+        store: isStored,
         usage: { input_tokens: 45, output_tokens: 9, total_tokens: 54 },
         credits: { used: 0.54 },
       },

@@ -5,9 +5,9 @@ import * as z from 'zod';
 import { sayAtOnce, silent } from '../support/chat.ts';
 import { reason, useTools } from '../support/vendor-wire.ts';
 import { createOpenAIApp, readError } from './support.ts';
-import { FUNCTIONS, QUESTION } from './support-responses.ts';
+import { BOTH, FUNCTIONS } from './support-responses.ts';
 
-describe('responses of the official SDK', () => {
+describe.each(BOTH)('responses of the official SDK, %s,', (_title, QUESTION, isStored) => {
   it('answer in one piece, with usage in the classes of the ledger and the charge', async () => {
     const app = await createOpenAIApp({ onCall: reason });
     const { data, response } = await app.client.responses
@@ -42,7 +42,7 @@ describe('responses of the official SDK', () => {
       },
       credits: { used: 0.54, usd_cost: 0.0054 },
       metadata: { team: 'a' },
-      store: false,
+      store: isStored,
     });
     expect(new Set(data.output.map(({ id }) => id)).size).toBe(2);
     const [charge] = await app.ledger.charges({ account: app.account }, 10);
@@ -152,13 +152,15 @@ describe('responses of the official SDK', () => {
     const asked = app.client.responses.create({ ...QUESTION, stream: true }, { signal: leaving.signal });
     await vi.waitFor(() => expect(app.calls).toHaveLength(1), 10_000);
     app.calls[0]?.say({ type: 'text', text: 'One two three' });
+    await app.settle();
+    await app.clock.advance(10_000);
     for await (const event of await asked) {
       if (event.type === 'response.output_text.delta') leaving.abort();
     }
     await app.calls[0]?.whenStopped;
     await vi.waitFor(async () => {
       const [charge] = await app.ledger.charges({ account: app.account }, 10);
-      expect(charge?.amount).toBeGreaterThan(0);
+      expect(charge).toMatchObject({ status: 'settled', amount: 130_000 });
     }, 10_000);
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
@@ -176,7 +178,7 @@ describe('responses of the official SDK', () => {
         top_p: 0.5,
         max_output_tokens: 50,
         text: { verbosity: 'low' },
-        store: true,
+        store: isStored,
         truncation: 'auto',
         service_tier: 'auto',
         prompt_cache_key: 'p1',
@@ -207,11 +209,11 @@ describe('responses of the official SDK', () => {
       temperature: 1.5,
       max_output_tokens: 50,
       prompt_cache_key: 'p1',
-      store: false,
+      store: isStored,
       truncation: 'disabled',
     });
     expect(response.headers.get('x-ignored-fields')).toBe(
-      'prompt_cache_key, safety_identifier, service_tier, store, truncation, user, text.verbosity',
+      'prompt_cache_key, safety_identifier, service_tier, truncation, user, text.verbosity',
     );
   });
 

@@ -1,6 +1,18 @@
-import type { FunctionTool } from 'openai/resources/responses/responses';
+import type { FunctionTool, ResponseIncludable } from 'openai/resources/responses/responses';
 
 export const QUESTION = { model: 'scripted', input: 'Weather in Oslo?' };
+
+const include: ResponseIncludable[] = ['reasoning.encrypted_content'];
+
+/** Responses are stored unless the request says otherwise. */
+export const BOTH: readonly (readonly [
+  title: string,
+  question: typeof QUESTION & { store?: false; include?: ResponseIncludable[] },
+  isStored: boolean,
+])[] = [
+  ['stored', QUESTION, true],
+  ['not stored', { ...QUESTION, store: false, include }, false],
+];
 
 /** The tools that `useTools` calls. */
 export const FUNCTIONS: FunctionTool[] = [
@@ -23,11 +35,13 @@ interface WireEvent {
 
 /** Reads a stream as it is on the wire: each event has the name of its type. */
 export async function readEvents(response: Response): Promise<readonly WireEvent[]> {
-  const frames = (await response.text()).trim().split('\n\n');
-  return frames.map((frame) => {
-    const [, name, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? [];
-    const event = JSON.parse(data ?? '') as WireEvent;
-    if (event.type !== name) throw new Error(`event ${name} has the type ${event.type}`);
-    return event;
-  });
+  const frames = (await response.text()).split('\n\n');
+  return frames
+    .filter((frame) => frame.startsWith('event: '))
+    .map((frame) => {
+      const [, name, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? [];
+      const event = JSON.parse(data ?? '') as WireEvent;
+      if (event.type !== name) throw new Error(`event ${name} has the type ${event.type}`);
+      return event;
+    });
 }

@@ -15,7 +15,7 @@ export interface OpenAIApp extends ChatApp {
 
 /** An app on a local port, with the OpenAI API at `/openai`. */
 export async function createOpenAIApp(options: ChatAppOptions = {}): Promise<OpenAIApp> {
-  const app = await createChatApp({ started: false, ...options });
+  const app = await createChatApp(options);
   const baseURL = `${await serveWire(createOpenAIApi(app.services), '/openai')}/v1`;
   const connect = (more: ClientOptions = {}): OpenAI =>
     new OpenAI({ apiKey: app.key, baseURL, maxRetries: 0, ...more });

@@ -4,7 +4,7 @@ import { ProviderError } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
-import { useTool } from '../support/execution.ts';
+import { callTool } from '../support/execution.ts';
 import { createGate } from '../support/gate.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 
@@ -208,7 +208,7 @@ describe('quest master', () => {
       onCall: planning(PLAN, (call, kind) => {
         const { tools, toolChoice } = call.request;
         const mayRoll = tools !== undefined && toolChoice !== 'none' && kind.startsWith('task');
-        if (mayRoll) useTool(call, 'dice_roll', { sides: 6 });
+        if (mayRoll) callTool(call, 'dice_roll', { sides: 6 });
         return mayRoll;
       }),
     });

@@ -224,6 +224,7 @@ describe('deleting a session', () => {
     const two = await app.json('DELETE', `/api/sessions/${second.id}`);
     expect(two.body).toEqual({ newLastNotebookId: null });
     expect((await app.json('DELETE', `/api/sessions/${second.id}`)).status).toBe(404);
+    await app.clock.advance(1000);
     await app.settle();
     const { store, queue } = app.services;
     expect(await store.collection(MESSAGES).count({})).toBe(0);

@@ -2,13 +2,13 @@ import { answered, type ImageHook, imageTools, type ToolContext } from '@questli
 import type { ImageInput } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { answerParts, createChatApp } from '../support/chat.ts';
-import { useTool } from '../support/execution.ts';
+import { callTool } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
 const drawing = (call: ModelCall): void => {
   const isAnswered = call.request.messages.at(-1)?.content[0]?.type === 'tool_result';
   if (!isAnswered && call.request.tools !== undefined) {
-    useTool(call, 'generate_image', { prompt: 'A red boat at dawn' });
+    callTool(call, 'generate_image', { prompt: 'A red boat at dawn' });
   } else {
     call.say(...answerParts('Here it is.'));
     call.end();

@@ -2,7 +2,7 @@ import { answered, createToolbox, defineTool, type Settings, type Skill } from '
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerParts, type ChatApp, createChatApp } from '../support/chat.ts';
-import { createExecutionApp, useTool } from '../support/execution.ts';
+import { callTool, createExecutionApp } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
 
 const LETTER: Skill = {
@@ -47,7 +47,7 @@ const toResult = (call: ModelCall | undefined) => {
 function loading(skill: string): (call: ModelCall) => void {
   return (call) => {
     if (toResult(call) === undefined && offeredTo(call).includes('use_skill')) {
-      useTool(call, 'use_skill', { skill });
+      callTool(call, 'use_skill', { skill });
     } else {
       call.say(...answerParts('Dear Sirs'));
       call.end();

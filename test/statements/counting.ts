@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
 import {
   COLLECTIONS,
   createApi,
@@ -8,20 +9,42 @@ import {
   issueApiKey,
   toFetchHandler,
 } from '@questline/core';
-import { createPostgresDatabase, createSqlPorts, migrate } from '@questline/sql';
+import { MESSAGES } from '@questline/core/internal';
+import { createMemoryMailer } from '@questline/core/memory';
+import {
+  createPostgresDatabase,
+  createSqliteDatabase,
+  createSqlPorts,
+  migrate,
+  type SqlDatabase,
+} from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import pg from 'pg';
 import { POSTGRES_URL } from '../../packages/sql/test/engines.ts';
 import { answerParts } from '../support/chat.ts';
+import { createStudio, drawAll } from '../support/media.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { NOW } from '../support/test-app.ts';
 
-/** An app on PostgreSQL alone that counts its statements, `begin` and `commit` included. */
+/** An app on one database alone that counts its statements, `begin` and `commit` included. */
 export interface CountingApp {
   /** The id of an ended quest, and of its session. */
   readonly quest: string;
   readonly session: string;
-  ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  /** An access token of the user. */
+  readonly token: string;
+  /** @param credential default: an API key of the user; null: none. */
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    credential?: string | null,
+  ): Promise<Record<string, unknown>>;
+  advance(ms: number): Promise<void>;
+  /** The code of the last mail. */
+  readCode(): string;
+  /** Adds messages to a session of the user. */
+  fillSession(sessionId: string, count: number): Promise<void>;
   /** Waits until no statement runs and no job is left. */
   idle(): Promise<void>;
   /** The statements since the last call. */
@@ -29,18 +52,25 @@ export interface CountingApp {
   close(): Promise<void>;
 }
 
-export async function createCountingApp(): Promise<CountingApp> {
+/** A database that reports its statements. */
+interface ObservedDatabase {
+  readonly database: SqlDatabase;
+  /** Whether no statement runs and no job is left. */
+  isIdle(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export async function observePostgres(onStatement: (sql: string) => void): Promise<ObservedDatabase> {
   const schema = `questline_statements_${randomBytes(4).toString('hex')}`;
   const observer = new pg.Pool({ connectionString: POSTGRES_URL, max: 1 });
   await observer.query(`create schema ${schema}`);
   const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 5, connectionTimeoutMillis: 20_000 });
-  let statements: string[] = [];
   let running = 0;
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
     Object.assign(client, {
       async query(config: { text: string } | string, ...more: unknown[]) {
-        statements.push(typeof config === 'string' ? config : config.text);
+        onStatement(typeof config === 'string' ? config : config.text);
         running += 1;
         try {
           return await query(config, ...more);
@@ -51,18 +81,68 @@ export async function createCountingApp(): Promise<CountingApp> {
     });
   });
   const database = createPostgresDatabase({ pool, schema, timeoutMs: 20_000 });
+  return {
+    database,
+    async isIdle() {
+      const { rows } = await observer.query(`select count(*)::int as jobs from ${schema}.questline_jobs`);
+      return running === 0 && rows[0]?.jobs === 0;
+    },
+    async close() {
+      await database.close();
+      await pool.end();
+      await observer.query(`drop schema ${schema} cascade`);
+      await observer.end();
+    },
+  };
+}
+
+export async function observeSqlite(onStatement: (sql: string) => void): Promise<ObservedDatabase> {
+  const connection = new DatabaseSync(':memory:');
+  const prepare = connection.prepare.bind(connection);
+  const count = prepare.bind(undefined, 'select count(*) as jobs from questline_jobs');
+  connection.prepare = (sql) => {
+    const statement = prepare(sql);
+    const all = statement.all.bind(statement);
+    return Object.assign(statement, {
+      all(...values: Parameters<typeof all>) {
+        onStatement(sql);
+        return all(...values);
+      },
+    });
+  };
+  const database = createSqliteDatabase({ database: connection });
+  return {
+    database,
+    isIdle: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return count().get()?.jobs === 0;
+    },
+    async close() {
+      await database.close();
+      connection.close();
+    },
+  };
+}
+
+export async function createCountingApp(
+  observe: (onStatement: (sql: string) => void) => Promise<ObservedDatabase>,
+): Promise<CountingApp> {
+  let statements: string[] = [];
+  const { database, isIdle, close } = await observe((sql) => statements.push(sql));
   await migrate(database, { collections: COLLECTIONS });
   const clock = createFakeClock(NOW);
   const ids = createFakeIds();
+  const mailer = createMemoryMailer();
   const { store, ledger, queue, limiter, eventLog } = createSqlPorts(database, { clock, ids });
   const services = createServices(
     {
-      ...{ store, ledger, queue, limiter, eventLog, clock, ids },
+      ...{ store, ledger, queue, limiter, eventLog, clock, ids, mailer },
       models: [
         createScriptedProvider((call) => {
           call.say(...answerParts('Hello.'));
           call.end();
         }),
+        createStudio(drawAll),
       ],
     },
     {
@@ -83,14 +163,18 @@ export async function createCountingApp(): Promise<CountingApp> {
     requestsPerMinute: 10_000,
     requestsPerDay: 1_000_000,
   });
+  const token = await services.tokens.sign({ id: user.id, tokenVersion: user.tokenVersion, typ: 'access' });
   const api = createApi(services, { worker: false });
   await api.start();
   const handle = toFetchHandler(api);
-  const ask: CountingApp['ask'] = async (method, path, body) => {
+  const ask: CountingApp['ask'] = async (method, path, body, credential = key) => {
     const response = await handle(
       new Request(`http://questline.test${path}`, {
         method,
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        headers: {
+          ...(credential !== null && { Authorization: `Bearer ${credential}` }),
+          'Content-Type': 'application/json',
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     );
@@ -99,18 +183,24 @@ export async function createCountingApp(): Promise<CountingApp> {
     return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
   };
   const idle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < 5; ) {
-      const { rows } = await observer.query(`select count(*)::int as jobs from ${schema}.questline_jobs`);
-      quiet = running === 0 && rows[0]?.jobs === 0 ? quiet + 1 : 0;
-    }
+    for (let quiet = 0; quiet < 5; ) quiet = (await isIdle()) ? quiet + 1 : 0;
   };
   const { id, sessionId } = await ask('POST', '/api/chat', { message: 'Hi' });
   await idle();
   return {
     quest: String(id),
     session: String(sessionId),
+    token,
+    advance: (ms) => clock.advance(ms),
+    readCode: () => /\b\d{6}\b/.exec(mailer.sent.at(-1)?.text ?? '')?.[0] ?? '',
     ask,
     idle,
+    async fillSession(intoId, count) {
+      for (let at = 0; at < count; at += 1) {
+        const message = { id: ids.next(), sessionId: intoId, ownerId: user.id, content: 'Hi', bytes: 300 };
+        await store.collection(MESSAGES).insert({ ...message, role: 'user', createdAt: at });
+      }
+    },
     take() {
       const taken = statements;
       statements = [];
@@ -118,10 +208,7 @@ export async function createCountingApp(): Promise<CountingApp> {
     },
     async close() {
       await api.close();
-      await database.close();
-      await pool.end();
-      await observer.query(`drop schema ${schema} cascade`);
-      await observer.end();
+      await close();
     },
   };
 }

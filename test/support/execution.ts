@@ -25,7 +25,7 @@ export async function createExecutionApp(options: ChatAppOptions = {}): Promise<
 }
 
 /** Emits text and a tool call. 10 input tokens, 5 output tokens. */
-export function useTool(call: ModelCall, name: string, input: unknown, thought = ''): void {
+export function callTool(call: ModelCall, name: string, input: unknown, thought = ''): void {
   if (thought !== '') call.say({ type: 'text', text: thought });
   call.say({
     type: 'tool_use',

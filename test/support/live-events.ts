@@ -82,6 +82,37 @@ export function createFollower(): Followed {
   };
 }
 
+export interface FollowRequest {
+  readonly url: string;
+  /** Absent: a session cookie. */
+  readonly key?: string;
+}
+
+/** Follows events to their end, over any number of connections that break. Runs in Node and in pages. */
+export async function followEvents({ url, key }: FollowRequest): Promise<Followed> {
+  const follower = createFollower();
+  while (follower.end === undefined) {
+    const headers = {
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(follower.lastId !== undefined && { 'Last-Event-ID': follower.lastId }),
+    };
+    let status: number | undefined;
+    try {
+      const response = await fetch(url, { headers });
+      status = response.status;
+      const frames = openFrames(response);
+      for (let frame = await frames.next(); frame !== undefined; frame = await frames.next())
+        follower.apply(frame);
+    } catch {
+      // The connection has broken: continue after the last frame.
+    }
+    // Chromium accepts a head that broke off within the status. A busy server is one more broken connection.
+    if (status !== undefined && status >= 100 && status !== 200 && status !== 503)
+      throw new Error(`the events answered ${status}`);
+  }
+  return follower;
+}
+
 /** Reads a whole response, or until `count` frames. */
 export async function readFrames(response: Response, count = Number.POSITIVE_INFINITY): Promise<Frame[]> {
   const reader = openFrames(response);

@@ -5,6 +5,8 @@ import {
   PROJECTS,
   PROVIDER_KEYS,
   QUESTS,
+  STORED_COMPLETIONS,
+  toCompletionId,
   WEBHOOK_DELIVERIES,
   WEBHOOKS,
 } from '@questline/core/internal';
@@ -205,6 +207,22 @@ const makeGeneration =
     return id;
   };
 
+const makeCompletion: Maker = async ({ services: { store, ids } }, { id: ownerId }) => {
+  const requestId = ids.next();
+  await store.collection(STORED_COMPLETIONS).insert({
+    id: toCompletionId(ownerId, requestId),
+    ownerId,
+    requestId,
+    status: 'done',
+    model: 'scripted',
+    text: 'Hello.',
+    createdAt: NOW,
+    heartbeatAt: NOW,
+    expiresAt: NOW + 86_400_000,
+  });
+  return requestId;
+};
+
 /** Makers of a user's resources, by the path segment before the ID. */
 export const MAKERS: Readonly<Record<string, Maker>> = {
   'agent-executions': makeQuest('agent-execution'),
@@ -213,6 +231,7 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'api-keys': makeProviderKey,
   artifact: makeArtifact,
   artifacts: makeArtifact,
+  completions: makeCompletion,
   'data-lakes': makeDataLake,
   budgets: makeBudget,
   chat: makeSession,

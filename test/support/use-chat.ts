@@ -1,6 +1,7 @@
 import * as v7 from 'ai';
 import * as v5 from 'ai5';
 import * as v6 from 'ai6';
+import { expect } from 'vitest';
 import type { ChatApp } from './chat.ts';
 
 /** The versions of the AI SDK, as far as tests use them. Their types differ, so that one is named for all. */
@@ -20,8 +21,15 @@ export interface PageChat {
   readonly error: Error | undefined;
   readonly last: Message | undefined;
   send(text: string, body?: object): Promise<void>;
+  /** Replaces a message of the user and what follows it. */
+  edit(messageId: string, text: string): Promise<void>;
+  regenerate(messageId?: string): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
+  /** Answers a request for approval. With `autoSend` the SDK sends it. */
+  approve(id: string, isApproved: boolean, reason?: string): Promise<void>;
+  /** Gives the result of a tool of the page. */
+  answer(tool: string, toolCallId: string, output: unknown): Promise<void>;
 }
 
 /** Sends the requests of the SDK to an app. */
@@ -37,7 +45,13 @@ export function fetchFrom(app: ChatApp, credential?: string): typeof fetch {
 export function openPage(
   sdk: Sdk,
   app: ChatApp,
-  options: { readonly id?: string; readonly credential?: string; readonly messages?: Message[] } = {},
+  options: {
+    readonly id?: string;
+    readonly credential?: string;
+    readonly messages?: Message[];
+    /** The SDK sends decisions by itself, and `body` with every request. */
+    readonly autoSend?: { readonly body: object };
+  } = {},
 ): PageChat {
   const state: v7.ChatState<Message> = {
     status: 'ready',
@@ -55,8 +69,21 @@ export function openPage(
     snapshot: (thing) => structuredClone(thing),
   };
   class Chat extends sdk.AbstractChat<Message> {}
-  const transport = new sdk.DefaultChatTransport<Message>({ fetch: fetchFrom(app, options.credential) });
-  const chat = new Chat({ ...(options.id !== undefined && { id: options.id }), state, transport });
+  const { autoSend } = options;
+  const transport = new sdk.DefaultChatTransport<Message>({
+    fetch: fetchFrom(app, options.credential),
+    ...(autoSend !== undefined && { body: autoSend.body }),
+  });
+  const chat = new Chat({
+    ...(options.id !== undefined && { id: options.id }),
+    state,
+    transport,
+    ...(autoSend !== undefined && {
+      sendAutomaticallyWhen: ({ messages }: { messages: Message[] }) =>
+        sdk.lastAssistantMessageIsCompleteWithApprovalResponses({ messages }) ||
+        sdk.lastAssistantMessageIsCompleteWithToolCalls({ messages }),
+    }),
+  });
   return {
     get messages() {
       return state.messages;
@@ -71,8 +98,16 @@ export function openPage(
       return state.messages.at(-1);
     },
     send: (text, body) => chat.sendMessage({ text }, body === undefined ? undefined : { body }),
+    edit: (messageId, text) => chat.sendMessage({ text, messageId }),
+    regenerate: (messageId) => chat.regenerate(messageId === undefined ? {} : { messageId }),
     resume: () => chat.resumeStream(),
     stop: () => chat.stop(),
+    async approve(id, approved, reason) {
+      await chat.addToolApprovalResponse({ id, approved, ...(reason !== undefined && { reason }) });
+    },
+    async answer(tool, toolCallId, output) {
+      await chat.addToolOutput({ tool: tool as never, toolCallId, output: output as never });
+    },
   };
 }
 
@@ -93,4 +128,21 @@ export async function whileWorking<T>(app: ChatApp, promise: Promise<T>): Promis
     await app.clock.advance(100);
   }
   return promise;
+}
+
+/** The chunks of a whole response. */
+export async function readChunks(app: ChatApp, response: Response): Promise<Record<string, unknown>[]> {
+  const text = await whileWorking(app, response.text());
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  return text
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+}
+
+/** Every chunk passes the schema of the SDK. Pages of `openPage` check it too: an invalid chunk ends their stream. */
+export async function checkChunks(sdk: Sdk, chunks: readonly object[]): Promise<void> {
+  const { validate } = sdk.asSchema(sdk.uiMessageChunkSchema);
+  for (const chunk of chunks)
+    expect([chunk, await validate?.(chunk as never)]).toMatchObject([{}, { success: true }]);
 }

@@ -14,6 +14,10 @@ export interface PaidWire {
   readonly path: string;
   readonly body: unknown;
   readonly refusal: { readonly status: number; readonly error: Readonly<Record<string, unknown>> };
+  /** Parallel calls, and how many of them are paid. Default 1,000 and 100. */
+  readonly calls?: readonly [all: number, paid: number];
+  /** Whether a worker runs. Default false. */
+  readonly started?: boolean;
 }
 
 function answer(call: ModelCall): void {
@@ -24,9 +28,10 @@ function answer(call: ModelCall): void {
 
 /** Expects that 1,000 parallel calls on credit for 100 are admitted exactly 100 times, and that the ledger agrees. */
 export async function expectExactAdmission(wire: PaidWire): Promise<void> {
+  const [all, paid] = wire.calls ?? [CALLS, PAID];
   const held: number[] = [];
   const app = await createChatApp({
-    started: false,
+    started: wire.started ?? false,
     credits: 10,
     onCall: silent,
     ledger: (ledger) => ({
@@ -54,21 +59,21 @@ export async function expectExactAdmission(wire: PaidWire): Promise<void> {
 
   const [amount = 0] = held;
   const { available } = await app.ledger.balance(app.account);
-  const credit = Math.floor(amount * PAID + amount / 2);
+  const credit = Math.floor(amount * paid + amount / 2);
   await app.ledger.grant({ account: app.account, amount: credit - available, key: 'set', reason: 'set' });
-  const asked = Array.from({ length: CALLS }, send);
+  const asked = Array.from({ length: all }, send);
   let refused = 0;
   for (const one of asked) void one.then(({ status }) => (refused += Number(status === wire.refusal.status)));
-  await vi.waitFor(() => expect(refused).toBe(CALLS - PAID), 60_000);
-  expect(app.calls).toHaveLength(1 + PAID);
+  await vi.waitFor(() => expect(refused).toBe(all - paid), 60_000);
+  expect(app.calls).toHaveLength(1 + paid);
   for (const call of app.calls.slice(1)) answer(call);
   const outcomes = await Promise.all(asked);
-  expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(PAID);
+  expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(paid);
   for (const { status, text } of outcomes) {
     if (status !== 200) expect(JSON.parse(text).error).toMatchObject(wire.refusal.error);
   }
-  const charges = await app.ledger.charges({ account: app.account }, CALLS);
-  expect(charges).toHaveLength(1 + PAID);
+  const charges = await app.ledger.charges({ account: app.account }, all + 1);
+  expect(charges).toHaveLength(1 + paid);
   const { posted, held: open } = await app.ledger.balance(app.account);
   const spent = charges.reduce((sum, charge) => sum + charge.amount, 0);
   expect(open).toBe(0);

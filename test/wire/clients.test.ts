@@ -63,7 +63,9 @@ export async function journey(send: typeof fetch, email: string, readCode: () =>
       credits += event.credits?.used ?? 0;
     } else if (event.type === 'tool_use') event.tools.map((call) => call.arguments.trim());
     else if (event.type === 'error') throw new Error(event.message);
-    else event.requestId.trim();
+    else if (event.type === 'meta') event.requestId.trim();
+    else if (event.type === 'reasoning') event.text.trim();
+    else event.arguments.trim();
   }
 
   const own = createClient(createConfig({ baseUrl, fetch: send, auth }));
@@ -112,6 +114,10 @@ export function show(event: components['schemas']['createCompletionResponse200']
       return event.message;
     case 'meta':
       return event.requestId;
+    case 'reasoning':
+      return event.text;
+    case 'tool_use_delta':
+      return event.arguments;
   }
 }
 `;

@@ -21,6 +21,13 @@ function getFaults(ports: unknown, settings: unknown): readonly string[] {
 
 /** Invalid values of every option, with their error messages. */
 const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unknown, fault: string])[]>> = {
+  operations: [
+    [{}, 'settings.operations: expected `only` or `without`, with a list of names, got another object'],
+    [
+      { only: ['chat'], without: [] },
+      'settings.operations: expected `only` or `without`, with a list of names, got another object',
+    ],
+  ],
   onEvent: [['log', 'settings.onEvent: expected a function, got "log"']],
   auditRetentionDays: [[0, 'settings.auditRetentionDays: expected number to be >=1, got 0']],
   retention: [[{ sessions: 0 }, 'settings.retention.sessions: expected number to be >=1, got 0']],
@@ -135,6 +142,7 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
       'settings.completions.insufficientCreditsStatus: expected one of 422|403, got 402',
     ],
     [{ metaEvent: 'no' }, 'settings.completions.metaEvent: expected boolean, got "no"'],
+    [{ deltas: 1 }, 'settings.completions.deltas: expected boolean, got 1'],
   ],
   promptCache: [
     ['always', 'settings.promptCache: Invalid input, got "always"'],

@@ -1,5 +1,11 @@
-import type { Mountable } from '@questline/core';
-import { createWire, type ModelsServices, unknownModel, vendorModelRoutes } from '@questline/core/internal';
+import {
+  createWire,
+  type ModelsServices,
+  unknownModel,
+  vendorModelRoutes,
+  type WireApi,
+  type WireServices,
+} from '@questline/core/internal';
 import { withOneCredential } from './credentials.ts';
 import { anthropicErrors } from './errors.ts';
 import { withVendorHeaders } from './headers.ts';
@@ -7,7 +13,7 @@ import { createCountTokensHandler } from './messages/count-tokens.ts';
 import { createMessagesHandler, type MessagesServices } from './messages/handlers.ts';
 
 /** The services of `createAnthropicApi`; `createServices` of `@questline/core` returns them. */
-export interface AnthropicApiServices extends MessagesServices, ModelsServices {}
+export interface AnthropicApiServices extends WireServices, MessagesServices, ModelsServices {}
 
 export interface AnthropicApiOptions {
   /** The path below the mount, for hosts that do not mount by path. Default: none. */
@@ -24,7 +30,7 @@ export interface AnthropicApiOptions {
 export function createAnthropicApi(
   services: AnthropicApiServices,
   { basePath }: AnthropicApiOptions = {},
-): Mountable {
+): WireApi {
   const guarded = { ...services, authenticator: withOneCredential(services.authenticator) };
   return createWire(guarded, {
     routes: [

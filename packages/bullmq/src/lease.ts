@@ -46,8 +46,11 @@ export async function takeNext(
   };
 }
 
-/** BullMQ checks for stalled jobs at most once per millisecond. */
-const BETWEEN_LOOKS_MS = 2;
+/**
+ * BullMQ checks for stalled jobs at most once per millisecond, and ignores a check that comes too early. A timer can fire a
+ * millisecond early, and Redis counts whole ones.
+ */
+const BETWEEN_LOOKS_MS = 5;
 
 /**
  * Requeues jobs whose lock has expired and that an earlier check marked as active; marks the jobs that are active

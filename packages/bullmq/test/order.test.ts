@@ -4,8 +4,8 @@ import { createFakeIds } from '@questline/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { type BullQueue, createBullQueue } from '../src/index.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 const RUNS = 40;
 const LEASE_MS = 60_000;

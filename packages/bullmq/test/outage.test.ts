@@ -2,8 +2,8 @@ import { isStorageUnavailable, type LeasedJob } from '@questline/core/ports';
 import { createTcpProxy, type TcpProxy } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { type BullQueue, createBullQueue } from '../src/index.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 const TIMEOUT_MS = 300;
 const JOB = { kind: 'quest', payload: null };

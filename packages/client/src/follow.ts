@@ -15,7 +15,7 @@ const MAX_DELAY_MS = 5000;
 const MAX_FAILURES = 10;
 
 /**
- * The events of a quest or an agent run, to their end. A connection that breaks off is made again after the last event,
+ * The events of a quest, an agent run or a generation, to their end. A connection that breaks off is made again after the last event,
  * so that no event is lost or repeated; a `snapshot` then replaces what came before. Leaving the loop does not stop the work.
  * @example
  * for await (const event of follow(client, getQuestEvents, { params: { id } })) {

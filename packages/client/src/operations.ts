@@ -35,6 +35,17 @@ export interface SendChatMessageRequest {
   toolMode?: "fast" | "smart" | undefined;
   /** The ids of tools to offer in addition. Unknown ids are reported and ignored. */
   tools?: readonly string[] | undefined;
+  /** Calls of gated tools wait for a decision of the user: the quest has the status `waiting` and `pendingApprovals`. Gated tools are offered like other tools then. */
+  approvals?: boolean | undefined;
+  /** Tools of the client, with `approvals: true`. A call waits until the client gives its result. */
+  clientTools?: readonly {
+    /** The name of the tool: no id of a tool of the server. */
+    name: string;
+    /** When to use the tool, for the model. */
+    description: string;
+    /** A JSON Schema of type object. */
+    parameters: Record<string, unknown>;
+  }[] | undefined;
   /** Splits a large task into a plan of smaller ones that run in parallel. */
   enableQuestMaster?: boolean | undefined;
   /** Whether the turn uses and extends what is remembered about the user. */
@@ -57,7 +68,7 @@ export type SendChatMessageResponse = {
   /** Id of the quest to poll. */
   id: string;
   /** The state of the quest. */
-  status: "pending" | "stopped" | "running" | "done";
+  status: "pending" | "stopped" | "running" | "waiting" | "done";
   /** Whether the message is accepted. */
   message_received: boolean;
   /** The time at which the message was accepted. */
@@ -88,6 +99,19 @@ export type SendChatMessageResponse = {
     /** The first 10. */
     unrecognizedTools: string[];
   } | undefined;
+  /** With the status `waiting`: the calls to decide about. */
+  pendingApprovals?: ({
+    /** The id of the call: `id` in the live events. */
+    callId: string;
+    /** The id of the tool. */
+    tool: string;
+    /** `approval`: approve, edit or reject the call. `answer`: run the tool and give its result, or reject. */
+    kind: "approval" | "answer";
+    /** The input that the model wants to send. */
+    input: unknown;
+    /** The decision, once it is taken. The quest goes on when all calls have one. */
+    decision?: "approve" | "reject" | "edit" | "answer" | undefined;
+  })[] | undefined;
   /** Check this first: `error` is a failure. */
   type: "message" | "oob" | "error" | "system" | "voice_transcript";
   /** The code of the failure, for failures that clients branch on. */
@@ -186,6 +210,26 @@ export type ResumeUiChatResponse = {
   type: string;
   [name: string]: unknown;
 } | "[DONE]";
+
+export interface ListUiMessagesResponse {
+  /** The entries of this page. */
+  data: ({
+    /** The id of the message in pages. It does not change. */
+    id: string;
+    /** Who wrote the message. */
+    role: "user" | "assistant";
+    /** `sessionId` and `createdAt`; of an answer also `questId`, `model`, `usage` and `credits`. */
+    metadata: Record<string, unknown>;
+    /** The parts of the message, as the AI SDK defines them. */
+    parts: {
+      /** The kind of the part. */
+      type: string;
+      [name: string]: unknown;
+    }[];
+  })[];
+  /** Pass it as `cursor` to get the next page; null on the last page. */
+  next_cursor: string | null;
+}
 
 export interface CreateCompletionRequest {
   /** The id of a chat model. */
@@ -355,6 +399,8 @@ export interface CreateCompletionRequest {
   } | undefined;
   /** Ignored: the answer always streams. */
   stream?: boolean | undefined;
+  /** Whether the answer is stored for 24 hours under its `X-Request-ID`. It continues when its client disconnects, and `getCompletionEvents` resumes it. Default false. */
+  store?: boolean | undefined;
   /** The functions that the model can call. */
   tools?: readonly {
     /** The function that the model can call. */
@@ -470,6 +516,22 @@ export type CreateCompletionResponse = {
   /** Why the model stopped, on the last event. `max_tokens`: its output cap cut the answer. */
   stopReason?: string | undefined;
 } | {
+  /** A piece of the reasoning. */
+  type: "reasoning";
+  /** The text to append to the reasoning. */
+  text: string;
+} | {
+  /** A piece of a tool call. */
+  type: "tool_use_delta";
+  /** The position of the call in this answer, from 0. */
+  index: number;
+  /** The id of the call, on its first piece. */
+  id?: string | undefined;
+  /** The name of the tool, on the first piece. */
+  name?: string | undefined;
+  /** The text to append to the arguments. */
+  arguments: string;
+} | {
   /** The model calls tools: run them, and send the results. */
   type: "tool_use";
   /** Text beside the calls; usually empty. */
@@ -538,13 +600,255 @@ export type CreateCompletionResponse = {
   } | undefined;
 } | "[DONE]";
 
+export type GetCompletionEventsResponse = {
+  /** The kind of the event. */
+  type: "snapshot";
+  /** The whole text up to this frame. */
+  text: string;
+  /** The whole reasoning up to this frame. */
+  reasoning: string;
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** The tool calls so far, in order. A call without `isError` has not ended. */
+  tools: ({
+    /** The id of the call, unique within an attempt. */
+    id: string;
+    /** The name of the tool. */
+    name: string;
+    /** The arguments so far, as JSON text. */
+    arguments: string;
+    /** Whether the call failed. */
+    isError?: boolean | undefined;
+  })[];
+  /** The data for the user interface so far, in order. */
+  payloads: ({
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  })[];
+  /** All usage so far. */
+  usage?: {
+    /** The id of the model that answers. */
+    model: string;
+    /** The billed tokens so far, by kind. */
+    usage?: Record<string, number> | undefined;
+    /** The credits so far. */
+    credits?: number | undefined;
+  } | undefined;
+  /** The record, as its poll operation returns it. */
+  state: {
+    /** The `X-Request-ID` of the completion. */
+    requestId: string;
+    /** The state of the completion. `failed`: `error` says why, and `text` is what arrived before. */
+    status: "running" | "done" | "failed";
+    /** The id of the model that answers. */
+    model: string;
+    /** The whole text; null while the completion runs. */
+    text: string | null;
+    /** The tool calls of the answer: run them, and send the results. */
+    tools?: {
+      /** The id of the call, for `tool_use_id` of its result. */
+      id: string;
+      /** The name of the tool. */
+      name: string;
+      /** The arguments, as JSON text. */
+      arguments: string;
+    }[] | undefined;
+    /** Blocks of reasoning. Send them back unchanged in the next request. */
+    thinking?: {
+      /** The kind of the block. */
+      type: string;
+      [name: string]: unknown;
+    }[] | undefined;
+    /** The billed tokens. */
+    usage?: {
+      /** The tokens of the prompt. */
+      inputTokens: number;
+      /** The tokens of the answer, reasoning included. */
+      outputTokens: number;
+      /** Prompt tokens that were read from the cache. */
+      cacheReadInputTokens?: number | undefined;
+      /** Prompt tokens that were written to the cache. */
+      cacheCreationInputTokens?: number | undefined;
+    } | undefined;
+    /** The cost, while credits are enforced. */
+    credits?: {
+      /** The charged credits. */
+      used: number;
+      /** The same amount in USD. */
+      usdCost: number;
+    } | undefined;
+    /** Why the model stopped, on the last event. `max_tokens`: its output cap cut the answer. */
+    stopReason?: string | undefined;
+    /** Why the completion failed. */
+    error?: {
+      /** The problem, for people. */
+      message: string;
+      /** The code of problems that clients branch on. */
+      code?: string | undefined;
+    } | undefined;
+    /** The time of the request. */
+    createdAt: string;
+  };
+} | {
+  /** The kind of the event. */
+  type: "text";
+  /** The next piece of the answer. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "reasoning";
+  /** The next piece of the reasoning. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-start";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-delta";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The next piece of the arguments, as JSON text. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "tool-result";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  name: string;
+  /** Whether the call failed. */
+  isError: boolean;
+} | {
+  /** The kind of the event. */
+  type: "approval-requested";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  tool: string;
+  /** `approval`: the call waits for a decision. `answer`: it waits for its result from the client. */
+  kind: "approval" | "answer";
+  /** The input that the model wants to send. */
+  input: unknown;
+} | {
+  /** The kind of the event. */
+  type: "approval-decided";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The decision about the call. */
+  decision: "approve" | "reject" | "edit" | "answer";
+} | {
+  /** The kind of the event. */
+  type: "step";
+  /** The round of the model, from 1; 0 before the first. */
+  iteration: number;
+  /** A recorded step of an agent run. Absent: a round of the model begins. */
+  step?: {
+    /** The kind of the step, as in `steps` of the run. */
+    type: string;
+    /** The content of the step. */
+    content: string;
+    /** The tool of the step. */
+    tool_name?: string | undefined;
+  } | undefined;
+} | {
+  /** The kind of the event. */
+  type: "payload";
+  /** The position in `toolPayloads`. */
+  index: number;
+  /** The data at this position; it replaces earlier data. */
+  payload: {
+    /** The kind of the payload. */
+    type: string;
+    /** The data that the tool returned for the user interface; its shape depends on the kind. */
+    payload?: unknown | undefined;
+  };
+} | {
+  /** The kind of the event. */
+  type: "usage";
+  /** The id of the model that answers. */
+  model: string;
+  /** The billed tokens so far, by kind. */
+  usage?: Record<string, number> | undefined;
+  /** The credits so far. */
+  credits?: number | undefined;
+} | {
+  /** The kind of the event. */
+  type: "reset-step";
+  /** The text that replaces all text so far; the rest so far is void. */
+  text: string;
+} | {
+  /** The kind of the event. */
+  type: "end";
+  /** The final record, as its poll operation returns it. */
+  state: {
+    /** The `X-Request-ID` of the completion. */
+    requestId: string;
+    /** The state of the completion. `failed`: `error` says why, and `text` is what arrived before. */
+    status: "running" | "done" | "failed";
+    /** The id of the model that answers. */
+    model: string;
+    /** The whole text; null while the completion runs. */
+    text: string | null;
+    /** The tool calls of the answer: run them, and send the results. */
+    tools?: {
+      /** The id of the call, for `tool_use_id` of its result. */
+      id: string;
+      /** The name of the tool. */
+      name: string;
+      /** The arguments, as JSON text. */
+      arguments: string;
+    }[] | undefined;
+    /** Blocks of reasoning. Send them back unchanged in the next request. */
+    thinking?: {
+      /** The kind of the block. */
+      type: string;
+      [name: string]: unknown;
+    }[] | undefined;
+    /** The billed tokens. */
+    usage?: {
+      /** The tokens of the prompt. */
+      inputTokens: number;
+      /** The tokens of the answer, reasoning included. */
+      outputTokens: number;
+      /** Prompt tokens that were read from the cache. */
+      cacheReadInputTokens?: number | undefined;
+      /** Prompt tokens that were written to the cache. */
+      cacheCreationInputTokens?: number | undefined;
+    } | undefined;
+    /** The cost, while credits are enforced. */
+    credits?: {
+      /** The charged credits. */
+      used: number;
+      /** The same amount in USD. */
+      usdCost: number;
+    } | undefined;
+    /** Why the model stopped, on the last event. `max_tokens`: its output cap cut the answer. */
+    stopReason?: string | undefined;
+    /** Why the completion failed. */
+    error?: {
+      /** The problem, for people. */
+      message: string;
+      /** The code of problems that clients branch on. */
+      code?: string | undefined;
+    } | undefined;
+    /** The time of the request. */
+    createdAt: string;
+  };
+};
+
 export interface GetQuestResponse {
   /** The id of the quest. */
   id: string;
   /** The id of the session of the turn. */
   sessionId: string;
-  /** The state of the quest: poll until it is `done` or `stopped`. */
-  status: "pending" | "stopped" | "running" | "done";
+  /** The state of the quest: poll until it is `done` or `stopped`. `waiting`, only with `approvals: true`: decide about `pendingApprovals`. */
+  status: "pending" | "stopped" | "running" | "waiting" | "done";
   /** Check this first: `done` with `error` is a failure. */
   type: "message" | "oob" | "error" | "system" | "voice_transcript";
   /** The code of the failure, for failures that clients branch on. */
@@ -590,6 +894,19 @@ export interface GetQuestResponse {
     /** The data that the tool returned for the user interface; its shape depends on the kind. */
     payload?: unknown | undefined;
   })[];
+  /** While the quest waits, for the user who asked with `approvals: true`: the calls to decide about. */
+  pendingApprovals?: ({
+    /** The id of the call: `id` in the live events. */
+    callId: string;
+    /** The id of the tool. */
+    tool: string;
+    /** `approval`: approve, edit or reject the call. `answer`: run the tool and give its result, or reject. */
+    kind: "approval" | "answer";
+    /** The input that the model wants to send. */
+    input: unknown;
+    /** The decision, once it is taken. The quest goes on when all calls have one. */
+    decision?: "approve" | "reject" | "edit" | "answer" | undefined;
+  })[] | undefined;
   /** The models, when another one than the requested one answered. */
   fallbackInfo?: {
     /** The id of the requested model. */
@@ -651,6 +968,41 @@ export interface GetQuestResponse {
 }
 
 export type CancelQuestResponse = GetQuestResponse;
+
+export interface DecideQuestCallsRequest {
+  /** One decision per call. */
+  decisions: readonly ({
+    /** The `callId` of a call in `pendingApprovals`. */
+    callId: string;
+    /** Runs the call. */
+    decision: "approve";
+  } | {
+    /** The `callId` of a call in `pendingApprovals`. */
+    callId: string;
+    /** Does not run the call. The model learns that. */
+    decision: "reject";
+    /** The reason, for the model. */
+    reason?: string | undefined;
+  } | {
+    /** The `callId` of a call in `pendingApprovals`. */
+    callId: string;
+    /** Runs the call with another input. */
+    decision: "edit";
+    /** The input, in the schema of the tool. */
+    input: Record<string, unknown>;
+  } | {
+    /** The `callId` of a call in `pendingApprovals`. */
+    callId: string;
+    /** Gives the result of a tool of the client. */
+    decision: "answer";
+    /** The result, for the model: a text, or any JSON. */
+    output?: unknown | undefined;
+    /** Whether the call failed. */
+    isError?: boolean | undefined;
+  })[];
+}
+
+export type DecideQuestCallsResponse = GetQuestResponse;
 
 export type GetQuestEventsResponse = {
   /** The kind of the event. */
@@ -722,6 +1074,24 @@ export type GetQuestEventsResponse = {
   name: string;
   /** Whether the call failed. */
   isError: boolean;
+} | {
+  /** The kind of the event. */
+  type: "approval-requested";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  tool: string;
+  /** `approval`: the call waits for a decision. `answer`: it waits for its result from the client. */
+  kind: "approval" | "answer";
+  /** The input that the model wants to send. */
+  input: unknown;
+} | {
+  /** The kind of the event. */
+  type: "approval-decided";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The decision about the call. */
+  decision: "approve" | "reject" | "edit" | "answer";
 } | {
   /** The kind of the event. */
   type: "step";
@@ -862,6 +1232,8 @@ export interface StartAgentExecutionRequest {
   organization_id?: string | undefined;
   /** Ids of tools that are approved in advance. Unknown ids are ignored. */
   tools?: readonly string[] | undefined;
+  /** Calls of gated tools that `tools` does not contain wait for a decision of the user: the run has the status `waiting` and `pending_approvals`. Default: such a call fails the run. */
+  approvals?: boolean | undefined;
   /** Maximum number of model rounds. In the last one the model must answer. */
   max_iterations?: number | undefined;
   /** The sampling temperature. Lower values give more predictable answers. */
@@ -914,8 +1286,19 @@ export interface StartAgentExecutionResponse {
 export interface GetAgentExecutionResponse {
   /** The id of the run. */
   id: string;
-  /** The state of the run. `completed`, `failed` and `aborted` are final. */
-  status: "pending" | "running" | "completed" | "failed" | "aborted";
+  /** The state of the run. `completed`, `failed` and `aborted` are final. `waiting`, only with `approvals: true`: decide about `pending_approvals`. */
+  status: "pending" | "running" | "waiting" | "completed" | "failed" | "aborted";
+  /** While the run waits, for the user who started it: the calls to decide about, with `POST /api/v1/quests/{id}/decisions` and the id of the run. */
+  pending_approvals?: ({
+    /** The id of the call: the `callId` of a decision. */
+    call_id: string;
+    /** The id of the tool. */
+    tool: string;
+    /** The input that the model wants to send. */
+    input: unknown;
+    /** The decision, once it is taken. */
+    decision?: "approve" | "reject" | "edit" | "answer" | undefined;
+  })[] | undefined;
   /** The id of the session that the run belongs to; null after its deletion. */
   session_id: string | null;
   /** The answer; null before the run has one. */
@@ -1026,6 +1409,24 @@ export type GetAgentExecutionEventsResponse = {
   name: string;
   /** Whether the call failed. */
   isError: boolean;
+} | {
+  /** The kind of the event. */
+  type: "approval-requested";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The name of the tool. */
+  tool: string;
+  /** `approval`: the call waits for a decision. `answer`: it waits for its result from the client. */
+  kind: "approval" | "answer";
+  /** The input that the model wants to send. */
+  input: unknown;
+} | {
+  /** The kind of the event. */
+  type: "approval-decided";
+  /** The id of the call, unique within an attempt. */
+  id: string;
+  /** The decision about the call. */
+  decision: "approve" | "reject" | "edit" | "answer";
 } | {
   /** The kind of the event. */
   type: "step";
@@ -1461,7 +1862,7 @@ export interface GenerateImageResponse {
     /** The id of the session that gets the result. */
     sessionId: string;
     /** The state of the quest. */
-    status: "pending" | "stopped" | "running" | "done";
+    status: "pending" | "stopped" | "running" | "waiting" | "done";
   };
   /** The session that gets the result. */
   session: {
@@ -2595,11 +2996,39 @@ export const stopUiChat: Operation<{ params: {
 } }, undefined> = { id: 'stopUiChat', method: 'POST', path: '/api/chat/{id}/stop' };
 
 /**
+ * List the messages of a chat for useChat: `GET /api/chat/{id}/messages`.
+ *
+ * The newest messages, oldest first, as `UIMessage` of the AI SDK: pass `data` to `useChat` as `messages`. Pass `next_cursor` as `cursor` to get earlier ones. The question of a running answer is the last message. A chat without messages is empty, whatever its name. URLs of files are valid for 15 minutes.
+ */
+export const listUiMessages: PagedOperation<{ params: {
+  /** The id of the chat, as `useChat` sends it: the id of a session, or any other text. */
+  id: string;
+}; query?: {
+  /** The maximum number of entries of the page. */
+  limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  cursor?: string | undefined;
+} }, ListUiMessagesResponse, 'data'> = { id: 'listUiMessages', method: 'GET', path: '/api/chat/{id}/messages', page: { by: 'cursor', entries: 'data' } };
+
+/**
  * Stream a completion: `POST /api/ai/v1/completions`.
  *
- * Answers with server-sent events: `data:` lines of JSON of type `meta`, `content`, `tool_use` or `error`, then `data: [DONE]`. The `meta` event reports the output cap (`maxTokens`) when the request exceeds the maximum of the model, and the ignored fields of the request (`ignored`): unknown names, and options that the model does not have. Credits are reserved before the model is called and settled to the actual usage afterwards.
+ * Answers with server-sent events: `data:` lines of JSON of type `meta`, `content`, `reasoning`, `tool_use_delta`, `tool_use` or `error`, then `data: [DONE]`. The `meta` event reports the output cap (`maxTokens`) when the request exceeds the maximum of the model, and the ignored fields of the request (`ignored`): unknown names, and options that the model does not have. Ignore types that you do not know. Credits are reserved before the model is called and settled to the actual usage afterwards.
  */
 export const createCompletion: Operation<{ body: CreateCompletionRequest }, EventStream<Frame<CreateCompletionResponse>>> = { id: 'createCompletion', method: 'POST', path: '/api/ai/v1/completions' };
+
+/**
+ * Follow a stored completion: `GET /api/ai/v1/completions/{requestId}/events`.
+ *
+ * For completions that were requested with `store`, for 24 hours. Server-sent events. A new reader first gets a `snapshot`, then the events after it, and at last `end`. To continue after a broken connection, send the id of the last frame in `Last-Event-ID` or `after`: the stream goes on with the next event, or begins with a `snapshot` when the position is unknown. Ignore events of kinds that you do not know.
+ */
+export const getCompletionEvents: Operation<{ params: {
+  /** The `X-Request-ID` of the completion. A malformed id answers 404, like an unknown one. */
+  requestId: string;
+}; query?: {
+  /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
+  after?: string | undefined;
+} }, EventStream<Frame<GetCompletionEventsResponse>> | undefined> = { id: 'getCompletionEvents', method: 'GET', path: '/api/ai/v1/completions/{requestId}/events' };
 
 /**
  * Get quest status: `GET /api/v1/quests/{id}`.
@@ -2620,6 +3049,16 @@ export const cancelQuest: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
 } }, CancelQuestResponse> = { id: 'cancelQuest', method: 'POST', path: '/api/v1/quests/{id}/cancel' };
+
+/**
+ * Decide about the waiting tool calls of a quest: `POST /api/v1/quests/{id}/decisions`.
+ *
+ * For quests of callers that sent `approvals: true`. Takes all decisions or none. When all calls of `pendingApprovals` are decided, the quest goes on. The same decision again changes nothing. Only the user who sent the message decides.
+ */
+export const decideQuestCalls: Operation<{ params: {
+  /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
+  id: string;
+}; body: DecideQuestCallsRequest }, DecideQuestCallsResponse> = { id: 'decideQuestCalls', method: 'POST', path: '/api/v1/quests/{id}/decisions' };
 
 /**
  * Follow a quest: `GET /api/v1/quests/{id}/events`.
@@ -2651,7 +3090,7 @@ export const createEmbeddings: Operation<{ body: CreateEmbeddingsRequest }, Crea
 /**
  * Start an agent run: `POST /api/v1/agent-executions`.
  *
- * A model thinks, calls tools and observes their results, round by round, until it answers. Acknowledges at once. The run reports problems with the model or the credits. A run that needs a tool with external effects which was not approved in advance fails and names the tool.
+ * A model thinks, calls tools and observes their results, round by round, until it answers. Acknowledges at once. The run reports problems with the model or the credits. A run that needs a tool with external effects which was not approved in advance waits for the user with `approvals: true`; else it fails and names the tool.
  */
 export const startAgentExecution: Operation<{ body: StartAgentExecutionRequest }, StartAgentExecutionResponse> = { id: 'startAgentExecution', method: 'POST', path: '/api/v1/agent-executions', idempotent: true };
 
@@ -3412,8 +3851,8 @@ export interface GetApplicationQuestResponse {
   id: string;
   /** The id of the session of the turn. */
   sessionId: string;
-  /** The state of the quest: poll until it is `done` or `stopped`. */
-  status: "pending" | "stopped" | "running" | "done";
+  /** The state of the quest: poll until it is `done` or `stopped`. `waiting`, only with `approvals: true`: decide about `pendingApprovals`. */
+  status: "pending" | "stopped" | "running" | "waiting" | "done";
   /** Check this first: `done` with `error` is a failure. */
   type: "message" | "oob" | "error" | "system" | "voice_transcript";
   /** The code of the failure, for failures that clients branch on. */
@@ -3459,6 +3898,19 @@ export interface GetApplicationQuestResponse {
     /** The data that the tool returned for the user interface; its shape depends on the kind. */
     payload?: unknown | undefined;
   })[];
+  /** While the quest waits, for the user who asked with `approvals: true`: the calls to decide about. */
+  pendingApprovals?: ({
+    /** The id of the call: `id` in the live events. */
+    callId: string;
+    /** The id of the tool. */
+    tool: string;
+    /** `approval`: approve, edit or reject the call. `answer`: run the tool and give its result, or reject. */
+    kind: "approval" | "answer";
+    /** The input that the model wants to send. */
+    input: unknown;
+    /** The decision, once it is taken. The quest goes on when all calls have one. */
+    decision?: "approve" | "reject" | "edit" | "answer" | undefined;
+  })[] | undefined;
   /** The models, when another one than the requested one answered. */
   fallbackInfo?: {
     /** The id of the requested model. */

@@ -60,6 +60,8 @@ export function createSender(options: SenderOptions): Sender {
             ? { credentials: 'omit' }
             : options.cookies !== undefined && { credentials: options.cookies }),
         });
+        // Chromium accepts a head that broke off within the status.
+        if (response.status < 100) throw new TypeError(`an answer with the status ${response.status}`);
         if (response.ok) return await readAnswer(operation, response, signal);
         error = await readError(response);
         signal?.throwIfAborted();

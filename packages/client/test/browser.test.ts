@@ -21,7 +21,7 @@ const PAGE = `
 import { chat, collect, complete, createClient, createTokens, entries, QuestlineError, upload } from '@questline/client';
 import * as operations from '@questline/client/operations';
 
-window.journey = async (tokens) => {
+const journey = async (tokens) => {
   const client = createClient({
     credential: createTokens({ load: () => tokens, save: (next) => { tokens = next; } }),
     operations,
@@ -44,6 +44,18 @@ window.journey = async (tokens) => {
   const stopped = await upload(client, file, { signal: stopping.signal, onProgress: () => stopping.abort() }).catch((error) => error.name);
   return { name: me.name, reply, text, stored: stored.moderation_status, progress: seen.at(-1), names, aborted, failed, stopped };
 };
+
+if (globalThis.window === undefined) {
+  onmessage = async ({ data }) => postMessage(await journey(data));
+} else {
+  window.page = journey;
+  window.worker = (tokens) => new Promise((resolve, reject) => {
+    const worker = new Worker('/page.js', { type: 'module' });
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = reject;
+    worker.postMessage(tokens);
+  });
+}
 `;
 
 /** A host with a page, and a user who is signed in. */
@@ -98,24 +110,27 @@ async function startHost() {
 }
 
 describe.runIf(hasBrowser())('in a browser', () => {
-  it('renews tokens, chats, streams, uploads with progress, lists and aborts', async () => {
-    const { origin, tokens } = await startHost();
-    const window = await openWindow({ width: 400, height: 300 });
-    onTestFinished(() => window.close());
-    await window.page.goto(origin);
-    await window.page.waitForFunction('window.journey');
-    const result = await window.page.evaluate(`window.journey(${JSON.stringify(tokens)})`);
-    expect(result).toEqual({
-      name: 'ada',
-      reply: expect.stringContaining('Hello'),
-      text: expect.stringContaining('One two'),
-      stored: 'clean',
-      progress: { loaded: 2_000_000, total: 2_000_000 },
-      names: ['a.txt'],
-      aborted: 'AbortError',
-      failed: 404,
-      stopped: 'AbortError',
-    });
-    expect([...window.asked]).toEqual([origin]);
-  });
+  it.each(['page', 'worker'])(
+    'renews tokens, chats, streams, uploads with progress, lists and aborts in a %s',
+    async (place) => {
+      const { origin, tokens } = await startHost();
+      const window = await openWindow({ width: 400, height: 300 });
+      onTestFinished(() => window.close());
+      await window.page.goto(origin);
+      await window.page.waitForFunction('window.worker');
+      const result = await window.page.evaluate(`window.${place}(${JSON.stringify(tokens)})`);
+      expect(result).toEqual({
+        name: 'ada',
+        reply: expect.stringContaining('Hello'),
+        text: expect.stringContaining('One two'),
+        stored: 'clean',
+        progress: { loaded: 2_000_000, total: 2_000_000 },
+        names: ['a.txt'],
+        aborted: 'AbortError',
+        failed: 404,
+        stopped: 'AbortError',
+      });
+      expect([...window.asked]).toEqual([origin]);
+    },
+  );
 });

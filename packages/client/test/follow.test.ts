@@ -156,6 +156,14 @@ describe('follow', () => {
     await expect(follow(refusing.client, EVENTS, input).next()).rejects.toMatchObject({ status: 404 });
   });
 
+  it('goes on after a head that broke off within its status, as Chromium reports it', async () => {
+    const broken = Object.defineProperty(new Response(''), 'status', { value: 20 });
+    const { client } = createScriptedClient([broken, eventResponse(getRest(null))], { retries: 0 });
+    let text = '';
+    for await (const event of follow(client, EVENTS, input)) if (event.type === 'text') text += event.text;
+    expect(text).toBe(TEXT);
+  });
+
   it('ends when it is aborted', async () => {
     const controller = new AbortController();
     const reason = new Error('left');

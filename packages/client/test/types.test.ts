@@ -1,18 +1,9 @@
-import { execFile } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import * as operations from '@questline/client/operations';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createClientDescriptions } from '../../../scripts/client.ts';
-
-const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '../../..');
-mkdirSync(join(import.meta.dirname, '.types'), { recursive: true });
-/** Inside the workspace, so that packages resolve. */
-const folder = mkdtempSync(join(import.meta.dirname, '.types/run-'));
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+import { compile, ROOT } from './compile.ts';
 
 interface Example {
   readonly request?: {
@@ -106,7 +97,9 @@ export async function use(file: File, signal: AbortSignal): Promise<void> {
   for await (const frame of complete(client, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] as const }, { signal })) {
     if (frame.type === 'content') frame.text.trim();
     else if (frame.type === 'tool_use') frame.tools.map(({ name }) => name.trim());
-    else frame.requestId.trim();
+    else if (frame.type === 'meta') frame.requestId.trim();
+    else if (frame.type === 'reasoning') frame.text.trim();
+    else frame.arguments.trim();
   }
   const whole: Completion = await collect(await client.createCompletion({ body: { model: 'm', messages: [] } }));
   whole.usage?.inputTokens.toFixed();
@@ -157,12 +150,9 @@ export async function refuse(): Promise<void> {
 }
 `;
 
-/** The compiler errors of a module for applications with the types of a browser, in strict mode. */
-async function compile(name: string, text: string): Promise<string> {
-  const place = join(folder, name);
-  mkdirSync(place);
-  writeFileSync(join(place, 'program.ts'), text);
-  const compilerOptions = {
+/** Applications with the types of a browser, in strict mode. */
+const APPLICATION = {
+  compilerOptions: {
     target: 'es2022',
     module: 'esnext',
     moduleResolution: 'bundler',
@@ -174,24 +164,18 @@ async function compile(name: string, text: string): Promise<string> {
     noUncheckedIndexedAccess: true,
     noEmit: true,
     allowImportingTsExtensions: true,
-  };
-  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['.'] }));
-  const compiler = join(ROOT, 'node_modules/typescript7/bin/tsc');
-  const { stdout } = await run(process.execPath, [compiler, '-p', place]).catch(
-    (failure: { stdout: string }) => failure,
-  );
-  return stdout;
-}
+  },
+};
 
 describe('types', () => {
   it('accept the recorded requests and answers of every operation', async () => {
     const { text, count } = await createProgram();
-    expect(await compile('examples', text)).toBe('');
+    expect(await compile(text, APPLICATION)).toBe('');
     // Bytes and the documents have no examples.
     expect(count).toBeGreaterThan(Object.keys(operations).length - 15);
   });
 
   it('infer inputs, outputs and frames, and refuse mistakes', async () => {
-    expect(await compile('use', USE)).toBe('');
+    expect(await compile(USE, APPLICATION)).toBe('');
   });
 });

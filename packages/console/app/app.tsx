@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { createCall } from './api.ts';
+import { createEventClient } from './client.ts';
 import type { Configuration } from './config.ts';
 import { type App, AppContext } from './context.ts';
 import { createDraw } from './diagram/draw.ts';
@@ -19,6 +20,7 @@ export function Console({ configuration }: { configuration: Configuration }) {
       session.end();
       setSignedIn(false);
     }),
+    client: createEventClient(root, session),
     root,
     session,
     hidden,

@@ -1,3 +1,4 @@
+import type { Client } from '@questline/client';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Call } from './api.ts';
@@ -9,6 +10,8 @@ import type { Session } from './session.ts';
 /** What every part of the page shares. */
 export interface App {
   readonly call: Call;
+  /** For event streams. */
+  readonly client: Client;
   /** From the page to the root of the API. */
   readonly root: string;
   readonly session: Session;

@@ -37,19 +37,31 @@ export interface ToolPayload {
 
 export interface Quest {
   readonly id: string;
-  readonly status: 'pending' | 'running' | 'done' | 'stopped';
+  readonly status: 'pending' | 'running' | 'waiting' | 'done' | 'stopped';
   readonly type: string;
   readonly reply: string | null;
   readonly toolPayloads: readonly ToolPayload[];
-  readonly files?: readonly QuestFile[];
-  readonly errorCode?: string;
-  readonly stopReason?: string;
-  readonly fallbackInfo?: { readonly primaryModelName: string };
-  readonly promptMeta?: {
-    readonly model: string;
-    readonly credits?: number;
-    readonly usage?: Readonly<Record<string, number>>;
-  };
+  readonly pendingApprovals?: readonly PendingApproval[] | undefined;
+  readonly files?: readonly QuestFile[] | undefined;
+  readonly errorCode?: string | undefined;
+  readonly stopReason?: string | undefined;
+  readonly fallbackInfo?: { readonly primaryModelName: string } | undefined;
+  readonly promptMeta?:
+    | {
+        readonly model: string;
+        readonly credits?: number | undefined;
+        readonly usage?: Readonly<Record<string, number>> | undefined;
+      }
+    | undefined;
+}
+
+/** A tool call that waits for a decision. */
+export interface PendingApproval {
+  readonly callId: string;
+  readonly tool: string;
+  readonly kind: 'approval' | 'answer';
+  readonly input?: unknown;
+  readonly decision?: 'approve' | 'reject' | 'edit' | 'answer' | undefined;
 }
 
 export interface QuestFile {

@@ -1,3 +1,5 @@
+import { type Client, follow as followEvents, QuestlineError } from '@questline/client';
+import { type GetQuestEventsResponse, getQuestEvents } from '@questline/client/operations';
 import type { Call } from './api.ts';
 import type { Agent, Quest } from './records.ts';
 
@@ -30,7 +32,7 @@ export async function send(call: Call, draft: Draft, sessionId: string | undefin
     ...(session === undefined ? { newConversation: true } : { sessionId: session }),
     ...(model !== '' && { model }),
     ...(fileIds.length > 0 && { fileIds }),
-    ...(withTools && { toolMode: 'smart' }),
+    ...(withTools && { toolMode: 'smart', approvals: true }),
     // Mentions of agents count only with this switch.
     ...(message.includes('@') && { enableAgents: true }),
   });
@@ -53,8 +55,75 @@ export function withMentions(message: string, agents: readonly Agent[]): string 
   return [...missing, message].join(' ');
 }
 
-/** Polls a quest until it finishes and reports each update. Polls more often while the quest changes. */
+/** Follows a quest to its end and reports each change. Polls a server that has no events. */
 export async function follow(
+  { call, client }: { readonly call: Call; readonly client: Client },
+  id: string,
+  show: (quest: Quest) => void,
+  signal: AbortSignal,
+): Promise<Quest> {
+  let quest: Quest | undefined;
+  try {
+    for await (const event of followEvents(client, getQuestEvents, { params: { id } }, { signal })) {
+      const next = applyEvent(quest, event);
+      if (next === undefined || next === quest) continue;
+      quest = next;
+      show(quest);
+    }
+  } catch (error) {
+    if (!hasNoEvents(error)) throw error;
+    quest = undefined;
+  }
+  return quest ?? poll(call, id, show, signal);
+}
+
+/**
+ * Whether the server has no such stream, so that the page has to poll. A rejected session is one, too: the poll signs the
+ * user out.
+ */
+export function hasNoEvents(error: unknown): boolean {
+  return error instanceof QuestlineError && [401, 404, 405].includes(error.status ?? 0);
+}
+
+function applyEvent(quest: Quest | undefined, event: GetQuestEventsResponse): Quest | undefined {
+  if (event.type === 'end') return event.state;
+  if (event.type === 'snapshot') {
+    const { state, text, payloads } = event;
+    return { ...state, reply: text === '' ? state.reply : text, toolPayloads: payloads };
+  }
+  if (quest === undefined) return undefined;
+  switch (event.type) {
+    case 'text':
+      return { ...quest, status: 'running', reply: `${quest.reply ?? ''}${event.text}` };
+    case 'reset-step':
+      return { ...quest, reply: event.text, toolPayloads: [] };
+    case 'payload': {
+      const toolPayloads = [...quest.toolPayloads];
+      toolPayloads[event.index] = event.payload;
+      return { ...quest, toolPayloads };
+    }
+    case 'approval-requested': {
+      const { id: callId, tool, kind, input } = event;
+      const pendingApprovals = [...(quest.pendingApprovals ?? []), { callId, tool, kind, input }];
+      return { ...quest, status: 'waiting', pendingApprovals };
+    }
+    case 'approval-decided': {
+      const { id, decision } = event;
+      const pendingApprovals = (quest.pendingApprovals ?? []).map((call) =>
+        call.callId === id ? { ...call, decision } : call,
+      );
+      const isWaiting = pendingApprovals.some((call) => call.decision === undefined);
+      return isWaiting
+        ? { ...quest, pendingApprovals }
+        : { ...quest, status: 'running', pendingApprovals: undefined };
+    }
+    default:
+      return quest;
+  }
+}
+
+/** Polls more often while the quest changes. */
+async function poll(
   call: Call,
   id: string,
   show: (quest: Quest) => void,

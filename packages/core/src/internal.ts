@@ -8,6 +8,7 @@ export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
 export { isBase64 } from './contract/base64.ts';
 export type { Call, KeyCaller, KeySpendCap, TokenCaller } from './contract/call.ts';
+export { parseDataUrl } from './contract/data-url.ts';
 export { isId } from './contract/identifiers.ts';
 export { jsonObject, list } from './contract/lists.ts';
 export {
@@ -131,16 +132,27 @@ export { createUiChatHandler } from './features/chat/ui-handlers.ts';
 export type { AskedCompletion } from './features/completions/answer.ts';
 export type { CompletionEncoder, CompletionEnd } from './features/completions/encoder.ts';
 export type { CompletionsServices, CompletionsSettings } from './features/completions/handlers.ts';
+export type { ResponseWriter } from './features/completions/responses/follow.ts';
+export { RESPONSES, type ResponseRecord } from './features/completions/responses/records.ts';
+export {
+  createResponses,
+  type Responses,
+  type ResponsesServices,
+} from './features/completions/responses/responses.ts';
+export type { StoredResponse } from './features/completions/responses/stored.ts';
 export {
   type CompletionRunServices,
   readCompletion,
   streamCompletion,
 } from './features/completions/run.ts';
+export { STORED_COMPLETIONS, toCompletionId } from './features/completions/stored/records.ts';
 export { fromWireThinking, toWireThinking } from './features/completions/thinking.ts';
 export {
   answerOverWire,
+  CREDITS_HEADER,
   findChatModel,
   findIgnoredByProvider,
+  IGNORED_HEADER,
   prepareAnswer,
   toAskedCompletion,
   toWireCredits,
@@ -148,8 +160,9 @@ export {
   type WireCredits,
 } from './features/completions/wires/answer.ts';
 export { toVendorStatus, unknownModel } from './features/completions/wires/errors.ts';
-export { IMAGE_TYPES, type MediaLoader, parseDataUrl } from './features/completions/wires/media.ts';
-export { createWire } from './features/completions/wires/mount.ts';
+export { IMAGE_TYPES, type MediaLoader } from './features/completions/wires/media.ts';
+export { createWire, type WireApi, type WireServices } from './features/completions/wires/mount.ts';
+export { answerOnce, type OnceServices } from './features/completions/wires/once.ts';
 export {
   getThinkingText,
   isPackedThinking,
@@ -301,6 +314,12 @@ export {
   type StorageUsageRecord,
 } from './features/storage/usage.ts';
 export type { ImageInput } from './features/tools/builtin/image.ts';
+export {
+  TOOL_AUTHORIZATIONS,
+  TOOL_CLIENTS,
+  TOOL_CREDENTIALS,
+  type ToolCredentialRecord,
+} from './features/tools/credential-records.ts';
 export { createToolsHandler, type ToolsServices } from './features/tools/handlers.ts';
 export {
   WEBHOOK_DELIVERIES,
@@ -341,6 +360,7 @@ export {
   type ProviderKeyRecord,
 } from './models/provider-keys-records.ts';
 export { describeRetired } from './models/retired.ts';
+export { createSecretBox } from './models/secret-box.ts';
 export { REJECTED_USAGE, type RejectedUsageRecord } from './models/usage-records.ts';
 export { isUsageReportRejected, UsageReportRejected } from './models/usage-reports.ts';
 export { type AdminSettings, adminSettings, DEFAULT_ADMIN_SETTINGS } from './operations/admin-settings.ts';
@@ -355,7 +375,7 @@ export {
 export { auditGrants, recoverGrants } from './operations/audit-grants.ts';
 export { AUDIT_LOG, type AuditActor, type AuditRecord, GRANT_INTENTS } from './operations/audit-records.ts';
 export { checkScopes } from './operations/gate.ts';
-export type { Idempotency } from './operations/idempotency.ts';
+export { IDEMPOTENCY, type Idempotency, REPLAYED_HEADER } from './operations/idempotency.ts';
 export {
   type DescribedOperation,
   type Description,

@@ -1,15 +1,9 @@
-import {
-  defineRoute,
-  type Mountable,
-  type OperationSelection,
-  type Route,
-  type Services,
-} from '@questline/core';
+import type { Mountable, OperationSelection, Route, Services } from '@questline/core';
 import { createRoutes, createWire, selectRoutes } from '@questline/core/internal';
 import { createReadFileTextHandler } from './file-text.ts';
 import { rpcErrors } from './json-rpc.ts';
 import { createMessageHandler } from './messages.ts';
-import { describeMcpResource } from './operations.ts';
+import { createMetadataHandler, getChallenge, type McpAuthorization } from './metadata.ts';
 import { createTools } from './tools/catalogue.ts';
 
 /** Clients give up a call after 60 seconds. */
@@ -20,21 +14,21 @@ export interface McpApiOptions {
   readonly basePath?: `/${string}`;
   /** Where the host mounts the API: the prefix of links to files. Default: none. */
   readonly apiPath?: `/${string}`;
-  /** The operations that tools may use, as in `createApi`. Default: all. */
+  /** The operations that tools may use, as in `createApi`. Default: all that the setting `operations` leaves. */
   readonly operations?: OperationSelection;
   /** Origins whose pages may send messages, in addition to the own host; `*`: all. Default: none. */
   readonly allowedOrigins?: '*' | readonly string[];
+  /**
+   * Hosts by which clients call the server, such as `ai.example.com` or `localhost:3000`; without a port: any port.
+   * Messages with another `Host` are refused. Name them where the server is reached without a proxy. Default: all.
+   */
+  readonly allowedHosts?: readonly string[];
   /** The longest that a tool waits for work, in milliseconds. Default 45,000. */
   readonly maxWaitMs?: number;
   /** The version that clients see. Default `1`. */
   readonly version?: string;
-  /** Who issues the tokens that `identity` accepts. Default: clients are given a key. */
-  readonly authorization?: {
-    /** The public address of this mount, such as `https://ai.example.com/mcp`. */
-    readonly resource: string;
-    /** The issuers of the authorization servers. */
-    readonly servers: readonly string[];
-  };
+  /** Points clients without a credential to an authorization server. Default: clients are given a key. */
+  readonly authorization?: McpAuthorization;
 }
 
 /**
@@ -45,8 +39,8 @@ export interface McpApiOptions {
  * app.use('/mcp', toExpress(createMcpApi(services)));
  */
 export function createMcpApi(services: Services, options: McpApiOptions = {}): Mountable {
-  const { basePath, apiPath = '', allowedOrigins = [], authorization } = options;
-  const selected = selectRoutes(createRoutes(services), options.operations);
+  const { basePath, apiPath = '', allowedOrigins = [], allowedHosts, authorization } = options;
+  const selected = selectRoutes(createRoutes(services), services.operations, options.operations);
   const routes = new Map<string, Route>(selected.map((route) => [route.operation.id, route]));
   // Without the files of the API, their text is not offered either.
   if (routes.has('getFile')) routes.set('readFileText', createReadFileTextHandler(services));
@@ -62,25 +56,18 @@ export function createMcpApi(services: Services, options: McpApiOptions = {}): M
       createMessageHandler(parts, {
         apiPath,
         allowedOrigins: allowedOrigins === '*' ? '*' : new Set(allowedOrigins),
+        allowedHosts: allowedHosts === undefined ? '*' : new Set(allowedHosts),
       }),
-      ...(authorization === undefined
-        ? []
-        : [
-            defineRoute(describeMcpResource, services, async () => ({
-              resource: authorization.resource,
-              authorization_servers: authorization.servers,
-              bearer_methods_supported: ['header'],
-              resource_name: services.appName,
-            })),
-          ]),
+      ...(authorization === undefined ? [] : [createMetadataHandler(services, authorization)]),
     ],
     basePath,
     errorFormat: rpcErrors,
     complete(response) {
       if (response.status !== 401 || authorization === undefined) return response;
-      const { path } = describeMcpResource;
-      const challenge = `Bearer resource_metadata="${authorization.resource.replace(/\/+$/, '')}${path}"`;
-      return { ...response, headers: { ...response.headers, 'WWW-Authenticate': challenge } };
+      return {
+        ...response,
+        headers: { ...response.headers, 'WWW-Authenticate': getChallenge(authorization) },
+      };
     },
   });
 }

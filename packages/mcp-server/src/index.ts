@@ -1,1 +1,2 @@
 export { createMcpApi, type McpApiOptions } from './api.ts';
+export { createMcpMetadata, type McpAuthorization } from './metadata.ts';

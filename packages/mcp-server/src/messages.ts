@@ -24,6 +24,7 @@ import { readEra } from './versions.ts';
 export interface MessageOptions {
   readonly apiPath: string;
   readonly allowedOrigins: '*' | ReadonlySet<string>;
+  readonly allowedHosts: '*' | ReadonlySet<string>;
 }
 
 /** The caller has no request left. */
@@ -36,13 +37,13 @@ class OverLimit extends Error {
 }
 
 /** `POST` of one message. Every answer is a whole JSON object: nothing here needs a stream. */
-export function createMessageHandler(parts: ServerParts, { apiPath, allowedOrigins }: MessageOptions): Route {
+export function createMessageHandler(parts: ServerParts, options: MessageOptions): Route {
   const { services } = parts;
   const slot = defineRoute(answerMcpMessage, services, async () => undefined);
 
   return defineRoute(receiveMcpMessage, services, async ({ body }, call) => {
-    checkOrigin(call, allowedOrigins);
-    const runner = createRunner(parts.routes, call, apiPath);
+    checkSender(call, options);
+    const runner = createRunner(parts.routes, call, options.apiPath);
     let limits: Readonly<Record<string, string>> = {};
     const count = async (): Promise<void> => {
       const { status, headers, ...rest } = await slot.run(call.request, {});
@@ -91,11 +92,20 @@ function report({ onError }: Services, { requestId }: Call, error: unknown): Rpc
   return new RpcError(INTERNAL_ERROR, 'Internal server error', { data: { request_id: requestId } });
 }
 
-/** Pages of other sites could send messages through the browser of a user. @throws ApiError 403 */
-function checkOrigin({ request: { headers } }: Call, allowed: MessageOptions['allowedOrigins']): void {
+/**
+ * Pages of other sites could send messages through the browser of a user, also under a name of theirs that resolves to
+ * this server. @throws ApiError 403
+ */
+function checkSender(
+  { request: { headers } }: Call,
+  { allowedOrigins, allowedHosts }: Pick<MessageOptions, 'allowedOrigins' | 'allowedHosts'>,
+): void {
+  const host = (header(headers, 'host') ?? header(headers, ':authority'))?.toLowerCase() ?? '';
+  if (allowedHosts !== '*' && !allowedHosts.has(host) && !allowedHosts.has(host.replace(/:\d+$/, ''))) {
+    throw new ApiError(403, 'This server may not be called by this host');
+  }
   const origin = header(headers, 'origin');
-  if (origin === undefined || allowed === '*' || allowed.has(origin)) return;
-  const host = header(headers, 'host') ?? header(headers, ':authority');
-  if (URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()) return;
+  if (origin === undefined || allowedOrigins === '*' || allowedOrigins.has(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
   throw new ApiError(403, 'Pages of this origin may not send messages');
 }

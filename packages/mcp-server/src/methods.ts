@@ -2,8 +2,9 @@ import type { Services } from '@questline/core';
 import { type Call, checkScopes } from '@questline/core/internal';
 import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND, RpcError } from './json-rpc.ts';
 import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
-import { type ToolResult, toFailure, WrongArgument } from './results.ts';
+import { toFailure, WrongArgument } from './results.ts';
 import type { Runner } from './runner.ts';
+import { answerTaskMethod, followsTasks, isTaskMethod, startTask, TASKS } from './tasks.ts';
 import type { McpTool, Routes } from './tools/tool.ts';
 import { type Era, negotiate, VERSIONS } from './versions.ts';
 
@@ -69,7 +70,7 @@ const MODERN: Readonly<Record<string, Method>> = {
     await count();
     return {
       supportedVersions: VERSIONS,
-      capabilities: CAPABILITIES,
+      capabilities: { ...CAPABILITIES, extensions: { [TASKS]: {} } },
       instructions: INSTRUCTIONS,
       _meta: { 'io.modelcontextprotocol/serverInfo': info },
     };
@@ -85,8 +86,9 @@ export async function answerMethod(
   const isModern = context.era === 'modern';
   if (method === 'tools/call') {
     const result = await callTool(parts, context);
-    return { ...result, ...(isModern && { resultType: 'complete' }) };
+    return { ...(isModern && { resultType: 'complete' }), ...result };
   }
+  if (isModern && isTaskMethod(method)) return answerTaskMethod(parts, method, context);
   const known = { ...CACHEABLE, ...(isModern ? MODERN : LEGACY) };
   const answer = Object.hasOwn(known, method) ? known[method] : undefined;
   if (answer === undefined) {
@@ -102,8 +104,9 @@ export async function answerMethod(
 
 async function callTool(
   { tools, services, maxWaitMs }: ServerParts,
-  { params, runner, call, count }: MessageContext,
-): Promise<ToolResult> {
+  context: MessageContext,
+): Promise<JsonObject> {
+  const { params, runner, call, count } = context;
   const { name, arguments: args = {} } = params;
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined || !isObject(args)) {
@@ -114,10 +117,12 @@ async function callTool(
     );
   }
   try {
-    return await tool.call(args, { services, runner, call, maxWaitMs });
+    const own = { services, runner, call, maxWaitMs };
+    if (tool.task !== undefined && followsTasks(context)) return await startTask(tool.task, args, own);
+    return { ...(await tool.call(args, own)) };
   } catch (error) {
     if (error instanceof WrongArgument) await count();
-    return toFailure(error);
+    return { ...toFailure(error) };
   }
 }
 

@@ -30,7 +30,7 @@ export async function listResources({ cursor }: JsonObject, runner: Runner, era:
   if (cursor !== undefined && typeof cursor !== 'string') {
     throw new RpcError(INVALID_PARAMS, 'cursor: expected text');
   }
-  const page = await ask(runner, era, 'listFiles', { query: cursor === undefined ? {} : { cursor } });
+  const page = await ask(runner, { era }, 'listFiles', { query: cursor === undefined ? {} : { cursor } });
   const { data, next_cursor: nextCursor } = page;
   return {
     resources: (Array.isArray(data) ? data : []).filter(isObject).map((file) => ({
@@ -48,12 +48,12 @@ export async function readResource({ uri }: JsonObject, runner: Runner, era: Era
   if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, 'uri: expected text');
   const [, fileId] = FILE.exec(uri) ?? [];
   if (fileId !== undefined) {
-    const { text } = await ask(runner, era, 'readFileText', { params: { id: fileId } });
+    const { text } = await ask(runner, { uri, era }, 'readFileText', { params: { id: fileId } });
     return { contents: [{ uri, mimeType: 'text/plain', text }] };
   }
   const [, sessionId] = SESSION.exec(uri) ?? [];
-  if (sessionId === undefined) throw notFound(uri, era);
-  const { data } = await ask(runner, era, 'listSessionMessages', {
+  if (sessionId === undefined) throw notFound(uri, { uri, era });
+  const { data } = await ask(runner, { uri, era }, 'listSessionMessages', {
     params: { id: sessionId },
     query: { limit: MAX_MESSAGES, order: 'desc' },
   });
@@ -61,9 +61,15 @@ export async function readResource({ uri }: JsonObject, runner: Runner, era: Era
   return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(messages) }] };
 }
 
+/** What an error says about the resource that was asked for. */
+interface Asked {
+  readonly uri?: string;
+  readonly era: Era;
+}
+
 async function ask(
   runner: Runner,
-  era: Era,
+  asked: Asked,
   id: string,
   input: Parameters<Runner['run']>[1],
 ): Promise<JsonObject> {
@@ -71,13 +77,18 @@ async function ask(
     return await runner.run(id, input);
   } catch (error) {
     if (!(error instanceof OperationRefused)) throw error;
-    const { status, message, retryAfter } = error;
-    if (status === 404) throw notFound(message, era);
-    const data = { status, ...(retryAfter !== undefined && { retryAfter }) };
-    throw new RpcError(status === 422 ? INVALID_PARAMS : REFUSED, message, { data });
+    throw error.status === 404 ? notFound(error.message, asked) : refused(error);
   }
 }
 
-function notFound(what: string, era: Era): RpcError {
-  return new RpcError(era === 'modern' ? INVALID_PARAMS : NOT_FOUND, `Resource not found: ${what}`);
+/** The error of a method whose operation refused the call. */
+export function refused({ status, message, retryAfter }: OperationRefused): RpcError {
+  const data = { status, ...(retryAfter !== undefined && { retryAfter }) };
+  return new RpcError(status === 422 ? INVALID_PARAMS : REFUSED, message, { data });
+}
+
+function notFound(what: string, { uri, era }: Asked): RpcError {
+  return new RpcError(era === 'modern' ? INVALID_PARAMS : NOT_FOUND, `Resource not found: ${what}`, {
+    ...(uri !== undefined && { data: { uri } }),
+  });
 }

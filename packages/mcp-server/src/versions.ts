@@ -8,13 +8,19 @@ const MODERN = '2026-07-28';
 export const VERSIONS: readonly string[] = [MODERN, ...LEGACY];
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
-const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 const HEADER_MISMATCH = -32020;
 const UNSUPPORTED_VERSION = -32022;
 
 /** The parameter that `Mcp-Name` repeats. */
-const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'resources/read': 'uri' };
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 
 export type Era = 'legacy' | 'modern';
@@ -29,18 +35,18 @@ export function readEra(headers: ApiHeaders, { method, params }: RpcRequest): Er
   const sent = header(headers, 'mcp-protocol-version');
   const { _meta: meta } = params;
   const declared = isObject(meta) ? meta[VERSION_KEY] : undefined;
-  for (const version of [declared, sent]) {
-    if (version !== undefined && !VERSIONS.includes(version as string)) throw unsupported(version);
-  }
-  if (sent !== MODERN && declared !== MODERN) return 'legacy';
-  if (sent !== declared) throw mismatch('MCP-Protocol-Version', `_meta["${VERSION_KEY}"]`);
+  if (declared !== undefined && sent !== declared)
+    throw mismatch('MCP-Protocol-Version', `_meta["${VERSION_KEY}"]`);
+  if (sent !== undefined && !VERSIONS.includes(sent)) throw unsupported(sent);
+  if (sent !== MODERN) return 'legacy';
+  if (declared === undefined) throw missing(VERSION_KEY, 'the version');
   if (header(headers, 'mcp-method') !== method) throw mismatch('Mcp-Method', 'method');
   const named = NAMED[method];
   if (named !== undefined && decode(header(headers, 'mcp-name')) !== params[named]) {
     throw mismatch('Mcp-Name', `params.${named}`);
   }
   if (!isObject(meta) || !isObject(meta[CAPABILITIES_KEY])) {
-    throw new RpcError(INVALID_PARAMS, `_meta["${CAPABILITIES_KEY}"]: expected an object`, { status: 400 });
+    throw missing(CAPABILITIES_KEY, 'an object');
   }
   return 'modern';
 }
@@ -48,6 +54,10 @@ export function readEra(headers: ApiHeaders, { method, params }: RpcRequest): Er
 function decode(value: string | undefined): string | undefined {
   const [, encoded] = ENCODED.exec(value ?? '') ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function missing(key: string, expected: string): RpcError {
+  return new RpcError(INVALID_PARAMS, `_meta["${key}"]: expected ${expected}`, { status: 400 });
 }
 
 function mismatch(name: string, field: string): RpcError {

@@ -1,18 +1,31 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { type Tool, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { McpServerOptions } from './options.ts';
+import {
+  type AuthProvider,
+  Client,
+  StreamableHTTPClientTransport,
+  type Tool,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { McpServerOptions, UserAuthorization } from './options.ts';
 
 /** The maximum of pages in a list of tools. */
 const MAX_PAGES = 50;
+/** Servers without sessions report no changes: their tools are listed again after this time. */
+const LIST_LIFE_MS = 60_000;
 
 export interface Times {
   /** Timeout for connecting and listing tools, in milliseconds. */
   readonly connectTimeoutMs: number;
   /** Timeout of one call, in milliseconds. */
   readonly callTimeoutMs: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** What a connection sends to identify its user. */
+export interface Credential {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authorization: UserAuthorization | undefined;
 }
 
 /** A server that has answered. */
@@ -28,19 +41,33 @@ export interface Connection {
 /** Connects and lists the tools. Rejects when the server does not answer in time. */
 export async function connect(
   server: McpServerOptions,
-  { connectTimeoutMs }: Times,
+  credential: Credential,
+  { connectTimeoutMs, now }: Times,
   onError: (error: unknown) => void,
 ): Promise<Connection> {
-  const client = new Client({ name: 'questline', version: '0.1.0' });
-  const transport = transportTo(server);
+  const timeout = connectTimeoutMs;
   let isOpen = true;
-  let listed: Promise<readonly Tool[]> | undefined;
+  let listed: { readonly at: number; readonly tools: Promise<readonly Tool[]> } | undefined;
+  const client = new Client(
+    { name: 'questline', version: '0.1.0' },
+    {
+      versionNegotiation: { mode: 'auto' },
+      listMaxPages: MAX_PAGES,
+      listChanged: {
+        tools: {
+          autoRefresh: false,
+          debounceMs: 0,
+          onChanged: () => {
+            listed = undefined;
+          },
+        },
+      },
+    },
+  );
+  const transport = transportTo(server, credential);
   client.onclose = () => {
     isOpen = false;
   };
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-    listed = undefined;
-  });
 
   const close = async (): Promise<void> => {
     isOpen = false;
@@ -52,17 +79,23 @@ export async function connect(
     await client.close().catch(() => undefined);
   };
 
+  const list = async (): Promise<readonly Tool[]> =>
+    (await client.listTools(undefined, { timeout, cacheMode: 'refresh' })).tools;
+
   const tools = (): Promise<readonly Tool[]> => {
-    listed ??= listTools(client, connectTimeoutMs).catch((error: unknown) => {
-      listed = undefined;
-      throw error;
-    });
-    return listed;
+    const isOld = client.getProtocolEra() === 'modern' && now() - (listed?.at ?? 0) >= LIST_LIFE_MS;
+    if (listed === undefined || isOld) {
+      const current = { at: now(), tools: list() };
+      listed = current;
+      current.tools.catch(() => {
+        if (listed === current) listed = undefined;
+      });
+    }
+    return listed.tools;
   };
 
   try {
-    // The transports declare optional members as possibly undefined, which the interface does not.
-    await client.connect(transport as Transport, { timeout: connectTimeoutMs });
+    await client.connect(transport, { timeout });
     await tools();
   } catch (error) {
     await close();
@@ -80,22 +113,14 @@ export async function connect(
   };
 }
 
-async function listTools(client: Client, timeout: number): Promise<readonly Tool[]> {
-  const all: Tool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-    all.push(...tools);
-    if (nextCursor === undefined) break;
-    cursor = nextCursor;
-  }
-  return all;
-}
-
-function transportTo(server: McpServerOptions): StreamableHTTPClientTransport | StdioClientTransport {
+function transportTo(
+  server: McpServerOptions,
+  { headers, authorization }: Credential,
+): StreamableHTTPClientTransport | StdioClientTransport {
   if ('url' in server) {
     return new StreamableHTTPClientTransport(new URL(server.url), {
-      ...(server.headers !== undefined && { requestInit: { headers: { ...server.headers } } }),
+      requestInit: { headers },
+      ...(authorization !== undefined && { authProvider: toProvider(authorization) }),
     });
   }
   const { command, args = [], env, cwd } = server;
@@ -106,4 +131,19 @@ function transportTo(server: McpServerOptions): StreamableHTTPClientTransport | 
     ...(env !== undefined && { env: { ...env } }),
     ...(cwd !== undefined && { cwd }),
   });
+}
+
+/** Without another token, the request fails because of the refusal. */
+function toProvider(authorization: UserAuthorization): AuthProvider {
+  return {
+    token: () => authorization.token(),
+    async onUnauthorized({ response, serverUrl }) {
+      try {
+        if (authorization.onUnauthorized === undefined) throw new Error('the token cannot be renewed');
+        await authorization.onUnauthorized({ response, serverUrl });
+      } catch (cause) {
+        throw Object.assign(new UnauthorizedError('the tool server refused the token'), { cause });
+      }
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/client';
 import type { ToolOffer } from '@questline/core/ports';
 import type { McpServerOptions } from './options.ts';
 
@@ -10,6 +10,23 @@ export interface McpTool {
   readonly offer: ToolOffer;
   /** The server's name of the tool. */
   readonly name: string;
+  /** True: it begins the authorization by the user, instead of a tool of the server. */
+  readonly connects?: true;
+}
+
+/** Stands for the tools of a server that the user has not authorized. */
+export function getConnectTool({ id: serverId }: McpServerOptions): McpTool {
+  const id = `${serverId}__connect`;
+  const description = `Connects the user to ${serverId}, whose tools are available afterwards. Returns an address for the user to open.`;
+  return {
+    name: 'connect',
+    connects: true,
+    offer: {
+      id,
+      schema: { name: id, description, parameters: { type: 'object', properties: {} } },
+      offered: 'automatic',
+    },
+  };
 }
 
 export function getOffers(server: McpServerOptions, tools: readonly Tool[]): readonly McpTool[] {

@@ -1,33 +1,62 @@
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import type { ToolResult } from '@questline/core';
-import { type Connection, connect, type Times } from './connection.ts';
-import { getOffers, type McpTool } from './offers.ts';
+import { type Connection, type Credential, connect, type Times } from './connection.ts';
+import { getConnectTool, getOffers, type McpTool } from './offers.ts';
 import type { McpServerOptions } from './options.ts';
 import { toResult } from './results.ts';
 
 export interface ToolServerSettings extends Times {
   /** Delay before an unreachable server is tried again, in milliseconds. */
   readonly retryAfterMs: number;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
   readonly onError: (error: unknown, serverId: string) => void;
 }
 
-/** One tool server. Connects when it is first needed, and reconnects when the connection was lost. */
+/** One tool server, with one credential. Connects when it is first needed, and reconnects when the connection was lost. */
 export interface ToolServer {
-  /** Its tools; empty while it is unreachable. Never rejects. */
+  /**
+   * Its tools; none while it is unreachable. While the user has to authorize: the tool that begins the authorization.
+   * Never rejects.
+   */
   tools(): Promise<readonly McpTool[]>;
   /** Never rejects. */
-  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>;
+  call(tool: McpTool, input: unknown, signal: AbortSignal): Promise<ToolResult>;
+  /** The number of calls that have not ended. */
+  readonly calls: number;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-export function createToolServer(options: McpServerOptions, settings: ToolServerSettings): ToolServer {
+/** @param authorize resolves what the server is called with. Called again after a rejection. */
+export function createToolServer(
+  options: McpServerOptions,
+  authorize: () => Promise<Credential>,
+  settings: ToolServerSettings,
+): ToolServer {
   let connecting: Promise<Connection> | undefined;
+  let authorizing: Promise<Credential> | undefined;
   let leftAloneUntil = 0;
   let isClosed = false;
+  let calls = 0;
   const report = (error: unknown): void => settings.onError(error, options.id);
+
+  const getCredential = (): Promise<Credential> => {
+    if (authorizing === undefined) {
+      const attempt = authorize();
+      authorizing = attempt;
+      attempt.catch(() => {
+        if (authorizing === attempt) authorizing = undefined;
+      });
+    }
+    return authorizing;
+  };
 
   /** Concurrent calls share one connection. */
   const connected = async (): Promise<Connection> => {
@@ -38,23 +67,32 @@ export function createToolServer(options: McpServerOptions, settings: ToolServer
     if (settings.now() < leftAloneUntil) throw new Error('the server could not be reached a moment ago');
     // Concurrent calls share one attempt.
     if (connecting === before) connecting = undefined;
-    const attempt = connecting ?? connect(options, settings, report);
+    const attempt = connecting ?? open();
     connecting = attempt;
     try {
       return await attempt;
     } catch (error) {
       if (connecting === attempt) {
         connecting = undefined;
-        leftAloneUntil = settings.now() + settings.retryAfterMs;
+        // A user who has just authorized does not wait.
+        if (!isRefused(error)) leftAloneUntil = settings.now() + settings.retryAfterMs;
         report(error);
       }
       throw error;
     }
   };
 
+  const open = async (): Promise<Connection> => connect(options, await getCredential(), settings, report);
+
   const drop = async (connection: Connection): Promise<void> => {
     if ((await connecting?.catch(() => undefined)) === connection) connecting = undefined;
     await connection.close();
+  };
+
+  /** Whether the server can be called only after an authorization by the user. */
+  const lacksToken = async (): Promise<boolean> => {
+    const { authorization } = await getCredential();
+    return authorization?.begin !== undefined && (await authorization.token()) === undefined;
   };
 
   const attemptCall = async (name: string, input: unknown, signal: AbortSignal): Promise<ToolResult> => {
@@ -62,7 +100,6 @@ export function createToolServer(options: McpServerOptions, settings: ToolServer
     try {
       const result = await connection.client.callTool(
         { name, arguments: input as Record<string, unknown> },
-        undefined,
         { signal, timeout: settings.callTimeoutMs },
       );
       return toResult(result);
@@ -72,30 +109,60 @@ export function createToolServer(options: McpServerOptions, settings: ToolServer
     }
   };
 
+  const callOnce = async (name: string, input: unknown, signal: AbortSignal): Promise<ToolResult> => {
+    try {
+      return await attemptCall(name, input, signal);
+    } catch (error) {
+      // The server has lost the session and has executed nothing: only this failure can be retried.
+      if (!isForgotten(error)) throw error;
+      return await attemptCall(name, input, signal);
+    }
+  };
+
+  /** Asks the user to authorize. */
+  const begin = async (refusal?: unknown): Promise<ToolResult> => {
+    const { authorization } = await getCredential();
+    const scope = refusal instanceof InsufficientScopeError ? refusal.requiredScope : undefined;
+    const url = await authorization?.begin?.(scope);
+    if (url === undefined) return failed(`The tool server ${options.id} refused the credential of the user.`);
+    const why = scope === undefined ? 'must connect' : 'must permit more for';
+    return failed(
+      `The user ${why} ${options.id} first. Ask the user to open this address, then try again: ${url}`,
+    );
+  };
+
   return {
+    get calls() {
+      return calls;
+    },
+
     async tools() {
       try {
+        if (await lacksToken()) return [getConnectTool(options)];
         return getOffers(options, await (await connected()).tools());
-      } catch {
-        return [];
+      } catch (error) {
+        const { authorization } = await getCredential().catch(() => NO_CREDENTIAL);
+        return isRefused(error) && authorization?.begin !== undefined ? [getConnectTool(options)] : [];
       }
     },
 
-    async call(name, input, signal) {
+    async call({ name, connects }, input, signal) {
       if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-        return { content: 'The arguments have to be an object.', isError: true };
+        return failed('The arguments have to be an object.');
       }
+      calls += 1;
       try {
-        try {
-          return await attemptCall(name, input, signal);
-        } catch (error) {
-          // The server has lost the session and has executed nothing: only this failure can be retried.
-          if (!isForgotten(error)) throw error;
-          return await attemptCall(name, input, signal);
-        }
+        if (connects === true) return { ...(await begin()), isError: false };
+        return await callOnce(name, input, signal);
       } catch (error) {
         if (!signal.aborted) report(error);
-        return { content: failureText(error), isError: true };
+        if (!isRefused(error)) return failed(failureText(error));
+        return await begin(error).catch((reason: unknown) => {
+          report(reason);
+          return failed(failureText(reason));
+        });
+      } finally {
+        calls -= 1;
       }
     },
 
@@ -108,19 +175,33 @@ export function createToolServer(options: McpServerOptions, settings: ToolServer
   };
 }
 
+const NO_CREDENTIAL: Credential = { headers: {}, authorization: undefined };
+
+function failed(content: string): ToolResult {
+  return { content, isError: true };
+}
+
 /** The server has rejected the call; the connection is intact. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof McpError && error.code !== ErrorCode.ConnectionClosed;
+  return error instanceof ProtocolError || error instanceof InsufficientScopeError;
+}
+
+/** The server has refused the credential. */
+function isRefused(error: unknown): boolean {
+  if (error instanceof SdkHttpError) return error.status === 401;
+  return error instanceof UnauthorizedError || error instanceof InsufficientScopeError;
 }
 
 function isForgotten(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 404;
+  return error instanceof SdkHttpError && error.status === 404;
 }
 
 function failureText(error: unknown): string {
-  if (error instanceof McpError) {
-    if (error.code === ErrorCode.RequestTimeout) return 'The tool did not answer in time.';
-    if (error.code === ErrorCode.InvalidParams) return 'The tool server refused the arguments.';
+  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+    return 'The tool did not answer in time.';
+  }
+  if (error instanceof ProtocolError && error.code === ProtocolErrorCode.InvalidParams) {
+    return 'The tool server refused the arguments.';
   }
   return 'The tool server could not do this.';
 }

@@ -1,7 +1,10 @@
-import type { ToolOffer, ToolRegistry } from '@questline/core/ports';
+import type { ToolOffer, ToolRegistry, ToolScope } from '@questline/core/ports';
+import { createOAuth, type OAuthParts, type ToolServerOAuth } from './oauth/oauth.ts';
+import { checkOAuth, type OAuthOptions } from './oauth/options.ts';
 import { fits, type McpTool } from './offers.ts';
-import { checkServers, type McpServerOptions } from './options.ts';
-import { createToolServer, type ToolServer } from './server.ts';
+import { checkServers, type HttpServerOptions, type McpServerOptions, type ToolUser } from './options.ts';
+import { createServerPool, type ServerPool } from './pool.ts';
+import type { ToolServer } from './server.ts';
 
 export interface McpToolsOptions {
   readonly servers: readonly McpServerOptions[];
@@ -11,6 +14,12 @@ export interface McpToolsOptions {
   readonly callTimeoutMs?: number;
   /** Delay before an unreachable server is tried again, in milliseconds. Default 30,000. */
   readonly retryAfterMs?: number;
+  /** Maximum number of idle connections for each server with a credential per user. Default 100. */
+  readonly maxConnections?: number;
+  /** Life of an unused connection of a user, in milliseconds. Default 600,000. */
+  readonly idleMs?: number;
+  /** For servers with `authorize: 'oauth'`. */
+  readonly oauth?: OAuthOptions;
   /** Called when a server fails, for the host's log. Default: none. */
   readonly onError?: (error: unknown, serverId: string) => void;
   /** Epoch milliseconds. Default: the system's clock. */
@@ -19,6 +28,8 @@ export interface McpToolsOptions {
 
 /** The tools of all servers. Pass it to `createServices` in the setting `tools`. */
 export interface McpTools extends ToolRegistry {
+  /** The authorizations of users, with the option `oauth`. */
+  readonly oauth?: ToolServerOAuth;
   /** Closes every connection and child process; afterwards there are no tools. */
   close(): Promise<void>;
 }
@@ -30,39 +41,64 @@ export interface McpTools extends ToolRegistry {
  */
 export function createMcpTools(options: McpToolsOptions): McpTools {
   checkServers(options.servers);
-  const terms = {
+  if (options.oauth !== undefined) checkOAuth(options.oauth);
+  const settings = {
     connectTimeoutMs: options.connectTimeoutMs ?? 5000,
     callTimeoutMs: options.callTimeoutMs ?? 60_000,
     retryAfterMs: options.retryAfterMs ?? 30_000,
+    maxConnections: options.maxConnections ?? 100,
+    idleMs: options.idleMs ?? 600_000,
     now: options.now ?? Date.now,
     onError: quietly(options.onError),
   };
-  const servers = options.servers.map((server) => ({
-    id: server.id,
-    server: createToolServer(server, terms),
-  }));
+  const authorized = options.servers.filter(isAuthorizedByUsers);
+  const oauth = options.oauth && createOAuth(options.oauth, authorized, settings.now);
+  const pools = options.servers.map((server) =>
+    createServerPool(server, { ...settings, authorize: getAuthorize(server, oauth) }),
+  );
 
-  const all = async (): Promise<readonly McpTool[]> =>
-    (await Promise.all(servers.map(({ server }) => server.tools()))).flat();
-
-  /** The server whose prefix a name has; other servers are not connected. */
-  const find = async (id: string): Promise<{ tool: McpTool; server: ToolServer } | undefined> => {
-    const owner = servers.find((candidate) => id.startsWith(`${candidate.id}__`));
-    const tool = (await owner?.server.tools())?.find(({ offer }) => offer.id === id);
-    return owner === undefined || tool === undefined ? undefined : { tool, server: owner.server };
+  /** Undefined if the host cannot give the credential of the user. */
+  const open = async (pool: ServerPool, scope: ToolScope): Promise<ToolServer | undefined> => {
+    try {
+      return await pool.open(scope);
+    } catch (error) {
+      settings.onError(error, pool.id);
+      return undefined;
+    }
   };
 
+  const toolsOf = async (pool: ServerPool, scope: ToolScope): Promise<readonly McpTool[]> =>
+    (await (await open(pool, scope))?.tools()) ?? [];
+
+  const all = async (scope: ToolScope): Promise<readonly McpTool[]> =>
+    (await Promise.all(pools.map((pool) => toolsOf(pool, scope)))).flat();
+
+  /** Only the server whose prefix the name has is connected. */
+  const poolOf = (id: string) => pools.find((pool) => id.startsWith(`${pool.id}__`));
+
   return {
-    list: async () => offersIn(await all()),
-    find: async (id) => (await find(id))?.tool.offer,
-    select: async (message) => offersIn((await all()).filter((tool) => fits(tool, message))),
-    async run({ tool: id, input }, { signal }) {
-      const found = await find(id);
-      if (found === undefined) return { content: `The tool ${id} cannot be reached now.`, isError: true };
-      return found.server.call(found.tool.name, input, signal);
+    ...(oauth !== undefined && { oauth }),
+    list: async (scope) => offersIn(await all(scope)),
+    async find(id, scope) {
+      const pool = poolOf(id);
+      const tools = pool === undefined ? [] : await toolsOf(pool, scope);
+      return tools.find(({ offer }) => offer.id === id)?.offer;
+    },
+    select: async (message, scope) => offersIn((await all(scope)).filter((tool) => fits(tool, message))),
+    async run({ tool: id, input }, context) {
+      const pool = poolOf(id);
+      const server = pool && (await open(pool, context));
+      const tools = (await server?.tools()) ?? [];
+      // An authorization that ended during the turn: the user gets the address of a new one.
+      const found = tools.find(({ offer, connects }) => offer.id === id || connects === true);
+      if (server === undefined || found === undefined) {
+        return { content: `The tool ${id} cannot be reached now.`, isError: true };
+      }
+      const result = await server.call(found, input, context.signal);
+      return found.offer.id === id ? result : { ...result, isError: true };
     },
     async close() {
-      await Promise.all(servers.map(({ server }) => server.close()));
+      await Promise.all(pools.map((pool) => pool.close()));
     },
   };
 }
@@ -80,4 +116,17 @@ function quietly(report: McpToolsOptions['onError']): (error: unknown, serverId:
       // A failing error handler is ignored.
     }
   };
+}
+
+function isAuthorizedByUsers(server: McpServerOptions): server is HttpServerOptions {
+  return 'url' in server && server.authorize === 'oauth';
+}
+
+/** @throws TypeError without the option `oauth`. */
+function getAuthorize(server: McpServerOptions, oauth: OAuthParts | undefined) {
+  if (!('url' in server)) return undefined;
+  const { authorize } = server;
+  if (authorize !== 'oauth') return authorize;
+  if (oauth === undefined) throw new TypeError(`the tool server '${server.id}' needs the option oauth`);
+  return ({ userId }: ToolUser) => oauth.authorize(server, userId);
 }

@@ -10,8 +10,14 @@ export interface TestServer {
   readonly headers: readonly (string | undefined)[];
   /** Aborted calls of the tool `slow`. */
   readonly stopped: number;
+  /** Calls of the tool `slow`. */
+  readonly started: number;
+  /** Sessions that are open. */
+  readonly open: number;
   /** Sessions opened so far. */
   readonly opened: number;
+  /** Requests with this `Authorization` get 401. */
+  readonly revoked: Set<string>;
   /** Deletes all sessions, as a restart does. */
   forget(): void;
   addTool(name: string): void;
@@ -21,10 +27,18 @@ export interface TestServer {
 export async function startServer(port = 0): Promise<TestServer> {
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: McpServer }>();
   const headers: (string | undefined)[] = [];
-  const state = { stopped: 0, opened: 0 };
+  const revoked = new Set<string>();
+  const state = { started: 0, stopped: 0, opened: 0 };
 
-  const newServer = (): McpServer => {
+  const newServer = (authorization = ''): McpServer => {
     const server = new McpServer({ name: 'test', version: '1.0.0' });
+    const [, user] = /^Bearer of-(\w+)/.exec(authorization) ?? [];
+    if (user !== undefined) {
+      server.registerTool(`diary_of_${user}`, { annotations: { readOnlyHint: true } }, () => ({
+        content: [{ type: 'text', text: `Dear ${user}` }],
+      }));
+      return server;
+    }
     server.registerTool(
       'add',
       {
@@ -45,6 +59,7 @@ export async function startServer(port = 0): Promise<TestServer> {
       throw new Error('it broke');
     });
     server.registerTool('slow', { description: 'Never ends.' }, (extra) => {
+      state.started += 1;
       extra.signal.addEventListener('abort', () => {
         state.stopped += 1;
       });
@@ -55,7 +70,12 @@ export async function startServer(port = 0): Promise<TestServer> {
 
   const http: Server = createServer((request, response) => {
     void (async () => {
-      headers.push(request.headers.authorization);
+      const { authorization } = request.headers;
+      headers.push(authorization);
+      if (authorization !== undefined && revoked.has(authorization)) {
+        response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end();
+        return;
+      }
       const id = request.headers['mcp-session-id'];
       const known = typeof id === 'string' ? sessions.get(id) : undefined;
       if (known !== undefined) return known.transport.handleRequest(request, response);
@@ -64,11 +84,12 @@ export async function startServer(port = 0): Promise<TestServer> {
         response.end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
         return;
       }
-      state.opened += 1;
-      const number = state.opened;
-      const server = newServer();
+      const server = newServer(authorization);
       const transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: () => `session-${number}`,
+        sessionIdGenerator: () => {
+          state.opened += 1;
+          return `session-${state.opened}`;
+        },
         onsessioninitialized: (session) => {
           sessions.set(session, { transport, server });
         },
@@ -87,6 +108,13 @@ export async function startServer(port = 0): Promise<TestServer> {
   return {
     url: `http://127.0.0.1:${address.port}/mcp`,
     headers,
+    revoked,
+    get started() {
+      return state.started;
+    },
+    get open() {
+      return sessions.size;
+    },
     get stopped() {
       return state.stopped;
     },

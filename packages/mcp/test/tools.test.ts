@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { ToolContext } from '@questline/core';
+import { createMemoryStore } from '@questline/core/memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createMcpTools, type McpTools, type McpToolsOptions } from '../src/index.ts';
 import { startServer, type TestServer } from './server.ts';
@@ -227,7 +228,18 @@ describe('invalid MCP options', () => {
       ],
       "two tool servers have the id 'a'",
     ],
+    [[{ id: 'a', url: 'http://x', authorize: 'oauth' as const }], "'a' needs the option oauth"],
   ])('rejects %j', (servers, message) => {
     expect(() => createMcpTools({ servers })).toThrow(message);
+  });
+
+  it.each([
+    [{ secretEncryptionKey: 'short' }, 'secretEncryptionKey'],
+    [{ redirectUrl: 'ftp://x' }, 'redirectUrl'],
+    [{ clientMetadataUrl: 'http://x/client.json' }, 'clientMetadataUrl'],
+  ])('rejects oauth %j', (wrong, message) => {
+    const redirectUrl = 'https://ai.example.com/callback';
+    const oauth = { store: createMemoryStore(), secretEncryptionKey: 'b'.repeat(64), redirectUrl, ...wrong };
+    expect(() => createMcpTools({ servers: [], oauth })).toThrow(message);
   });
 });

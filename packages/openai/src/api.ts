@@ -1,10 +1,11 @@
-import type { Mountable } from '@questline/core';
 import {
   createWire,
   type EmbeddingsServices,
   type ModelsServices,
   unknownModel,
   vendorModelRoutes,
+  type WireApi,
+  type WireServices,
 } from '@questline/core/internal';
 import { type AudioRouteServices, audioRoutes } from './audio.ts';
 import { type ChatServices, createChatCompletionHandler } from './chat/handlers.ts';
@@ -13,11 +14,14 @@ import { openAIErrors } from './errors.ts';
 import { type FileRouteServices, fileRoutes } from './files.ts';
 import { type ImageRouteServices, imageRoutes } from './images.ts';
 import { withRateHeaders } from './rate-headers.ts';
-import { createResponseHandler } from './responses/handlers.ts';
+import { createResponseHandler, type ResponsesServices } from './responses/handlers.ts';
+import { storedResponseRoutes } from './responses/stored-handlers.ts';
 
 /** The services of `createOpenAIApi`; `createServices` of `@questline/core` returns them. */
 export interface OpenAIApiServices
-  extends ChatServices,
+  extends WireServices,
+    ChatServices,
+    ResponsesServices,
     ModelsServices,
     EmbeddingsServices,
     AudioRouteServices,
@@ -36,11 +40,12 @@ export interface OpenAIApiOptions {
  * @example
  * app.use('/openai', toExpress(createOpenAIApi(services)));
  */
-export function createOpenAIApi(services: OpenAIApiServices, { basePath }: OpenAIApiOptions = {}): Mountable {
+export function createOpenAIApi(services: OpenAIApiServices, { basePath }: OpenAIApiOptions = {}): WireApi {
   return createWire(services, {
     routes: [
       createChatCompletionHandler(services),
       createResponseHandler(services),
+      ...storedResponseRoutes(services),
       ...vendorModelRoutes(services, { vendor: 'OpenAI', errorFormat: openAIErrors, unknownModel }),
       createEmbeddingsRoute(services),
       ...imageRoutes(services),

@@ -1,6 +1,8 @@
 import { defineOperation, defineRoute, jsonReply, Reply, type Route } from '@questline/core';
 import {
+  answerOnce,
   MAX_RECORDING_BYTES,
+  type OnceServices,
   type PipelineServices,
   type SpeechServices,
   speak,
@@ -11,11 +13,15 @@ import {
 } from '@questline/core/internal';
 import * as z from 'zod';
 import { issue, openAIErrors, unsupported } from './errors.ts';
-import { type FormFile, readWholeForm } from './form.ts';
+import { describeForm, type FormFile, readWholeForm } from './form.ts';
 
 /* By the types of the npm package `openai` 7.57.0 (13 November 2026). */
 
-export interface AudioRouteServices extends PipelineServices, SpeechServices, TranscribingServices {}
+export interface AudioRouteServices
+  extends PipelineServices,
+    SpeechServices,
+    TranscribingServices,
+    OnceServices {}
 
 const common = {
   paid: true,
@@ -26,12 +32,14 @@ const common = {
   owner: 'none',
   family: 'public',
   errorFormat: openAIErrors,
+  idempotent: true,
 } as const;
 
 const createOpenAISpeech = defineOperation({
   ...common,
   id: 'createOpenAISpeech',
   path: '/v1/audio/speech',
+  counterpart: 'synthesizeSpeech',
   summary: 'Speak a text',
   input: {
     body: z.looseObject({
@@ -51,6 +59,7 @@ const createOpenAITranscription = defineOperation({
   ...common,
   id: 'createOpenAITranscription',
   path: '/v1/audio/transcriptions',
+  counterpart: 'createTranscription',
   summary: 'Transcribe a recording',
   bodyType: 'multipart',
   bodyLimit: MAX_RECORDING_BYTES,
@@ -72,20 +81,27 @@ function createSpeechRoute(services: AudioRouteServices): Route {
     if (catalogue.find(model)?.info.type !== 'text-to-speech') {
       throw unknownModel(model, `'${model.slice(0, 100)}' is not a text-to-speech model of this server`);
     }
-    const { result } = await speak(
-      services,
-      createOpenAISpeech.id,
-      { model, text: input, voice: typeof voice === 'string' ? voice : voice.id, format: format ?? 'mp3' },
-      call,
-    );
-    return new Reply(200, { 'Content-Type': result.mediaType }, result.data);
+    const asked = {
+      model,
+      text: input,
+      voice: typeof voice === 'string' ? voice : voice.id,
+      format: format ?? 'mp3',
+    };
+    const once = { call, path: createOpenAISpeech.path, body };
+    const { answer, headers } = await answerOnce(services, once, 'finish', async () => {
+      const { result } = await speak(services, createOpenAISpeech.id, asked, call);
+      return { mediaType: result.mediaType, base64: Buffer.from(result.data).toString('base64') };
+    });
+    const audio = Buffer.from(answer.base64, 'base64');
+    return new Reply(200, { ...headers, 'Content-Type': answer.mediaType }, audio);
   });
 }
 
 function createTranscriptionRoute(services: AudioRouteServices): Route {
   return defineRoute(createOpenAITranscription, services, async (_input, call) => {
     services.admissionControl.admit();
-    const { fields, files } = await readWholeForm(call.request, MAX_RECORDING_BYTES);
+    const form = await readWholeForm(call.request, MAX_RECORDING_BYTES);
+    const { fields, files } = form;
     const { model, response_format: format = 'json' } = fields;
     if (model === undefined) throw issue('model', 'is required');
     if (format !== 'json' && format !== 'text') throw unsupported('response_format', 'use json or text');
@@ -99,11 +115,15 @@ function createTranscriptionRoute(services: AudioRouteServices): Route {
     }
     const audio = { mediaType: toMediaType(file), data: file.data };
     const about = { operation: createOpenAITranscription.id, family: 'public', model } as const;
-    const { text: said } = await transcribe(services, audio, about, call);
+    const once = { call, path: createOpenAITranscription.path, body: describeForm(form) };
+    const { answer, headers } = await answerOnce(services, once, 'finish', () =>
+      transcribe(services, audio, about, call),
+    );
     if (format === 'text') {
-      return new Reply(200, { 'Content-Type': 'text/plain; charset=utf-8' }, `${said}\n`);
+      const type = { 'Content-Type': 'text/plain; charset=utf-8' };
+      return new Reply(200, { ...headers, ...type }, `${answer.text}\n`);
     }
-    return jsonReply(200, { text: said });
+    return jsonReply(200, { text: answer.text }, headers);
   });
 }
 

@@ -1,5 +1,12 @@
 import { defineOperation, defineRoute, jsonReply, type Route } from '@questline/core';
-import { answerEmbeddings, type EmbeddingsServices, list, unknownModel } from '@questline/core/internal';
+import {
+  answerEmbeddings,
+  answerOnce,
+  type EmbeddingsServices,
+  list,
+  type OnceServices,
+  unknownModel,
+} from '@questline/core/internal';
 import * as z from 'zod';
 import { openAIErrors } from './errors.ts';
 
@@ -19,6 +26,7 @@ const createOpenAIEmbeddings = defineOperation({
   paid: true,
   method: 'POST',
   path: '/v1/embeddings',
+  counterpart: 'createEmbeddings',
   summary: 'Create embeddings',
   auth: 'key-or-token',
   scopes: ['ai:generate'],
@@ -26,24 +34,28 @@ const createOpenAIEmbeddings = defineOperation({
   owner: 'none',
   family: 'public',
   errorFormat: openAIErrors,
+  idempotent: true,
   bodyLimit: 4 * 2 ** 20,
   input: { body },
   output: { 200: { description: 'A vector for each input.' } },
 });
 
-export function createEmbeddingsRoute(services: EmbeddingsServices): Route {
+export function createEmbeddingsRoute(services: EmbeddingsServices & OnceServices): Route {
   return defineRoute(createOpenAIEmbeddings, services, async ({ body: asked }, call) => {
     const { model, input, dimensions, encoding_format: format } = asked;
     const catalogue = await services.getCatalogue(call.caller);
     if (catalogue.find(model)?.info.type !== 'embedding') {
       throw unknownModel(model, `'${model.slice(0, 100)}' is not an embedding model of this server`);
     }
-    const answer = await answerEmbeddings(
-      services,
-      createOpenAIEmbeddings.id,
-      { model, input, dimensions: dimensions ?? undefined, encoding_format: format ?? 'float' },
-      call,
+    const once = { call, path: createOpenAIEmbeddings.path, body: asked };
+    const { answer, headers } = await answerOnce(services, once, 'stop', () =>
+      answerEmbeddings(
+        services,
+        createOpenAIEmbeddings.id,
+        { model, input, dimensions: dimensions ?? undefined, encoding_format: format ?? 'float' },
+        call,
+      ),
     );
-    return jsonReply(200, answer);
+    return jsonReply(200, answer, headers);
   });
 }

@@ -57,7 +57,8 @@ export function issue(path: string, message: string, options: ApiErrorOptions = 
   return new ApiError(400, `${formatPath(path)}: ${message}`, { ...options, details: [{ path, message }] });
 }
 
-function toCode({ code }: ApiError, status: number): string | null {
+function toCode({ code, extra }: ApiError, status: number): string | null {
+  if (typeof extra?.code === 'string') return extra.code;
   if (code === 'unsupported_input') return 'unsupported_parameter';
   if (status === 404 && code === 'model_unavailable') return 'model_not_found';
   return code ?? CODES[status] ?? null;

@@ -37,6 +37,7 @@ const params = z.object({ id: z.string().refine(isId) });
 const createFile = defineOperation({
   ...common,
   id: 'createOpenAIFile',
+  counterpart: 'createFileUpload',
   method: 'POST',
   path: '/v1/files',
   summary: 'Upload a file',
@@ -50,6 +51,7 @@ const createFile = defineOperation({
 const listFiles = defineOperation({
   ...read,
   id: 'listOpenAIFiles',
+  counterpart: 'listFiles',
   path: '/v1/files',
   summary: 'List files',
   input: {
@@ -65,6 +67,7 @@ const listFiles = defineOperation({
 const getFile = defineOperation({
   ...read,
   id: 'getOpenAIFile',
+  counterpart: 'getFile',
   path: '/v1/files/{id}',
   summary: 'Get a file',
   input: { params },
@@ -74,6 +77,7 @@ const getFile = defineOperation({
 const getContent = defineOperation({
   ...read,
   id: 'getOpenAIFileContent',
+  counterpart: 'getFile',
   path: '/v1/files/{id}/content',
   summary: 'Get the content of a file',
   input: { params },
@@ -83,6 +87,7 @@ const getContent = defineOperation({
 const deleteFile = defineOperation({
   ...common,
   id: 'deleteOpenAIFile',
+  counterpart: 'deleteFile',
   method: 'DELETE',
   path: '/v1/files/{id}',
   summary: 'Delete a file',

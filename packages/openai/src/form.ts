@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ApiError, type ApiRequest } from '@questline/core';
 import { readForm, textOfPart } from '@questline/core/internal';
 
@@ -16,6 +17,19 @@ export interface Form {
 }
 
 const MAX_FIELD_BYTES = 2 ** 17;
+
+/** The content of a form as JSON, with hashes of its files: computed only if it is written. */
+export function describeForm({ fields, files }: Form): { toJSON(): unknown } {
+  return {
+    toJSON: () => ({
+      fields,
+      files: files.map(({ data, ...about }) => ({
+        ...about,
+        sha256: createHash('sha256').update(data).digest('base64'),
+      })),
+    }),
+  };
+}
 
 /** @param maxBytes of all files together. @throws ApiError 400 for a malformed form, 413 for one that is too large. */
 export async function readWholeForm(request: ApiRequest, maxBytes: number): Promise<Form> {

@@ -1,10 +1,12 @@
 import { defineOperation, defineRoute, jsonReply, type Route } from '@questline/core';
 import {
+  answerOnce,
   type Call,
   findDefaultImageModel,
   type GetCatalogue,
   type ImagesAtOnceServices,
   makeImagesAtOnce,
+  type OnceServices,
   type PipelineServices,
   text,
   unknownModel,
@@ -12,11 +14,11 @@ import {
 import type { Media } from '@questline/core/ports';
 import * as z from 'zod';
 import { issue, openAIErrors, unsupported } from './errors.ts';
-import { type Form, readWholeForm } from './form.ts';
+import { describeForm, type Form, readWholeForm } from './form.ts';
 
 /* By the types of the npm package `openai` 7.57.0 (13 November 2026). */
 
-export interface ImageRouteServices extends PipelineServices, ImagesAtOnceServices {
+export interface ImageRouteServices extends PipelineServices, ImagesAtOnceServices, OnceServices {
   readonly getCatalogue: GetCatalogue;
 }
 
@@ -51,6 +53,7 @@ const common = {
   owner: 'none',
   family: 'public',
   errorFormat: openAIErrors,
+  idempotent: true,
   output: { 200: { description: 'The images.' } },
 } as const;
 
@@ -58,6 +61,7 @@ const createOpenAIImage = defineOperation({
   ...common,
   id: 'createOpenAIImage',
   path: '/v1/images/generations',
+  counterpart: 'generateImage',
   summary: 'Generate images',
   input: { body },
 });
@@ -66,6 +70,7 @@ const editOpenAIImage = defineOperation({
   ...common,
   id: 'editOpenAIImage',
   path: '/v1/images/edits',
+  counterpart: 'editImage',
   summary: 'Edit an image',
   bodyType: 'multipart',
   bodyLimit: MAX_INPUT_BYTES,
@@ -74,17 +79,26 @@ const editOpenAIImage = defineOperation({
 
 export function imageRoutes(services: ImageRouteServices): Route[] {
   return [
-    defineRoute(createOpenAIImage, services, ({ body: asked }, call) =>
-      answerImages(services, createOpenAIImage.id, asked, {}, call),
-    ),
+    defineRoute(createOpenAIImage, services, async ({ body: asked }, call) => {
+      const once = { call, path: createOpenAIImage.path, body: asked };
+      const { answer, headers } = await answerOnce(services, once, 'finish', () =>
+        makeImages(services, createOpenAIImage.id, asked, {}, call),
+      );
+      return jsonReply(200, answer, headers);
+    }),
     defineRoute(editOpenAIImage, services, async (_input, call) => {
       const form = await readWholeForm(call.request, MAX_INPUT_BYTES);
-      return answerImages(services, editOpenAIImage.id, readEdit(form), getInput(form), call);
+      const [asked, input] = [readEdit(form), getInput(form)];
+      const once = { call, path: editOpenAIImage.path, body: describeForm(form) };
+      const { answer, headers } = await answerOnce(services, once, 'finish', () =>
+        makeImages(services, editOpenAIImage.id, asked, input, call),
+      );
+      return jsonReply(200, answer, headers);
     }),
   ];
 }
 
-async function answerImages(
+async function makeImages(
   services: ImageRouteServices,
   operation: string,
   asked: ImageBody,
@@ -118,7 +132,7 @@ async function answerImages(
     call,
   );
   const { input: inputTokens = 0, output: outputTokens = 0 } = usage ?? {};
-  return jsonReply(200, {
+  return {
     created: Math.floor(services.clock.now() / 1000),
     data: images.map(({ data }) => ({
       b64_json: Buffer.from(data).toString('base64'),
@@ -132,7 +146,7 @@ async function answerImages(
         input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
       },
     }),
-  });
+  };
 }
 
 /** @throws ApiError 400 that names the field. */

@@ -22,13 +22,13 @@ export function limiterOn(
 ): RateLimiter {
   /** The state of each window and the one that rejects, or undefined while Redis is unavailable. */
   const ask = async (
-    take: boolean,
+    takes: number,
     key: string,
     windows: readonly RateWindow[],
     options: CallOptions | undefined,
   ) => {
     const name = link.getKey('limiter', key);
-    const parts: (string | number)[] = [take ? 1 : 0];
+    const parts: (string | number)[] = [takes];
     for (const window of windows) parts.push(window.name, window.limit, window.lengthMs);
     try {
       const reply = await link.run(name, (client) => windowsScript.run(client, name, parts), options);
@@ -41,7 +41,8 @@ export function limiterOn(
 
   return {
     async take(key, windows, now, options) {
-      const standing = await ask(true, key, windows, options);
+      const { report = [] } = options ?? {};
+      const standing = await ask(windows.length, key, [...windows, ...report], options);
       if (standing === undefined) return fallback.take(key, windows, now, options);
       const { refusedBy, states } = standing;
       return refusedBy === undefined
@@ -49,7 +50,7 @@ export function limiterOn(
         : { allowed: false, refusedBy, windows: states };
     },
     async peek(key, windows, now, options) {
-      const standing = await ask(false, key, windows, options);
+      const standing = await ask(0, key, windows, options);
       return standing?.states ?? fallback.peek(key, windows, now, options);
     },
   };

@@ -1,8 +1,8 @@
 import { eventLogSuite, realTime } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterAll, describe } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createRedisEventLog } from '../src/index.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 describe.skipIf(REDIS_URL === undefined)('an event log on Redis', () => {
   const url = REDIS_URL ?? '';

@@ -2,8 +2,8 @@ import { isStorageUnavailable } from '@questline/core/ports';
 import { createTcpProxy, expiringSuite, realTime } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createRedisExpiringRecords, createRedisPorts, type RedisStateChange } from '../src/index.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 describe.skipIf(REDIS_URL === undefined)('short-lived records on Redis', () => {
   const url = REDIS_URL ?? '';

@@ -1,8 +1,8 @@
 import { limiterSuite, realTime } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createRedisLimiter } from '../src/index.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 const MINUTE = { name: 'minute', limit: 5, lengthMs: 60_000 };
 const DAY = { name: 'day', limit: 5, lengthMs: 86_400_000 };

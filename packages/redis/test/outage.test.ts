@@ -3,9 +3,9 @@ import type { RateLimiter } from '@questline/core/ports';
 import { createTcpProxy, type TcpProxy } from '@questline/testing';
 import { Redis, type RedisOptions } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createRedisLimiter, type RedisStateChange } from '../src/index.ts';
 import { startOwnServer } from './own-server.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 /** Maximum latency of a call. */
 const ANSWER_MS = 500;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import type { Start, Task } from './processes/protocol.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 const ROUNDS = 50;
 const TAKES = 100;

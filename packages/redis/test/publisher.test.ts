@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTcpProxy, publisherSuite, realTime } from '@questline/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createRedisPublisher, type RedisStateChange } from '../src/index.ts';
 import { startOwnServer } from './own-server.ts';
-import { freshPrefix, REDIS_URL, removeKeys } from './server.ts';
 
 describe.skipIf(REDIS_URL === undefined)('publisher on Redis', () => {
   const url = REDIS_URL ?? '';

@@ -5,6 +5,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { createOpenAIUpstream } from '@questline/testing/upstreams';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { callOnce, createMailTools } from '../../../test/support/approvals.ts';
+import { createScriptedProvider } from '../../../test/support/model.ts';
+import { approvalsRound } from './approvals-round.ts';
 import { hasBrowser } from './browser.ts';
 import { budgetsRound } from './budgets-round.ts';
 import { HOST_SESSIONS, hostRound, inHost } from './console-host.ts';
@@ -158,6 +161,15 @@ describe.skipIf(!hasBrowser())('console in a browser', () => {
     const workplace = await inThisProcess({ models });
     await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
       agentsRound(window, workplace, requests),
+    );
+  });
+
+  it('asks before a tool call that needs approval', async () => {
+    const { sent, tools } = createMailTools();
+    const models = createScriptedProvider(callOnce());
+    const workplace = await inThisProcess({ models, tools: [tools], secretEncryptionKey: 'b'.repeat(64) });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) =>
+      approvalsRound(window, workplace, sent),
     );
   });
 

@@ -17,12 +17,15 @@ export interface InProcessOptions {
   readonly webhooks?: WebhookSender;
   /** Default: none, so that nothing can be stored encrypted. */
   readonly secretEncryptionKey?: string;
+  readonly tools?: ServicesOptions['tools'];
   readonly console?: ConsoleSettings;
   /** Changes the services before the API is created. */
   readonly change?: (services: Services) => Services;
   /** Routes of the host, before those of the API. */
   readonly host?: (services: Services) => Mountable;
 }
+
+type ServicesOptions = NonNullable<Parameters<typeof createServices>[1]>;
 
 const ACCEPTING: WebhookSender = {
   isAllowed: async () => true,
@@ -39,6 +42,7 @@ export async function inThisProcess(options: InProcessOptions): Promise<InProces
       {
         jwtSecret: 'a'.repeat(64),
         ...(secretEncryptionKey !== undefined && { secretEncryptionKey }),
+        ...(options.tools !== undefined && { tools: options.tools }),
         admin: { enforceCredits: false },
         generations: { pollMs: 100 },
       },

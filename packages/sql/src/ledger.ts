@@ -1,6 +1,7 @@
 import { assertAccount, assertHoldCaps } from '@questline/core/internal';
 import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { HOUR_MS } from './ledger/hours-tables.ts';
 import { createPostgresWrites } from './ledger/postgres.ts';
 import { createReports } from './ledger/reports.ts';
 import { entrySequence, toCharge, toEntry } from './ledger/rows.ts';
@@ -24,6 +25,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
   const caps = names.table('ledgerCaps');
   const holds = names.table('ledgerHolds');
   const charges = names.table('ledgerCharges');
+  const hours = names.table('ledgerHours');
   const entries = names.table('ledgerEntries');
   const holdCaps = names.table('ledgerHoldCaps');
   const json = (parameter: string) => (dialect === 'sqlite' ? parameter : `cast(${parameter} as jsonb)`);
@@ -87,11 +89,11 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
   );
 
   /** Only the given filters become conditions, so that each combination uses its index. */
-  const filterText = ({ account, keyId, userId }: ChargeFilter): string =>
+  const filterText = ({ account, keyId, userId }: ChargeFilter, from = 'c'): string =>
     [
-      account !== undefined && 'c.account = @account',
-      keyId !== undefined && 'c.key_id = @keyId',
-      userId !== undefined && 'c.user_id = @userId',
+      account !== undefined && `${from}.account = @account`,
+      keyId !== undefined && `${from}.key_id = @keyId`,
+      userId !== undefined && `${from}.user_id = @userId`,
     ]
       .map((condition) => (condition === false ? '' : ` and ${condition}`))
       .join('');
@@ -176,11 +178,15 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
     },
 
     async spent(filter, since, options) {
-      const sum = defineStatement<'account' | 'keyId' | 'userId' | 'since'>(
+      // Whole hours from their sums, the part of an hour before them from its charges.
+      const sum = defineStatement<'account' | 'keyId' | 'userId' | 'since' | 'full'>(
         dialect,
-        `select coalesce(sum(c.charged), 0) as spent from ${charges} c where c.created_at >= @since${filterText(filter)}`,
+        `select coalesce((select sum(h.charged) from ${hours} h where h.hour >= @full${filterText(filter, 'h')}), 0)
+           + coalesce((select sum(c.charged) from ${charges} c
+             where c.created_at >= @since and c.created_at < @full${filterText(filter)}), 0) as spent`,
       );
-      const [row] = await run(sum({ ...filter, since }), options);
+      const full = Math.ceil(since / HOUR_MS) * HOUR_MS;
+      const [row] = await run(sum({ ...filter, since, full }), options);
       return toNumber(row?.spent);
     },
 

@@ -91,10 +91,10 @@ function createSqliteTake({ dialect, names, immediate }: SqliteDatabase): Take {
       const [row] = run(read({ key }));
       const open = row === undefined ? {} : fromJson<OpenWindows>(row.windows);
       const allowed = windows.every((window) => getState(open, window, now).remaining > 0);
-      if (!allowed) return toDecision(false, open, windows, now);
+      if (!allowed) return toDecision(false, open, windows, now, options?.report);
       const next = takeSlots(open, windows, now);
       const endsAt = Math.max(...Object.values(next).map(([resetAt]) => resetAt));
       run(write({ key, windows: JSON.stringify(next), endsAt }));
-      return toDecision(true, next, windows, now);
+      return toDecision(true, next, windows, now, options?.report);
     }, options);
 }

@@ -1,7 +1,8 @@
 import { createJobNotifier } from '@questline/core/internal';
-import type { Clock, Ids, JobQueue, Json, LeasedJob } from '@questline/core/ports';
+import type { Clock, Ids, JobQueue, Json, LeasedJob, Publisher } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { createClaims, defineClaim, definePromotion, listRooms } from './queue/claim.ts';
+import { createJobNotices } from './queue/notices.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
 import { fromJson, toJsonText } from './store/json.ts';
 
@@ -11,40 +12,43 @@ export interface SqlQueueOptions {
   /**
    * PostgreSQL with a pool only: `LISTEN` for jobs of other processes, instead of waiting for the next poll.
    * Reserves one client of the pool while there are listeners. All processes must use the same value. Default false.
+   * Notices are sent outside of the transactions of jobs, at most every 25 ms by one process.
    */
   readonly listen?: boolean;
+  /** Sends the notices instead of PostgreSQL, with any engine; then `listen` has no effect. */
+  readonly publisher?: Publisher | undefined;
 }
 
 /** A durable queue in a table. Every operation is one statement; leasing first makes due jobs ready. */
 export function createSqlQueue(
   database: SqlDatabase,
-  { clock, ids, listen = false }: SqlQueueOptions,
+  { clock, ids, listen = false, publisher }: SqlQueueOptions,
 ): JobQueue {
   const { dialect, names, run } = database;
   const table = names.table('jobs');
   const channel = names.schema === undefined ? names.plain('jobs') : `${names.schema}.${names.plain('jobs')}`;
-  const subscribe = listen ? listenOn(database, channel) : undefined;
+  const notices =
+    listen || publisher !== undefined
+      ? createJobNotices(database, { clock, ids, channel, publisher })
+      : undefined;
   const notifier = createJobNotifier(clock);
   let listeners = 0;
   let stopHearing: (() => void) | undefined;
 
-  /** Listeners in other processes are notified when, and only when, the change commits. */
-  const notifying = (change: string): string =>
-    listen
-      ? `with job as (${change}) select id,
-           case when cast(@runAt as bigint) <= cast(@now as bigint) then cast(pg_notify(@channel, '') as text) end as notified
-         from job`
-      : change;
-  const enqueue = defineStatement<
-    'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'ready' | 'now' | 'channel'
-  >(
+  const enqueue = defineStatement<'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'ready'>(
     dialect,
-    notifying(
-      `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
+    `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
        values (@id, @key, @kind, @owner, @payload, @runAt, @runAt, @ready, 0, 0) on conflict (key) do nothing returning id`,
-    ),
   );
   const readByKey = defineStatement<'key'>(dialect, `select id from ${table} where key = @key`);
+  const readKeys = defineStatement<'keys'>(
+    dialect,
+    `select key from ${table} where ${
+      dialect === 'sqlite'
+        ? 'key in (select value from json_each(@keys))'
+        : 'key = any(cast(@keys as text[]))'
+    }`,
+  );
   const promote = definePromotion(dialect, table);
   const claim = defineClaim(dialect, table);
   const claims = createClaims();
@@ -58,13 +62,11 @@ export function createSqlQueue(
     dialect,
     `delete from ${table} where ${isHeld} returning id`,
   );
-  const retry = defineStatement<'id' | 'fence' | 'runAt' | 'ready' | 'uncounted' | 'now' | 'channel'>(
+  const retry = defineStatement<'id' | 'fence' | 'runAt' | 'ready' | 'uncounted'>(
     dialect,
-    notifying(
-      `update ${table} set lease_until = null, run_at = @runAt, due_at = @runAt, ready = @ready,
-         attempt = attempt - @uncounted
-       where ${isHeld} returning id`,
-    ),
+    `update ${table} set lease_until = null, run_at = @runAt, due_at = @runAt, ready = @ready,
+       attempt = attempt - @uncounted
+     where ${isHeld} returning id`,
   );
   const count = defineStatement<'now'>(
     dialect,
@@ -78,12 +80,12 @@ export function createSqlQueue(
   return {
     async enqueue({ kind, payload, key, owner = '', runAt = clock.now() }, options) {
       const id = ids.next();
-      const now = clock.now();
-      const ready = Number(runAt <= now);
-      const job = { id, key, kind, owner, payload: toJsonText(payload, dialect), runAt, ready, now, channel };
+      const ready = Number(runAt <= clock.now());
+      const job = { id, key, kind, owner, payload: toJsonText(payload, dialect), runAt, ready };
       for (;;) {
         if ((await run(enqueue(job), options)).length === 1) {
           notifier.wakeAt(runAt);
+          if (ready === 1) notices?.announce();
           return { id, added: true };
         }
         const [known] = await run(readByKey({ key }), options);
@@ -130,19 +132,23 @@ export function createSqlQueue(
     },
 
     async retry({ id, fence }, { runAt, countAttempt }, options) {
-      const now = clock.now();
-      const ready = Number(runAt <= now);
-      const back = { id, fence, runAt, ready, uncounted: countAttempt ? 0 : 1, now, channel };
+      const ready = Number(runAt <= clock.now());
+      const back = { id, fence, runAt, ready, uncounted: countAttempt ? 0 : 1 };
       if ((await run(retry(back), options)).length === 0) return false;
       notifier.wakeAt(runAt);
+      if (ready === 1) notices?.announce();
       return true;
+    },
+
+    async findKeys(keys, options) {
+      return (await run(readKeys({ keys }), options)).map(({ key }) => String(key));
     },
 
     onReady(listener) {
       const stop = notifier.listen(listener);
       let isOver = false;
       listeners += 1;
-      if (listeners === 1) stopHearing = subscribe?.(() => notifier.wakeAt(clock.now()));
+      if (listeners === 1) stopHearing = notices?.listen(() => notifier.wakeAt(clock.now()));
       return () => {
         if (isOver) return;
         isOver = true;
@@ -157,14 +163,6 @@ export function createSqlQueue(
       return { ready: toNumber(row.ready), delayed: toNumber(row.waiting), leased: toNumber(row.leased) };
     },
   };
-}
-
-function listenOn(database: SqlDatabase, channel: string): (ring: () => void) => () => void {
-  if (database.dialect === 'sqlite' || database.listen === undefined) {
-    throw new TypeError('listening for jobs needs a PostgreSQL pool');
-  }
-  const { listen } = database;
-  return (ring) => listen(channel, ring);
 }
 
 /** `returning` has no order. */

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createIds, createSystemClock } from '@questline/core/memory';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { createIds, createMemoryPublisher, createSystemClock } from '@questline/core/memory';
 import { createFakeClock, createFakeIds, fakeTime, queueSuite } from '@questline/testing';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { createPostgresDatabase, createSqlQueue } from '../src/index.ts';
+import { createPostgresDatabase, createSqlQueue, type PostgresDatabase } from '../src/index.ts';
 import { QUEUE_OWNERS, QUEUE_TABLES } from '../src/queue/tables.ts';
-import { ENGINES, POSTGRES, POSTGRES_URL } from './engines.ts';
+import { ENGINES, POSTGRES, POSTGRES_URL, SQLITE_FILE } from './engines.ts';
 import { shareDatabase } from './shared.ts';
 
 describe.each(ENGINES)('$name', (engine) => {
@@ -90,5 +90,61 @@ describe.runIf(POSTGRES_URL !== undefined)('LISTEN on PostgreSQL', () => {
 
     stop();
     await pool.end();
+  });
+});
+
+describe('notices of due jobs', () => {
+  const shared = shareDatabase(SQLITE_FILE);
+
+  it('reach the accepting process at once and the others within 25 ms', async () => {
+    const clock = createFakeClock();
+    const ids = createFakeIds();
+    const publisher = createMemoryPublisher();
+    const here = createSqlQueue(await shared.fresh(), { clock, ids, publisher });
+    const elsewhere = createSqlQueue(shared.peer(), { clock, ids, publisher });
+    const calls: string[] = [];
+    const stops = [here.onReady(() => calls.push('here')), elsewhere.onReady(() => calls.push('elsewhere'))];
+    await turn();
+    await here.enqueue({ kind: 'any', key: 'first', payload: 1 });
+    await turn();
+    expect(calls).toEqual(['here']);
+    await clock.advance(25);
+    expect(calls).toEqual(['here', 'elsewhere']);
+    await here.enqueue({ kind: 'any', key: 'later', payload: 1, runAt: clock.now() + 600_000 });
+    await clock.advance(100);
+    expect(calls).toHaveLength(2);
+    for (const stop of stops) stop();
+    await here.enqueue({ kind: 'any', key: 'unheard', payload: 1 });
+    await clock.advance(100);
+    expect(calls).toHaveLength(2);
+  });
+});
+
+describe.skipIf(POSTGRES_URL === undefined)('notices of PostgreSQL', () => {
+  const shared = shareDatabase(POSTGRES);
+
+  it('are two for 100 jobs accepted within 25 ms, outside of their statements', async () => {
+    const database = (await shared.fresh()) as PostgresDatabase;
+    const statements: string[] = [];
+    const spied: PostgresDatabase = {
+      ...database,
+      run(statement, options) {
+        statements.push(statement.sql);
+        return database.run(statement, options);
+      },
+    };
+    const clock = createFakeClock();
+    const listen = () => () => undefined;
+    const queue = createSqlQueue({ ...spied, listen }, { clock, ids: createFakeIds(), listen: true });
+    for (let at = 0; at < 100; at += 1) await queue.enqueue({ kind: 'any', key: `job ${at}`, payload: at });
+    const notices = () => statements.filter((sql) => sql.includes('notify'));
+    expect(notices()).toHaveLength(1);
+    for (let look = 0; look < 10; look += 1) await clock.advance(25);
+    expect(notices()).toHaveLength(2);
+    expect(statements).toHaveLength(102);
+    const [job] = await queue.lease({ kinds: ['any'], limit: 1, leaseMs: 1000 });
+    if (job === undefined) throw new Error('no job');
+    await queue.retry(job, { runAt: clock.now(), countAttempt: true });
+    expect(notices()).toHaveLength(3);
   });
 });

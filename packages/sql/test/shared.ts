@@ -10,6 +10,7 @@ const TABLES = [
   'ledgerCharges',
   'ledgerEntries',
   'ledgerHoldCaps',
+  'ledgerHours',
   'rateWindows',
   'jobs',
   'eventBatches',

@@ -4,6 +4,7 @@ import { pageCases } from './store/pages.ts';
 import { abortCases, raceCases } from './store/races.ts';
 import { randomCases } from './store/random.ts';
 import { recordCases } from './store/records.ts';
+import { removalCases } from './store/removals.ts';
 import type { StoreCase, StoreSubject } from './store/subject.ts';
 import { transactionCases } from './store/transactions.ts';
 import { registerSuite, type SuiteOptions } from './suite.ts';
@@ -16,6 +17,7 @@ export const storeCases: readonly StoreCase[] = [
   ...guardCases,
   ...listCases,
   ...pageCases,
+  ...removalCases,
   ...transactionCases,
   ...raceCases,
   ...abortCases,

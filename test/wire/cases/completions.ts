@@ -1,8 +1,10 @@
 import { type ModelPart, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import type { ExpectedError } from '../../support/expected.ts';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../support/model.ts';
-import type { TestAppOptions } from '../../support/test-app.ts';
+import type { TestApp, TestAppOptions } from '../../support/test-app.ts';
+import type { Asked } from '../../support/wire.ts';
 import { ID, refused, type WireCase } from './case.ts';
+import { eventCases } from './events.ts';
 
 const USAGE: ModelPart = { type: 'usage', usage: { input: 4, output: 2 } };
 const FINISH: ModelPart = { type: 'finish', reason: 'stop' };
@@ -12,6 +14,28 @@ const ASKED = {
   messages: [{ role: 'user', content: '0123456789' }],
   options: { maxTokens: 96 },
 };
+
+/** Stores a completion of the user, with another key: rates are not changed. */
+async function storeCompletion(app: TestApp, requestId: string): Promise<void> {
+  const { key } = await app.issue({ scopes: ['ai:chat'] });
+  const answer = await app.ask('POST', '/api/ai/v1/completions', {
+    body: { ...ASKED, store: true },
+    credential: key,
+    headers: { 'X-Request-ID': requestId },
+  });
+  await answer.text();
+  await app.settle();
+}
+
+const STORED_ID = 'stored-1';
+
+/** A stored completion of the user, and the path to it. */
+const ofCompletion =
+  (suffix = '') =>
+  async (app: TestApp): Promise<Partial<Asked>> => {
+    await storeCompletion(app, STORED_ID);
+    return { path: `/api/ai/v1/completions/${STORED_ID}${suffix}` };
+  };
 
 /** A model that emits these parts and then ends or fails. */
 function saying(parts: readonly ModelPart[], failure?: unknown): () => TestAppOptions {
@@ -131,6 +155,61 @@ const streams: readonly WireCase[] = [
     ),
   },
   {
+    title: 'streams a tool call while the model writes it',
+    app: saying([
+      { type: 'tool_use_delta', index: 0, id: 'call_1', name: 'weather', arguments: '{"city":' },
+      { type: 'tool_use_delta', index: 0, arguments: '"Rome"}' },
+      { type: 'tool_use', id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}' },
+      USAGE,
+      { type: 'finish', reason: 'tool_use' },
+    ]),
+    ask: asking({
+      tools: [{ toolSchema: { name: 'weather', description: 'The weather.', parameters: {} } }],
+    }),
+    ...STREAM,
+    body: frames(
+      meta,
+      { type: 'tool_use_delta', index: 0, id: 'call_1', name: 'weather', arguments: '{"city":' },
+      { type: 'tool_use_delta', index: 0, arguments: '"Rome"}' },
+      {
+        type: 'tool_use',
+        text: '',
+        tools: [{ name: 'weather', arguments: '{"city":"Rome"}', id: 'call_1' }],
+        ...last,
+        stopReason: 'tool_use',
+      },
+    ),
+  },
+  {
+    title: 'sends older clients only the frames that they know',
+    app: () => ({
+      ...saying([{ type: 'thinking_delta', text: 'hm' }, { type: 'text', text: 'Hi' }, USAGE, FINISH])(),
+      settings: { completions: { deltas: false } },
+    }),
+    ask: { body: ASKED },
+    ...STREAM,
+    body: frames(meta, { type: 'content', text: 'Hi' }, { type: 'content', text: '', ...last }),
+  },
+  {
+    title: 'streams a stored answer',
+    app: saying([{ type: 'text', text: 'Hi' }, USAGE, FINISH]),
+    ask: asking({ store: true }),
+    ...STREAM,
+    body: frames(meta, { type: 'content', text: 'Hi' }, { type: 'content', text: '', ...last }),
+  },
+  {
+    title: 'answers 409 for the request id of a stored answer',
+    app: saying([{ type: 'text', text: 'Hi' }, USAGE, FINISH]),
+    ask: async (app) => {
+      await storeCompletion(app, ID);
+      return { body: { ...ASKED, store: true } };
+    },
+    ...refused('completions', {
+      status: 409,
+      message: 'A completion with this request id exists. Read its events, or send another `X-Request-ID`.',
+    }),
+  },
+  {
     title: 'returns thinking blocks unchanged',
     app: saying([
       { type: 'thinking_delta', text: 'hm' },
@@ -143,6 +222,7 @@ const streams: readonly WireCase[] = [
     ...STREAM,
     body: frames(
       meta,
+      { type: 'reasoning', text: 'hm' },
       { type: 'content', text: 'Hi', thinking: [{ type: 'thinking', thinking: 'hm', signature: 's' }] },
       { type: 'content', text: '', ...last },
     ),
@@ -398,9 +478,44 @@ const contents: readonly [title: string, content: unknown, message: string][] = 
   ],
 ];
 
+/** The limits after two requests. */
+const SECOND = { 'x-ratelimit-remaining-minute': '58', 'x-ratelimit-remaining-day': '998' };
+
+const repeated: readonly WireCase[] = [
+  {
+    title: 'answers a repeated Idempotency-Key with the first answer',
+    app: saying([{ type: 'text', text: 'Hi ' }, { type: 'text', text: 'you' }, USAGE, FINISH]),
+    ask: repeat,
+    ...STREAM,
+    headers: { ...STREAM.headers, ...SECOND, 'idempotent-replayed': 'true' },
+    body: frames(meta, { type: 'content', text: 'Hi you' }, { type: 'content', text: '', ...last }),
+  },
+  {
+    title: 'answers 409 to a repeated Idempotency-Key after an answer that broke off',
+    app: saying([{ type: 'text', text: 'Hi' }], new Error('cut')),
+    ask: repeat,
+    headers: SECOND,
+    ...refused('completions', {
+      status: 409,
+      errorCode: 'idempotency_key_spent',
+      message:
+        'Idempotency-Key: the first request with this key was charged, and its answer is not kept; send another key',
+    }),
+  },
+];
+
+/** Sends the request once, and returns it. */
+async function repeat(app: TestApp): Promise<Partial<Asked>> {
+  const headers = { 'Idempotency-Key': 'one', 'X-Request-ID': ID };
+  const first = await app.ask('POST', '/api/ai/v1/completions', { body: ASKED, headers });
+  await first.text();
+  return { body: ASKED, headers };
+}
+
 export const createCompletion: readonly WireCase[] = [
   ...streams,
   ...refusals,
+  ...repeated,
   ...contents.map(
     ([title, content, message]): WireCase => ({
       title,
@@ -410,3 +525,5 @@ export const createCompletion: readonly WireCase[] = [
     }),
   ),
 ];
+
+export const getCompletionEvents: readonly WireCase[] = eventCases(ofCompletion, 'Completion');

@@ -54,6 +54,7 @@ export const CASES: Readonly<Record<string, readonly WireCase[]>> = {
   ...applicationAgents,
   ...artifacts,
   sendChatMessage: [...chat.sendChatMessage, ...uiChat.withMessages],
+  listUiMessages: uiChat.listUiMessages,
   resumeUiChat: uiChat.resumeUiChat,
   stopUiChat: uiChat.stopUiChat,
   ...completions,

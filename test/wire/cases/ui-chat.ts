@@ -2,8 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { TestApp } from '../../support/test-app.ts';
 import type { Asked } from '../../support/wire.ts';
+import { createAnsweredSession, QUEST } from '../answered-session.ts';
 import { refused, type WireCase } from './case.ts';
-import { chatting } from './chat.ts';
+import { AT_NOON, chatting } from './chat.ts';
 
 const BODY = {
   id: 'rivers',
@@ -20,7 +21,7 @@ const STREAM = {
     'x-vercel-ai-ui-message-stream': 'v1',
   },
   body: expect.stringMatching(
-    /^: keep-alive\n\ndata: \{"type":"start",.*"type":"text-delta","id":"text-1","delta":"Hello\."\}\n\n.*data: \{"type":"finish","finishReason":"stop"\}\n\ndata: \[DONE\]\n\n$/s,
+    /^: keep-alive\n\ndata: \{"type":"start",.*"type":"text-delta","id":"text-1","delta":"Hello\."\}\n\n.*data: \{"type":"finish","finishReason":"stop","messageMetadata":\{.*\}\}\n\ndata: \[DONE\]\n\n$/s,
   ),
 } as const;
 
@@ -108,5 +109,50 @@ export const stopUiChat: readonly WireCase[] = [
     app: chatting(),
     ask: { path: `/api/chat/${LONG}/stop` },
     ...refused('public', { status: 404, message: 'Session not found' }),
+  },
+];
+
+export const listUiMessages: readonly WireCase[] = [
+  {
+    title: 'lists the messages of a session as those of a page',
+    ask: async (app) => ({ path: `/api/chat/${await createAnsweredSession(app)}/messages` }),
+    status: 200,
+    body: {
+      data: [
+        {
+          id: `${QUEST}.question`,
+          role: 'user',
+          metadata: { sessionId: expect.any(String), createdAt: AT_NOON },
+          parts: [{ type: 'text', text: 'Hi' }],
+        },
+        {
+          id: QUEST,
+          role: 'assistant',
+          metadata: { sessionId: expect.any(String), createdAt: AT_NOON },
+          parts: [{ type: 'text', text: 'Hello.', state: 'done' }],
+        },
+      ],
+      next_cursor: null,
+    },
+    everywhere: true,
+  },
+  {
+    title: 'answers an empty list for a chat without messages',
+    ask: { path: '/api/chat/rivers/messages' },
+    status: 200,
+    body: { data: [], next_cursor: null },
+  },
+  {
+    title: 'answers 404 for the id of an unknown session',
+    ask: { path: `/api/chat/${'f'.repeat(24)}/messages` },
+    ...refused('public', { status: 404, message: 'Session not found' }),
+  },
+  {
+    title: 'rejects a cursor of another list',
+    ask: { path: '/api/chat/rivers/messages?cursor=abc' },
+    ...refused('public', {
+      status: 422,
+      message: 'cursor: not a cursor of this list; start again without one',
+    }),
   },
 ];

@@ -5,6 +5,7 @@ import { Payload } from '../drawings/payload.tsx';
 import { useLoad, useSeen } from '../hooks.ts';
 import type { Quest, QuestFile } from '../records.ts';
 import { isOver } from '../turn.ts';
+import { Approvals } from './approvals.tsx';
 import { CopyButton } from './copy.tsx';
 import { credits } from './format.ts';
 import { getHelp } from './help.ts';
@@ -70,6 +71,9 @@ export function Answer({ text, quest, modelName, failure, isGrowing = false, onR
         {quest?.files?.map((file) => (
           <Made key={file.name} file={file} />
         ))}
+        {quest?.pendingApprovals !== undefined && (
+          <Approvals questId={quest.id} calls={quest.pendingApprovals} />
+        )}
         {isGrowing ? (
           <p class="growing" role="status">
             <span class="hidden">Answering</span>

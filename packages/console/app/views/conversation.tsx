@@ -36,7 +36,7 @@ interface ConversationProps {
 }
 
 export function Conversation({ id, isShown, onBegun, onBusy }: ConversationProps) {
-  const { call, drafts } = useApp();
+  const { call, client, drafts } = useApp();
   // What happens from here on is in `turns`: the history is loaded once, for the id at the beginning.
   const [first] = useState(id);
   const past = usePast(first);
@@ -72,7 +72,7 @@ export function Conversation({ id, isShown, onBegun, onBusy }: ConversationProps
         drafts.delete('');
         onBegun(accepted.sessionId);
       }
-      await follow(call, accepted.id, (quest) => showLast({ quest }), leaving.current.signal);
+      await follow({ call, client }, accepted.id, (quest) => showLast({ quest }), leaving.current.signal);
     } catch (error) {
       if (!leaving.current.signal.aborted) showLast({ failure: toMessage(error) });
     } finally {

@@ -1,6 +1,9 @@
+import { type Client, follow } from '@questline/client';
+import { getMusicGenerationEvents, getVideoGenerationEvents } from '@questline/client/operations';
 import { Clapperboard } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiFailure } from '../api.ts';
+import { useApp } from '../context.ts';
 import { type Get, type Loaded, useAction, useLoad } from '../hooks.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, getText } from '../parts/field.tsx';
@@ -9,8 +12,13 @@ import { MediaShown } from '../parts/media.tsx';
 import { Table } from '../parts/table.tsx';
 import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { CursorPage, Generation, GenerationModel } from '../records.ts';
+import { hasNoEvents } from '../turn.ts';
 
+/** For jobs that are not followed: further ones, and results in moderation. */
 const POLL_MS = 1500;
+
+/** Browsers have six connections per server, for all pages together. */
+const MAX_FOLLOWED = 2;
 
 /** The two kinds, as API paths name them. */
 type Kind = 'video' | 'music';
@@ -22,7 +30,7 @@ type Of<T> = T & { readonly kind: Kind };
 export function Generations() {
   const models = useLoad('generation-models', (get) => both((kind) => getModels(kind, get)));
   const jobs = useLoad('generations', (get) => both((kind) => getJobs(kind, get)));
-  useLooksAgain(jobs);
+  useChanges(jobs);
   const { busy, error, run } = useAction();
   const [played, setPlayed] = useState<Generation>();
   const newestFirst = jobs.data && [...jobs.data].sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
@@ -130,10 +138,11 @@ export function Generations() {
 }
 
 const CANCELLABLE: readonly string[] = ['pending', 'running'];
+const RUNNING: readonly string[] = [...CANCELLABLE, 'storing'];
 
 /** Whether the job can still change. */
 function isLive({ state, output }: Generation): boolean {
-  return [...CANCELLABLE, 'storing'].includes(state) || output?.availability === 'pending_scan';
+  return RUNNING.includes(state) || output?.availability === 'pending_scan';
 }
 
 function Progress({ of: { state, progress, error, output } }: { of: Generation }) {
@@ -148,13 +157,44 @@ function Progress({ of: { state, progress, error, output } }: { of: Generation }
   );
 }
 
-/** Polls while a job is running. */
-function useLooksAgain({ data, reload }: Loaded<readonly Generation[]>): void {
+/** Loads the jobs again when one changes. */
+function useChanges({ data, reload }: Loaded<readonly Of<Generation>[]>): void {
+  const { client } = useApp();
+  const [isPolled, setPolled] = useState(false);
+  const live = data?.filter(isLive) ?? [];
+  const followed = live.filter(({ state }) => RUNNING.includes(state)).slice(0, MAX_FOLLOWED);
   useEffect(() => {
-    if (data?.some(isLive) !== true) return;
+    const leaving = new AbortController();
+    for (const { kind, id } of followed) {
+      followJob(client, kind, id, reload, leaving.signal).catch((error: unknown) => {
+        if (leaving.signal.aborted) return;
+        setPolled(true);
+        if (!hasNoEvents(error)) reload();
+      });
+    }
+    return () => leaving.abort();
+  }, [followed.map(({ id }) => id).join()]);
+  useEffect(() => {
+    if (live.length === 0 || (!isPolled && live.length === followed.length)) return;
     const timer = setTimeout(reload, POLL_MS);
     return () => clearTimeout(timer);
-  }, [data]);
+  }, [data, isPolled]);
+}
+
+/** Reports each change of a job to its end. */
+async function followJob(
+  client: Client,
+  kind: Kind,
+  id: string,
+  onChange: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const input = { params: { id } };
+  const events =
+    kind === 'video'
+      ? follow(client, getVideoGenerationEvents, input, { signal })
+      : follow(client, getMusicGenerationEvents, input, { signal });
+  for await (const _ of events) onChange();
 }
 
 async function both<T>(load: (kind: Kind) => Promise<readonly T[]>): Promise<Of<T>[]> {

@@ -22,7 +22,7 @@ interface Job {
 
 /** Generates images and shows the latest ones. */
 export function Images() {
-  const { call } = useApp();
+  const { call, client } = useApp();
   const models = useLoad('image-models', async (get) =>
     (await get<CursorPage<ListedModel>>('/api/v1/models?limit=100')).data.filter(
       ({ type }) => type === 'image',
@@ -49,7 +49,7 @@ export function Images() {
         ...(getText(form, 'quality') !== '' && { quality: getText(form, 'quality') }),
       };
       const { id } = await call<{ id: string }>('POST', '/api/v1/image-generations', input);
-      const quest = await follow(call, id, () => undefined, leaving.current.signal);
+      const quest = await follow({ call, client }, id, () => undefined, leaving.current.signal);
       if (quest.type === 'error') show({ failure: quest.reply ?? 'No image was made.' });
       else show({ files: quest.files ?? [] });
     } catch (error) {

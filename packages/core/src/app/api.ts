@@ -28,7 +28,10 @@ export interface ApiOptions {
    * process that called `start()` does the work. Default true.
    */
   readonly worker?: boolean;
-  /** The operations that the API has: `{ only: [...] }` or `{ without: [...] }`. Default: all. */
+  /**
+   * The operations that the API has: `{ only: [...] }` or `{ without: [...] }`. Default: all that the setting `operations`
+   * leaves.
+   */
   readonly operations?: OperationSelection;
   /** Additional routes of the host. They use the same pipeline and appear in the API description. */
   readonly routes?: readonly Route[];
@@ -118,7 +121,7 @@ export function createApi(
       'description',
     );
   // Selected twice: the names may be those of the description, which describes what is left.
-  const selected = selectRoutes([...described, ...inDescription([])], selection);
+  const selected = selectRoutes([...described, ...inDescription([])], services.operations, selection);
   const left = selected.filter(({ capability }) => capability !== 'description');
   const ids = new Set(selected.map(({ operation }) => operation.id));
   const routes = [...left, ...inDescription(left).filter(({ operation }) => ids.has(operation.id))];

@@ -1,6 +1,7 @@
 import { BUDGET_NOTICES, EVENT_OUTBOX, LOW_CREDITS } from '../events/records.ts';
 import { API_KEYS, USERS } from '../identity/records.ts';
 import { JOBS } from '../jobs/store-queue.ts';
+import { TASK_TURNS } from '../jobs/task-turns.ts';
 import { REJECTED_USAGE } from '../models/usage-records.ts';
 import { IDEMPOTENCY } from '../operations/idempotency.ts';
 import type { CollectionShape } from '../ports/store.ts';
@@ -15,6 +16,7 @@ export const COLLECTIONS: readonly CollectionShape[] = [
   ...FEATURES.flatMap(({ collections = [] }) => collections),
   QUESTS,
   JOBS,
+  TASK_TURNS,
   EVENT_BATCHES,
   IDEMPOTENCY,
   REJECTED_USAGE,

@@ -73,7 +73,9 @@ import { wireEvents } from './events.ts';
 import { FEATURES } from './features.ts';
 import type { Ports } from './ports.ts';
 import { quietly } from './report.ts';
+import { createRoutes } from './routes.ts';
 import { deriveTextKey, getOwnKeys, secretBytes } from './secrets.ts';
+import { createOperationCheck } from './selection.ts';
 import type { BaseServices, Services } from './services.ts';
 import type { Settings } from './settings.ts';
 
@@ -297,7 +299,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     }),
     setupCode: settings.setupCode,
     signInLimits: { ...DEFAULT_SIGN_IN_LIMITS, ...settings.signInLimits },
-    completions: { insufficientCreditsStatus: 422, metaEvent: true, ...settings.completions },
+    completions: { insufficientCreditsStatus: 422, metaEvent: true, deltas: true, ...settings.completions },
     worker,
     unknownPaths: settings.unknownPaths ?? 'pass',
     rootAliases: settings.rootAliases ?? true,
@@ -311,8 +313,10 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ...(webhookReceivers !== undefined && { webhookReceivers }),
     onError,
   };
-  return {
+  const services: Services = {
     ...base,
+    operations: settings.operations,
+    hasOperation: createOperationCheck(settings.operations, () => createRoutes(services)),
     promptSources: [
       builtInPrompt(settings.systemPrompt),
       ...FEATURES.flatMap(({ promptSources }) => promptSources?.(base) ?? []),
@@ -325,6 +329,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
       (error) => onError({ operation: 'tools', requestId: '', error }),
     ),
   };
+  return services;
 }
 
 function getIdentitySettings({ identity, publicUrl }: Settings): IdentitySettings {

@@ -10,6 +10,7 @@ import {
   type PersonalData,
 } from '../operations/personal-data.ts';
 import type { Clock } from '../ports/clock.ts';
+import { removeAll } from '../ports/remove-where.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import { COLLECTIONS } from './collections.ts';
@@ -68,9 +69,7 @@ export async function forgetUser(
   for (const { eraseTraces } of personal) await eraseTraces?.(userId, erased);
   await eraseOwnTraces(services, userId, erased);
   await services.auditLog.forget(userId, async (inner) => {
-    for (const { id } of await inner.collection(EXTERNAL_IDS).find({ userId })) {
-      await inner.collection(EXTERNAL_IDS).take(id);
-    }
+    await removeAll(inner.collection(EXTERNAL_IDS), { userId });
     await inner.collection(USERS).take(userId);
   });
   services.authenticator.forgetUser(userId);

@@ -13,7 +13,9 @@ export function createRetentionSweep(
   rules: readonly RetentionRule[],
 ): PeriodicTask {
   /** @returns whether there may be more. */
-  const sweep = async ({ find, remove }: RetentionRule, before: number): Promise<boolean> => {
+  const sweep = async (rule: RetentionRule, before: number): Promise<boolean> => {
+    if ('removeBefore' in rule) return (await rule.removeBefore(before, BATCH)) === BATCH;
+    const { find, remove } = rule;
     const old = await find(before, BATCH);
     let removed = 0;
     for (const { id } of old) {
@@ -33,7 +35,7 @@ export function createRetentionSweep(
     everyMs: 600_000,
     async run() {
       for (const rule of rules) {
-        const days = retention[rule.kind];
+        const days = retention[rule.kind] ?? rule.defaultDays;
         if (days === undefined) continue;
         const before = clock.now() - days * DAY_MS;
         for (let batch = 0; batch < MAX_BATCHES; batch += 1) {

@@ -35,24 +35,52 @@ export function mountRoute(
   };
 }
 
-/** @throws ConfigurationError that lists the possible names. */
+/**
+ * Applies each selection; undefined selects all.
+ * @throws ConfigurationError that lists the possible names.
+ */
 export function selectRoutes(
   routes: readonly MountedRoute[],
-  selection: OperationSelection | undefined,
+  ...selections: readonly (OperationSelection | undefined)[]
 ): readonly MountedRoute[] {
-  if (selection === undefined) return routes;
-  const { only, without } = selection;
+  let left = routes;
+  for (const selection of selections) {
+    if (selection === undefined) continue;
+    checkSelection(routes, selection);
+    left = keepSelected(left, selection);
+  }
+  return left;
+}
+
+function checkSelection(routes: readonly MountedRoute[], { only, without }: OperationSelection): void {
   if ((only === undefined) === (without === undefined)) {
     throw new ConfigurationError(['operations: expected one of `only` and `without`'], 'createApi');
   }
-  const names = only ?? without ?? [];
   const own = routes.filter(({ capability }) => capability !== HOST);
-  const unknown = names.filter((name) => !own.some((route) => matches(route, name)));
+  const unknown = (only ?? without ?? []).filter((name) => !own.some((route) => matches(route, name)));
   if (unknown.length > 0) throw new ConfigurationError([describeUnknown(unknown, own)], 'createApi');
-  if (only !== undefined) {
-    return routes.filter((route) => route.capability === HOST || names.some((name) => matches(route, name)));
-  }
-  return routes.flatMap((route) => withoutNames(route, names));
+}
+
+/** Ignores unknown names. */
+function keepSelected(
+  routes: readonly MountedRoute[],
+  { only, without }: OperationSelection,
+): readonly MountedRoute[] {
+  if (without !== undefined) return routes.flatMap((route) => withoutNames(route, without));
+  return routes.filter((route) => route.capability === HOST || only.some((name) => matches(route, name)));
+}
+
+/** @param createRoutes called at most once, and only for a selection. @returns whether an operation is left, by its id. */
+export function createOperationCheck(
+  selection: OperationSelection | undefined,
+  createRoutes: () => readonly MountedRoute[],
+): (id: string) => boolean {
+  if (selection === undefined) return () => true;
+  let left: ReadonlySet<string> | undefined;
+  return (id) => {
+    left ??= new Set(keepSelected(createRoutes(), selection).map(({ operation }) => operation.id));
+    return left.has(id);
+  };
 }
 
 /** The capability of routes of the host. */

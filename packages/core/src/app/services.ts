@@ -65,17 +65,22 @@ import type {
   WebTools,
 } from '../ports/index.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
-import type { FollowUp } from '../runs/handler.ts';
 import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
+import type { FollowUp } from '../runs/quest-task.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { OperationSelection } from './selection.ts';
 
 /**
  * All services that handlers use. Satisfies the parameter of every handler factory; a test passes only the members
  * that its factory needs.
  */
 export interface Services extends BaseServices {
+  /** The selection of all APIs. Undefined: all operations. */
+  readonly operations: OperationSelection | undefined;
+  /** Whether that selection leaves the operation of the API with this id. */
+  hasOperation(id: string): boolean;
   readonly promptSources: readonly PromptSource[];
   readonly followUps: readonly FollowUp[];
   readonly toolRegistry: ToolRegistry;

@@ -60,12 +60,22 @@ export const settingsSchema = z.strictObject({
   setupCode: z.string().min(8).max(100).optional(),
   signInLimits: z.partialRecord(z.enum(Object.keys(DEFAULT_SIGN_IN_LIMITS)), signInLimit).optional(),
   completions: z
-    .strictObject({ insufficientCreditsStatus: z.literal([422, 403]), metaEvent: z.boolean() })
+    .strictObject({
+      insufficientCreditsStatus: z.literal([422, 403]),
+      metaEvent: z.boolean(),
+      deltas: z.boolean(),
+    })
     .partial()
     .optional(),
   fallbacks: z.record(z.string(), z.array(z.string())).optional(),
   planModels: z.partialRecord(z.enum(['free', 'basic', 'pro', 'other']), z.array(z.string())).optional(),
   promptCache: z.union([z.enum(['auto', 'off']), z.strictObject({ ttl: z.enum(['5m', '1h']) })]).optional(),
+  operations: z
+    .union(
+      [z.strictObject({ only: z.array(z.string()) }), z.strictObject({ without: z.array(z.string()) })],
+      'expected `only` or `without`, with a list of names',
+    )
+    .optional(),
   tools: z
     .array(
       z.custom(

@@ -21,6 +21,7 @@ import type { RetentionSettings } from '../operations/retention.ts';
 import type { ModelInfo } from '../ports/index.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { OperationSelection } from './selection.ts';
 
 /**
  * The configuration of the service. `createServices` throws a `ConfigurationError` that lists every invalid value.
@@ -97,6 +98,11 @@ export interface Settings {
    * match. Default `auto`.
    */
   readonly promptCache?: PromptCacheSetting;
+  /**
+   * The operations of all APIs that are made of these services, on every wire: `{ only: [...] }` or `{ without: [...] }`, as
+   * the option of `createApi`. Without `createEmbeddings`, for example, the OpenAI API has no `/v1/embeddings`. Default: all.
+   */
+  readonly operations?: OperationSelection;
   /** Additional tools of the host: `createToolbox([defineTool(...)])`. */
   readonly tools?: readonly ToolRegistry[];
   /**
@@ -125,7 +131,7 @@ export interface Settings {
   readonly inlineAudioMaxBytes?: number;
   /**
    * Deletes records by age: days by kind, 1 to 36,500, such as `{ sessions: 365, files: 90 }`. Default: records are kept,
-   * webhook deliveries for 7 days.
+   * responses of the OpenAI API for 30 days, webhook deliveries for 7 days.
    */
   readonly retention?: RetentionSettings;
   /** Concurrency and timeout of text extraction. Default: `DEFAULT_DOCUMENT_SETTINGS`. */

@@ -58,6 +58,22 @@ const events = [
   }),
   z.object({ type: type('tool-result'), id: toolId, name: toolName, isError }),
   z.object({
+    type: type('approval-requested'),
+    id: toolId,
+    tool: toolName,
+    kind: z
+      .enum(['approval', 'answer'])
+      .describe(
+        '`approval`: the call waits for a decision. `answer`: it waits for its result from the client.',
+      ),
+    input: z.unknown().describe('The input that the model wants to send.'),
+  }),
+  z.object({
+    type: type('approval-decided'),
+    id: toolId,
+    decision: z.enum(['approve', 'reject', 'edit', 'answer']).describe('The decision about the call.'),
+  }),
+  z.object({
     type: type('step'),
     iteration,
     step: z

@@ -137,6 +137,11 @@ export interface Operation<
   readonly audit?: readonly AuditAction[];
   /** Supports `Idempotency-Key`. */
   readonly idempotent?: boolean;
+  /**
+   * On another wire: the id of the operation of the API with the same effect. A host that switches that one off switches
+   * off this one too.
+   */
+  readonly counterpart?: string;
   readonly deprecated?: { readonly since: string; readonly sunset: string };
   /** Allows all CORS origins. Used only by the API description and its page. */
   readonly openOrigin?: boolean;

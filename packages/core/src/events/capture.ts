@@ -1,3 +1,4 @@
+import { removeWhere } from '../ports/remove-where.ts';
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
 import type { NewEvent } from './event.ts';
 import type { EventOutbox } from './outbox.ts';
@@ -104,5 +105,6 @@ function pass<R extends StoredRecord>(collection: Collection<R>): Collection<R> 
     update: (...args) => collection.update(...args),
     add: (...args) => collection.add(...args),
     take: (...args) => collection.take(...args),
+    removeWhere: (...args) => removeWhere(collection, ...args),
   };
 }

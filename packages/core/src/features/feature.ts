@@ -11,7 +11,7 @@ import type { RetentionRule } from '../operations/retention.ts';
 import type { Route } from '../operations/route.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
-import type { FollowUp } from '../runs/handler.ts';
+import type { FollowUp } from '../runs/quest-task.ts';
 import type { RunningQuests } from '../runs/running.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 

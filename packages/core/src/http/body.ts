@@ -26,9 +26,17 @@ const MAX_FORM_FIELDS = 100;
 
 export const DEFAULT_BODY_LIMIT = 2 ** 20;
 
+export interface LargerBodies {
+  /** Maximum size in bytes. */
+  readonly limit: number;
+  matches(value: unknown): boolean;
+}
+
 export interface BodyOptions {
   /** Maximum size in bytes. */
   readonly limit: number;
+  /** Bodies that may be larger. */
+  readonly larger?: LargerBodies | undefined;
   /** Also accepts `application/x-www-form-urlencoded`. */
   readonly allowsForm?: boolean;
 }
@@ -60,14 +68,28 @@ export async function hasBody(request: ApiRequest): Promise<boolean> {
   }
 }
 
-async function readValue(request: ApiRequest, { limit, allowsForm = false }: BodyOptions): Promise<unknown> {
+async function readValue(
+  request: ApiRequest,
+  { limit, larger, allowsForm = false }: BodyOptions,
+): Promise<unknown> {
   const { parsed } = request.body;
   if (parsed !== undefined && typeof parsed !== 'string' && !(parsed instanceof Uint8Array)) {
     return clean(parsed, true, { left: MAX_VALUES });
   }
-  const bytes = parsed === undefined ? await read(request, limit) : undefined;
+  const bytes = parsed === undefined ? await read(request, larger?.limit ?? limit) : undefined;
   const raw = bytes ?? (typeof parsed === 'string' ? parsed : (parsed as Uint8Array));
   if (raw.length === 0) return undefined;
+  if (larger === undefined || raw.length <= limit) return parseRaw(request, raw, allowsForm);
+  const value = await parseRaw(request, raw, allowsForm).catch(() => undefined);
+  if (!larger.matches(value)) throw tooLarge(limit);
+  return value;
+}
+
+async function parseRaw(
+  request: ApiRequest,
+  raw: string | Uint8Array,
+  allowsForm: boolean,
+): Promise<unknown> {
   const type = requireType(header(request.headers, 'content-type'), allowsForm);
   const text = typeof raw === 'string' ? raw : decode(raw);
   if (type === FORM) return clean(parseForm(text), true, { left: MAX_VALUES });

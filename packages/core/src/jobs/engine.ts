@@ -2,18 +2,23 @@ import type { Observer } from '../observability/observer.ts';
 import type { AdmissionControl } from '../operations/admission-control.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobHandler } from './handler.ts';
 import type { JobWatch } from './job-watch.ts';
 import { repeating } from './repeating.ts';
+import { createTaskTurns } from './task-turns.ts';
 import { createWorker } from './worker.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
-/** A short task that runs periodically while the engine runs. It must be safe to run in several processes at once. */
+/**
+ * A short task that runs periodically, in one of the processes whose engines run. It must be safe to run in several
+ * processes at once: a run may outlast its period.
+ */
 export interface PeriodicTask {
   readonly name: string;
   readonly everyMs: number;
-  /** Also runs when the engine starts. */
+  /** Also runs when the engine starts, in each process. */
   readonly atStart?: boolean;
   run(): Promise<unknown>;
 }
@@ -29,6 +34,7 @@ export interface EngineParts {
 }
 
 export interface EngineServices {
+  readonly store: Store;
   readonly queue: JobQueue;
   readonly jobWatch: JobWatch;
   readonly clock: Clock;
@@ -58,6 +64,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
     observer: services.observer,
     onError,
   });
+  const turns = createTaskTurns(services);
   let endings: (() => void | Promise<void>)[] = [];
 
   const runChore = async (periodicTask: PeriodicTask): Promise<void> => {
@@ -67,6 +74,14 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       onError({ operation: `chore:${periodicTask.name}`, requestId: '', error });
     }
   };
+
+  const runInTurn = (periodicTask: PeriodicTask): Promise<void> =>
+    runChore({
+      ...periodicTask,
+      async run() {
+        if (await turns.take(periodicTask)) await periodicTask.run();
+      },
+    });
 
   /** Subscribes, with retries. @returns a function that unsubscribes, after the first attempt. */
   const listen = async (subscribe: () => Promise<() => Promise<void>>): Promise<() => Promise<void>> => {
@@ -103,7 +118,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       for (const periodicTask of parts.periodicTasks)
         if (periodicTask.atStart === true) void runChore(periodicTask);
       endings = parts.periodicTasks.map((periodicTask) =>
-        repeating(clock, periodicTask.everyMs, () => void runChore(periodicTask)),
+        repeating(clock, periodicTask.everyMs, () => void runInTurn(periodicTask)),
       );
       endings.push(stopped);
       endings.push(...(await Promise.all(parts.subscriptions.map(listen))));

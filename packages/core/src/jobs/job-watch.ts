@@ -79,6 +79,9 @@ export function watchJobs(
       renew: (job, leaseMs, options) => queue.renew(job, leaseMs, options),
       finish: (job, options) => queue.finish(job, options),
       retry: (job, back, options) => queue.retry(job, back, options),
+      ...(queue.findKeys !== undefined && {
+        findKeys: (keys, options) => queue.findKeys?.(keys, options) ?? Promise.resolve([]),
+      }),
       onReady: (listener) => queue.onReady(listener),
       counts: (options) => queue.counts(options),
     },

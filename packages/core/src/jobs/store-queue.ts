@@ -142,6 +142,10 @@ export function createStoreQueue(ports: {
       return back !== undefined;
     },
 
+    async findKeys(keys, options) {
+      return (await jobs.find({ key: { in: keys } }, options)).map(({ key }) => key);
+    },
+
     onReady: notifier.listen,
 
     async counts(options) {

@@ -1,7 +1,7 @@
 import type { Observer } from '../observability/observer.ts';
 import { carriedBy } from '../observability/queue.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { JobQueue, LeasedJob, Reschedule } from '../ports/queue.ts';
+import type { JobQueue, LeasedJob, OwnerLimit, Reschedule } from '../ports/queue.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobHandler } from './handler.ts';
@@ -59,6 +59,8 @@ export function createWorker(services: {
   let isWoken = false;
   /** A wake-up arrived during a lease call: lease once more. */
   let isWanted = false;
+  /** The last look found no job of any kind with a free slot. */
+  let isDrained = false;
   let pumping: Promise<void> | undefined;
   let endings: (() => void)[] = [];
 
@@ -93,6 +95,7 @@ export function createWorker(services: {
       const limit = Math.min(...free.map((lane) => lane.most - lane.active));
       const kinds = free.map((lane) => lane.handler.kind);
       const jobs = await queue.lease({ kinds, limit, leaseMs: settings.leaseMs, leaseMsByKind, perOwner });
+      isDrained = jobs.length === 0;
       for (const job of jobs) launch(job);
       if (jobs.length < limit && !isWanted) return;
     }
@@ -109,10 +112,11 @@ export function createWorker(services: {
     count(held, job.owner, 1);
     active.add(entry);
     entry.ended = execute(handler, entry).finally(() => {
+      const mayUnblock = lane.active >= lane.most || isFull(lane.owners, job.owner);
       lane.active -= 1;
       count(held, job.owner, -1);
       active.delete(entry);
-      wake();
+      if (mayUnblock || !isDrained) wake();
     });
     // The job was leased while the worker was stopping.
     if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
@@ -191,6 +195,11 @@ export function createWorker(services: {
     start,
     drain,
   };
+}
+
+/** Whether jobs of the owner may wait for one that runs. */
+function isFull({ max, held }: OwnerLimit, owner: string | undefined): boolean {
+  return owner !== undefined && (held.get(owner) ?? 0) >= max;
 }
 
 /** Removes owners without running jobs. */

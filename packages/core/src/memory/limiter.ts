@@ -41,7 +41,7 @@ export function createMemoryLimiter(): MemoryLimiter {
       let slots = keys.get(key);
       const refusing = windows.findIndex((window) => isExhausted(slots, window, now));
       if (refusing >= 0) {
-        const states = windows.map((window) => getState(slots, window, now));
+        const states = [...windows, ...(options?.report ?? [])].map((window) => getState(slots, window, now));
         const refusedBy = states[refusing];
         return Promise.resolve({ allowed: false, ...(refusedBy && { refusedBy }), windows: states });
       }
@@ -70,6 +70,8 @@ export function createMemoryLimiter(): MemoryLimiter {
           resetAt: slot.resetAt,
         });
       }
+      if (options?.report !== undefined)
+        for (const window of options.report) states.push(getState(slots, window, now));
       return Promise.resolve({ allowed: true, windows: states });
     },
 

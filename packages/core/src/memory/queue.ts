@@ -195,6 +195,11 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       return true;
     },
 
+    async findKeys(keys, options) {
+      options?.signal?.throwIfAborted();
+      return keys.filter((key) => idsByKey.has(key));
+    },
+
     onReady(call) {
       const listener = { call };
       listeners.add(listener);

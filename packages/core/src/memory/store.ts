@@ -15,6 +15,7 @@ import { createTable, type Records, type Table } from './table.ts';
 import { createTransaction } from './transaction.ts';
 
 const MAX_RECORDS = 1000;
+const BY_ID = { field: 'id', direction: 'asc' } as const;
 
 /**
  * Creates a store in memory. Returned records are frozen and shared. Transactions are optimistic: they run
@@ -114,9 +115,7 @@ function createCollection<R extends StoredRecord>(
       options.signal?.throwIfAborted();
       const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MAX_RECORDS } = options;
       assertColumn(definition, order.field);
-      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
-        throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
-      }
+      assertLimit(limit);
       const query = { filter: readFilter(definition, filter), order, after, skip: offset, take: limit };
       return records.select(query) as unknown as R[];
     },
@@ -162,7 +161,22 @@ function createCollection<R extends StoredRecord>(
       if (record !== undefined) records.write(id, undefined);
       return record as R | undefined;
     },
+
+    async removeWhere(filter, { limit = MAX_RECORDS, signal } = {}) {
+      signal?.throwIfAborted();
+      assertLimit(limit);
+      const query = { filter: readFilter(definition, filter), order: BY_ID, skip: 0, take: limit };
+      const found = records.select(query);
+      for (const { id } of found) records.write(id, undefined);
+      return found.length;
+    },
   };
+}
+
+function assertLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
+    throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
+  }
 }
 
 function fitsColumn(value: unknown, type: unknown): boolean {

@@ -114,8 +114,10 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
         }
         throw error;
       } finally {
-        signal?.removeEventListener('abort', endTrial);
-        endTrial();
+        if (trials.length > 0) {
+          signal?.removeEventListener('abort', endTrial);
+          endTrial();
+        }
       }
     },
   };

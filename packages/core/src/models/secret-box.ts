@@ -15,7 +15,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Uses AES-256-GCM with a new nonce per encryption. @param key 32 bytes. */
-export function createSecretBox(key: Uint8Array, ids: Ids): SecretBox {
+export function createSecretBox(key: Uint8Array, ids: Pick<Ids, 'bytes'>): SecretBox {
   const about = (place: readonly string[]): Buffer => Buffer.from(JSON.stringify([VERSION, ...place]));
 
   return {

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
+import { removeWhere } from '../ports/remove-where.ts';
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
 import { type AuditedStore, recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { AUDIT_LOG, type AuditActor } from './audit-records.ts';
@@ -21,7 +22,7 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         const now = clock.now();
         for (const entry of source.toEntries(change, actor)) await recordAudit(inner, actor, entry, now);
       };
-      return {
+      return takingEach(source, {
         ...pass(collection),
         async insert(next, options) {
           const isNew = await collection.insert(next, options);
@@ -40,7 +41,7 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
           if (before !== undefined && source.deletions === true) await record({ before });
           return before;
         },
-      };
+      });
     },
     transaction: (work, options) => inner.transaction(work, options),
   });
@@ -56,7 +57,7 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         if (source === undefined) return collection;
         const within = <T>(work: (inner: Collection<R>) => Promise<T>): Promise<T> =>
           transaction((inner) => work(inner.collection(definition)));
-        return {
+        return takingEach(source, {
           ...pass(collection),
           insert: (record, options) =>
             source.inserts === true
@@ -70,7 +71,7 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
             source.deletions === true
               ? within((inner) => inner.take(id, guard, options))
               : collection.take(id, guard, options),
-        };
+        });
       },
       transaction,
       actAs,
@@ -84,11 +85,21 @@ function touches({ fields }: AuditSource, patch: object): boolean {
   return fields.some((field) => field in patch);
 }
 
+/** Where each deletion causes an entry, many records are deleted one by one. */
+function takingEach<R extends StoredRecord>(source: AuditSource, collection: Collection<R>): Collection<R> {
+  if (source.deletions !== true) return collection;
+  const { find, take } = collection;
+  return {
+    ...collection,
+    removeWhere: (filter, options) => removeWhere<R>({ find, take }, filter, options),
+  };
+}
+
 function appendOnly<R extends StoredRecord>(collection: Collection<R>): Collection<R> {
   const refuse = async (): Promise<never> => {
     throw new Error('entries of the audit log are neither changed nor deleted');
   };
-  return { ...pass(collection), update: refuse, add: refuse, take: refuse };
+  return { ...pass(collection), update: refuse, add: refuse, take: refuse, removeWhere: refuse };
 }
 
 /** The operations that cause no entry. Spread would lose methods of a prototype. */
@@ -101,5 +112,6 @@ function pass<R extends StoredRecord>(collection: Collection<R>): Collection<R> 
     update: (...args) => collection.update(...args),
     add: (...args) => collection.add(...args),
     take: (...args) => collection.take(...args),
+    removeWhere: (...args) => removeWhere(collection, ...args),
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
+import { removeWhere } from '../ports/remove-where.ts';
 import type { Json, Store } from '../ports/store.ts';
 import { recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { AUDIT_LOG, type AuditChange, type AuditRecord } from './audit-records.ts';
@@ -45,15 +46,8 @@ export function createAuditLog({
   };
 
   return {
-    async deleteBefore(time) {
-      const log = store.collection(AUDIT_LOG);
-      const old = await log.find(
-        { createdAt: { lt: time } },
-        { order: { field: 'createdAt', direction: 'asc' }, limit: BATCH },
-      );
-      for (const { id } of old) await log.take(id);
-      return old.length;
-    },
+    deleteBefore: (time) =>
+      removeWhere(store.collection(AUDIT_LOG), { createdAt: { lt: time } }, { limit: BATCH }),
 
     forgetOrganization: (id) => eraseAll(store, id, createPseudonym()),
 

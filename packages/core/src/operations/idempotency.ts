@@ -1,12 +1,12 @@
 import type { Call } from '../contract/call.ts';
 import { header } from '../contract/message.ts';
 import type { Clock } from '../ports/clock.ts';
+import { removeAll } from '../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 
 const KEPT_MS = 24 * 3_600_000;
-const BATCH = 200;
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
@@ -51,23 +51,53 @@ export interface Idempotency {
   accept<A>(request: IdempotentRequest, prepare: () => Promise<AcceptedWork<A>>): Promise<Accepted<A>>;
   /**
    * Runs work that the client waits for once per caller, path and key within 24 hours. A repeated request gets the first
-   * answer; one that arrives while the first runs is refused. Failed work is forgotten, so that a retry runs it again.
-   * Without a key, the work runs.
-   * @throws ApiError 409 while the first request runs; 422 as `accept`.
+   * answer; one that arrives while the first runs is refused. Failed work is forgotten, so that a retry runs it again,
+   * unless it was charged. Without a key, the work runs.
+   * @param work calls `onCharge` if it may fail after a charge.
+   * @throws ApiError 409 while the first request runs, after a charged failure, and for an answer that was too large to
+   * keep; 422 as `accept`.
    */
-  once<A>(request: IdempotentRequest, work: () => Promise<A>): Promise<Omit<Accepted<A>, 'isRepeatable'>>;
+  once<A>(
+    request: IdempotentRequest,
+    work: (onCharge: () => void) => Promise<A>,
+  ): Promise<Omit<Accepted<A>, 'isRepeatable'>>;
+  /**
+   * As `once`, for work whose end is reported later, such as a stream.
+   * @returns undefined for a request without a key.
+   */
+  claim<A>(request: IdempotentRequest): Promise<Claim<A> | undefined>;
   /** Deletes expired keys. */
   sweep(): Promise<void>;
 }
 
-interface IdempotentRequest {
+/** A key that is in use: the first answer, or the right to run the work. */
+export type Claim<A> =
+  | { readonly isRepeated: true; readonly answer: A }
+  | { readonly isRepeated: false; readonly end: ReportEnd<A> };
+
+/** Ends a claim once; later calls have no effect. */
+export interface ReportEnd<A> {
+  /** Keeps the answer for repeated requests. */
+  complete(answer: A): Promise<void>;
+  /** @param isCharged true: repeated requests are refused. False: the next one runs the work again. */
+  fail(isCharged: boolean): Promise<void>;
+}
+
+export interface IdempotentRequest {
   readonly call: Call;
   readonly path: string;
   readonly body: unknown;
 }
 
+/** Marks the repetition of a first answer. */
+export const REPLAYED_HEADER = 'Idempotent-Replayed';
+
 /** The answer of a record while its work runs. */
 const RUNNING = '';
+/** The answer of a record whose work was charged and has no answer to repeat. No JSON. */
+const SPENT = '-';
+/** Longest answer that is kept, in characters of JSON. */
+const MAX_ANSWER = 2 ** 20;
 /** Maximum duration of work that the client waits for. After that, its process has crashed. */
 const MAX_RUNNING_MS = 15 * 60_000;
 
@@ -100,7 +130,39 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
         code: 'idempotency_key_reused',
       });
     }
+    if (record.answer === SPENT) throw spent();
     return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true };
+  };
+
+  const claim = async <A>(request: IdempotentRequest): Promise<Claim<A> | undefined> => {
+    const named = identify(request);
+    if (named === undefined) return undefined;
+    const { id, bodyHash } = named;
+    const now = clock.now();
+    await records.take(id, { expiresAt: { lte: now } });
+    const running = { id, bodyHash, answer: RUNNING, expiresAt: now + MAX_RUNNING_MS };
+    if (!(await records.insert(running))) {
+      const first = await records.get(id);
+      if (first === undefined || first.answer === RUNNING) throw stillRunning();
+      return { answer: replay<A>(first, bodyHash).answer, isRepeated: true };
+    }
+    let hasEnded = false;
+    const end = async (answer: string | undefined): Promise<void> => {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (answer === undefined) await records.take(id);
+      else await records.update(id, { answer, expiresAt: clock.now() + KEPT_MS });
+    };
+    return {
+      isRepeated: false,
+      end: {
+        complete(answer) {
+          const json = JSON.stringify(answer);
+          return end(json.length > MAX_ANSWER ? SPENT : json);
+        },
+        fail: (isCharged) => end(isCharged ? SPENT : undefined),
+      },
+    };
   };
 
   return {
@@ -130,35 +192,28 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       return replay<A>(winner, bodyHash);
     },
 
-    async once<A>(request: IdempotentRequest, work: () => Promise<A>) {
-      const named = identify(request);
-      if (named === undefined) return { answer: await work(), isRepeated: false };
-      const { id, bodyHash } = named;
-      const now = clock.now();
-      const claim = { id, bodyHash, answer: RUNNING, expiresAt: now + MAX_RUNNING_MS };
-      await records.take(id, { expiresAt: { lte: now } });
-      if (!(await records.insert(claim))) {
-        const first = await records.get(id);
-        if (first === undefined || first.answer === RUNNING) throw stillRunning();
-        return { answer: replay<A>(first, bodyHash).answer, isRepeated: true };
-      }
+    async once<A>(request: IdempotentRequest, work: (onCharge: () => void) => Promise<A>) {
+      const claimed = await claim<A>(request);
+      if (claimed?.isRepeated === true) return claimed;
+      let isCharged = false;
+      const run = (): Promise<A> =>
+        work(() => {
+          isCharged = true;
+        });
       try {
-        const answer = await work();
-        const expiresAt = clock.now() + KEPT_MS;
-        await records.update(id, { answer: JSON.stringify(answer), expiresAt });
+        const answer = await run();
+        await claimed?.end.complete(answer);
         return { answer, isRepeated: false };
       } catch (error) {
-        await records.take(id);
+        await claimed?.end.fail(isCharged);
         throw error;
       }
     },
 
+    claim,
+
     async sweep() {
-      for (;;) {
-        const expired = await records.find({ expiresAt: { lte: clock.now() } }, { limit: BATCH });
-        for (const { id } of expired) await records.take(id, { expiresAt: { lte: clock.now() } });
-        if (expired.length < BATCH) return;
-      }
+      await removeAll(records, { expiresAt: { lte: clock.now() } });
     },
   };
 }
@@ -167,6 +222,12 @@ function stillRunning(): ApiError {
   return new ApiError(409, 'Idempotency-Key: the first request with this key still runs', {
     headers: { 'Retry-After': '1' },
   });
+}
+
+function spent(): ApiError {
+  const message =
+    'Idempotency-Key: the first request with this key was charged, and its answer is not kept; send another key';
+  return new ApiError(409, message, { code: 'idempotency_key_spent' });
 }
 
 function getPrincipal({ caller }: Call): string {

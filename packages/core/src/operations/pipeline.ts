@@ -8,7 +8,7 @@ import {
   type ValidatedInput,
 } from '../contract/operation.ts';
 import { type Handler, Reply } from '../contract/reply.ts';
-import { DEFAULT_BODY_LIMIT, hasBody, readJson } from '../http/body.ts';
+import { type BodyOptions, DEFAULT_BODY_LIMIT, hasBody, type LargerBodies, readJson } from '../http/body.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { parseQuery, validate } from '../http/validation.ts';
 import type { Authenticator } from '../identity/credentials.ts';
@@ -49,6 +49,8 @@ export interface PipelineServices {
 
 /** A body of another form at the same path, with its own handler. All else is that of the operation. */
 export interface BodyVariant {
+  /** Maximum size in bytes, at least that of the operation. */
+  readonly bodyLimit: number;
   matches(body: unknown): boolean;
   readonly schema: z.ZodType;
   readonly handler: Handler<Operation>;
@@ -96,7 +98,8 @@ export async function runRoute(
       handle = variant.handler;
       return variant.schema;
     };
-    const input = await readInput(operation, request, params, choose);
+    const larger = variant && { limit: variant.bodyLimit, matches: (body: unknown) => variant.matches(body) };
+    const input = await readInput(operation, request, params, choose, larger);
     // Handlers of operations without authentication have no caller in their type.
     const call = toCall(request, requestId, caller as Caller, services.ids.next());
     return answer(status, headers, await handle(input, call));
@@ -188,9 +191,10 @@ async function takeSlots(
     writeKeyHeaders(headers, decision.windows);
     return requireSlot(decision, now);
   }
-  const decision = await limiter.take(name, [minuteWindow(caller)], now);
+  const report = [dayWindow(caller)];
+  const decision = await limiter.take(name, [minuteWindow(caller)], now, { report });
   writeKeyHeaders(headers, decision.windows);
-  writeKeyHeaders(headers, await limiter.peek(name, [dayWindow(caller)], now));
+  if (decision.windows.length === 1) writeKeyHeaders(headers, await limiter.peek(name, report, now));
   requireSlot(decision, now);
 }
 
@@ -211,6 +215,7 @@ async function readInput(
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
   choose: ChooseSchema,
+  larger: LargerBodies | undefined,
 ): Promise<ValidatedInput<Operation>> {
   const { input, bodyLimit = DEFAULT_BODY_LIMIT } = operation;
   const parsedParams = input.params && readParams(operation, params);
@@ -218,7 +223,7 @@ async function readInput(
   let body: unknown;
   const schema = input.body;
   if (schema !== undefined && operation.bodyType !== 'multipart') {
-    body = await readBody(operation, (value) => choose(schema, value), request, bodyLimit);
+    body = await readBody(operation, (value) => choose(schema, value), request, { limit: bodyLimit, larger });
   } else if (operation.family === 'application' && operation.bodyType !== 'multipart') {
     await checkUnused(operation, request, bodyLimit);
   }
@@ -231,7 +236,7 @@ async function readInput(
  */
 async function checkUnused(operation: Operation, request: ApiRequest, limit: number): Promise<void> {
   const { method } = operation;
-  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, () => NO_FIELDS, request, limit);
+  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, () => NO_FIELDS, request, { limit });
   else if (await hasBody(request)) {
     throw new ApiError(400, `${method} takes no request body`, { applicationCode: 'VALIDATION_ERROR' });
   }
@@ -249,10 +254,10 @@ async function readBody(
   { bodyFault, bodyType }: Operation,
   getSchema: (body: unknown) => z.ZodType,
   request: ApiRequest,
-  limit: number,
+  limits: Pick<BodyOptions, 'limit' | 'larger'>,
 ): Promise<unknown> {
   try {
-    const value = await readJson(request, { limit, allowsForm: bodyType === 'json-or-form' });
+    const value = await readJson(request, { ...limits, allowsForm: bodyType === 'json-or-form' });
     return validate(getSchema(value), value);
   } catch (error) {
     if (bodyFault === undefined || !isApiError(error) || error.status !== 422) throw error;

@@ -14,6 +14,7 @@ export type * from './objects.ts';
 export type * from './options.ts';
 export type * from './publisher.ts';
 export type * from './queue.ts';
+export * from './remove-where.ts';
 export * from './store.ts';
 export * from './text-extractor.ts';
 export * from './vectors.ts';

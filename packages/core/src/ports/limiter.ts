@@ -22,8 +22,17 @@ export interface RateDecision {
   readonly allowed: boolean;
   /** The first exhausted window, in the order of the call. Present only if `allowed` is false. */
   readonly refusedBy?: WindowState;
-  /** In the order of the call. */
+  /** In the order of the call, then those of `report`. */
   readonly windows: readonly WindowState[];
+}
+
+/** Options of one take. */
+export interface TakeOptions extends CallOptions {
+  /**
+   * Windows whose state is returned with the decision, without a slot of them. A limiter may ignore them: Questline then
+   * peeks.
+   */
+  readonly report?: readonly RateWindow[];
 }
 
 /**
@@ -39,7 +48,7 @@ export interface RateLimiter {
     key: string,
     windows: readonly RateWindow[],
     now: number,
-    options?: CallOptions,
+    options?: TakeOptions,
   ): Promise<RateDecision>;
   /** Returns the state of the windows without taking a slot. */
   peek(

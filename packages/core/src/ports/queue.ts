@@ -99,6 +99,11 @@ export interface JobQueue {
     options?: CallOptions,
   ): Promise<boolean>;
   /**
+   * Returns those of up to 1,000 keys that a waiting or leased job has. Without this method, Questline enqueues each job
+   * again to find out.
+   */
+  findKeys?(keys: readonly string[], options?: CallOptions): Promise<readonly string[]>;
+  /**
    * Calls `listener` when a job may have become due, at least for jobs of this process; workers also poll. @returns a
    * function that unsubscribes.
    */

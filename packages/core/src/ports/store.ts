@@ -123,7 +123,7 @@ export type Deltas<R> = { readonly [K in keyof R & string]?: number };
 export type Patch<R> = { readonly [K in Exclude<keyof R, 'id'> & string]?: R[K] | undefined };
 
 /**
- * Seven operations on one kind of record. Each call is atomic: concurrent guarded writes to one record are
+ * The operations on one kind of record. Each call is atomic: concurrent guarded writes to one record are
  * serialized, across all processes that share the engine.
  *
  * A guard is a filter that the record must match. Guards contain the owner, so that a record of another user behaves
@@ -151,9 +151,21 @@ export interface Collection<R extends StoredRecord> {
    * Deletes the record and returns it. Exactly one of several concurrent callers gets it; the others get `undefined`.
    */
   take(id: string, guard?: Filter<R>, options?: CallOptions): Promise<R | undefined>;
+  /**
+   * Deletes up to `limit` matching records in one step; which ones, if more match, is not defined. @returns the number of
+   * deleted records; fewer than `limit` only if no other record matched. Each record counts for exactly one of several
+   * concurrent callers. Without this method, Questline finds and takes the records one by one.
+   */
+  removeWhere?(filter: Filter<R>, options?: RemoveOptions): Promise<number>;
 }
 
-/** Stores records. The port is generic: an implementation provides the seven operations of `Collection` once. */
+/** Number of records to delete. */
+export interface RemoveOptions extends CallOptions {
+  /** Maximum number of records, 1 to 1,000. Default 1,000. */
+  readonly limit?: number;
+}
+
+/** Stores records. The port is generic: an implementation provides the operations of `Collection` once. */
 export interface Store {
   collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R>;
   /**

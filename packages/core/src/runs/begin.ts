@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { QUESTS } from './records.ts';
-import { stopQuest } from './transitions.ts';
+import { closeStopped, stopQuest } from './transitions.ts';
 
 export interface BeginServices {
   readonly store: Store;
@@ -36,6 +36,8 @@ export function createBeginQuest({
   const withdraw = async (id: string): Promise<void> => {
     try {
       await stopQuest(quests, id, NOT_QUEUED, clock.now());
+      // No worker gets its job.
+      await closeStopped(quests, id, undefined);
     } catch {
       // The sweep finds the quest and enqueues it.
     }

@@ -23,7 +23,7 @@ export interface PendingCharge {
   readonly usage: Usage;
 }
 
-/** The charges of one run, in the order of their steps. */
+/** The charges of one run, in the order of their steps; without those from before a wait. */
 export interface RunCharges {
   /** Plain JSON, for the quest's record. */
   readonly all: readonly PendingCharge[];
@@ -34,14 +34,15 @@ export interface RunCharges {
   settle(charges?: readonly PendingCharge[]): Promise<void>;
 }
 
-export function createRunCharges(ledger: CreditLedger): RunCharges {
+/** @param paid settled charges of the quest from before it waited: only described. */
+export function createRunCharges(ledger: CreditLedger, paid: readonly PendingCharge[] = []): RunCharges {
   const all: PendingCharge[] = [];
   return {
     all,
     add(charge) {
       all.push(charge);
     },
-    describe: (model) => toPromptMeta(model, all),
+    describe: (model) => toPromptMeta(model, [...paid, ...all]),
     settle: (charges = all) => settlePending(ledger, charges),
   };
 }

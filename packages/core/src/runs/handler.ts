@@ -1,6 +1,6 @@
 import type { CallEnd } from '../credits/usage.ts';
 import type { JobHandler } from '../jobs/handler.ts';
-import type { JobQueue, LeasedJob, NewJob, Reschedule } from '../ports/queue.ts';
+import type { JobQueue, LeasedJob, Reschedule } from '../ports/queue.ts';
 import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
 import { type PendingCharge, toPromptMeta } from './charges.ts';
@@ -8,11 +8,28 @@ import { createLiveWriter, type LiveWriterServices } from './live-writer.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
 import type { PaidStepServices } from './paid-steps.ts';
 import type { QuestEvents } from './quest-events.ts';
-import { QUESTS, type QuestOutcome, type QuestProgress, type QuestRecord } from './records.ts';
+import { questJob } from './quest-job.ts';
+import { QuestAbandoned, type QuestTask } from './quest-task.ts';
+import {
+  QUESTS,
+  type QuestOutcome,
+  type QuestPause,
+  type QuestProgress,
+  type QuestRecord,
+} from './records.ts';
 import { recoverPaidSteps } from './recovery.ts';
 import { createRunContext, type RunContext } from './run-context.ts';
 import type { Interruption, RunningQuests } from './running.ts';
-import { abandonQuest, claimQuest, closeStopped, endQuest, hasContent, isTakenOver } from './transitions.ts';
+import {
+  abandonQuest,
+  claimQuest,
+  closeStopped,
+  endQuest,
+  getFence,
+  hasContent,
+  isTakenOver,
+  pauseQuest,
+} from './transitions.ts';
 
 /** After a crash the quest runs once more, if the worker left no output. */
 const MAX_RUNS = 2;
@@ -23,53 +40,6 @@ export interface QuestHandlerServices extends PaidStepServices, LiveWriterServic
   readonly store: Store;
   readonly queue: JobQueue;
   readonly questEvents: QuestEvents;
-}
-
-/** The definition of one kind of quest. */
-export interface QuestTask {
-  readonly kind: string;
-  /** The operation id, for charges and incidents. */
-  readonly operation: string;
-  readonly concurrency: number;
-  /** Phases that are always reported. */
-  readonly phases: readonly string[];
-  /** Whether readers can follow its events. */
-  readonly isLive?: boolean;
-  /**
-   * Does the work and returns its outcome. Rejects with an `ApiError` to fail with a message for clients, or with
-   * `QuestAbandoned` if the target of the quest was deleted. Stops when the signal of the run context is aborted.
-   */
-  work(run: RunContext, payload: Readonly<Record<string, Json | undefined>>): Promise<QuestOutcome>;
-  /**
-   * The outcome of a quest that a crash or restart interrupted. Default: done with the partial result; failed without
-   * one.
-   */
-  readonly unfinished?: QuestOutcome;
-  /** Writes in the transaction of the quest's end. May run more than once. */
-  alongside(store: Store, quest: QuestRecord): Promise<void>;
-  /** Follow-up quests of this quest, e.g. to extract mementos. */
-  readonly followUps?: readonly FollowUp[];
-  /** Called after the end is stored. */
-  ended?(quest: QuestRecord): void;
-}
-
-/**
- * Creates a follow-up quest of a completed quest, in the transaction of its end. The follow-up has its own id and
- * billing. May run more than once.
- */
-export type FollowUp = (store: Store, quest: QuestRecord) => Promise<QuestRecord | undefined> | undefined;
-
-/** The target of the quest was deleted. */
-export class QuestAbandoned extends Error {
-  override readonly name = 'QuestAbandoned';
-}
-
-/** Creates the job of a quest. @param more data for the worker that must not be stored in the quest. */
-export function questJob(
-  { id, kind, ownerId: owner }: Pick<QuestRecord, 'id' | 'kind' | 'ownerId'>,
-  more: Readonly<Record<string, Json | undefined>> = {},
-): NewJob {
-  return { kind, key: id, owner, payload: { questId: id, ...more } };
 }
 
 /** Runs quests of one kind. Each quest ends exactly once and is charged exactly once. */
@@ -84,23 +54,25 @@ export function createQuestHandler(
     task.unfinished ?? (hasOutput ? { type: 'message' } : VANISHED);
 
   /** Claims the quest, runs it and concludes it. */
-  const handle = async (job: LeasedJob, signal: AbortSignal): Promise<Reschedule | undefined> => {
-    const payload = job.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
+  const handle = async (lease: LeasedJob, signal: AbortSignal): Promise<Reschedule | undefined> => {
+    const payload = lease.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
+    const resumed = typeof payload.resumed === 'number' ? payload.resumed : 0;
+    const job = { ...lease, fence: getFence(lease.fence, resumed) };
     const quest = await claimQuest(quests, payload.questId, job, clock.now());
-    if (quest === undefined) return closeUnclaimed(payload.questId, job);
-    const charges = hasRun(quest, job) ? await recoverPaidSteps(services, quest, task.operation) : [];
-    if (hasBegun(quest) || job.attempt > MAX_RUNS) return recover(quest, job, charges);
+    if (quest === undefined) return closeUnclaimed(payload.questId, lease, resumed);
+    const charges = hasRun(quest, lease) ? await recoverPaidSteps(services, quest, task.operation) : [];
+    if (hasBegun(quest) || lease.attempt > MAX_RUNS) return recover(quest, job, charges);
     const running = runningQuests.enter(quest.id, signal);
-    const run = createRunContext(services, quests, quest, job, running, task);
+    const run = createRunContext(services, quests, quest, lease, running, task);
     try {
-      let outcome: QuestOutcome;
+      let outcome: QuestOutcome | QuestPause;
       try {
         outcome = await task.work(run, payload);
       } catch (error) {
         return await handleInterruption(run, running.interruption, error);
       }
       // Later failures do not fail the quest: the job is retried and continues from the stored state.
-      return await conclude(run, outcome, 'finished');
+      return await ('calls' in outcome ? pause(run, outcome) : conclude(run, outcome, 'finished'));
     } finally {
       running.remove();
       await run.writer.close();
@@ -117,7 +89,27 @@ export function createQuestHandler(
     if (!(await run.settle(outcome))) return resolveConflict(run);
     await run.writer.close();
     await flushing;
-    await end(run.quest.id, run.job, { ...outcome, ...run.progress(), phases: run.stopwatch.read() });
+    const progress = { ...run.progress(), phases: run.stopwatch.read() };
+    const hasEnded = await end(run.quest.id, run.job, { ...outcome, ...progress });
+    return hasEnded ? undefined : resolveConflict(run);
+  };
+
+  /** Lets the quest wait. Every round before it is charged, and nothing is held. */
+  const pause = async (run: RunContext, { calls, sealedState }: QuestPause): Promise<undefined> => {
+    const { quest, job, live } = run;
+    run.stopwatch.phase('store');
+    await run.settleNow();
+    for (const { id, tool, kind, input } of calls) {
+      live.emit({ type: 'approval-requested', id, tool, kind, input });
+    }
+    await run.writer.close();
+    await live.flush();
+    const wait = { calls, sealedState, lastEvent: live.last };
+    const paid = run.getAllCharges();
+    const state = { ...run.progress(), phases: run.stopwatch.read(), paid, wait };
+    const paused = await pauseQuest(quests, quest.id, job, state, clock.now());
+    if (paused === undefined) return resolveConflict(run);
+    questEvents.paused(quest.id);
     return undefined;
   };
 
@@ -129,7 +121,8 @@ export function createQuestHandler(
     switch (reason) {
       case 'lease-lost':
         run.abandonSteps();
-        return undefined;
+        // Has an effect only if nothing else has leased the job: then the quest is recovered at once.
+        return { afterMs: 0, countAttempt: true };
       case 'stopped':
         return resolveConflict(run);
       case 'stopping': {
@@ -178,9 +171,9 @@ export function createQuestHandler(
    * Whether another worker owns the quest and its billing, or has ended it. A record that is gone was deleted with its
    * session, or by the worker that ended the quest: then the lease decides.
    */
-  const hasLost = async ({ quest: { id }, job }: RunContext): Promise<boolean> => {
+  const hasLost = async ({ quest: { id }, job, lease }: RunContext): Promise<boolean> => {
     const quest = await quests.get(id);
-    if (quest === undefined) return !(await services.queue.renew(job, CLOSING_MS));
+    if (quest === undefined) return !(await services.queue.renew(lease, CLOSING_MS));
     return quest.status === 'done' || isTakenOver(quest, job);
   };
 
@@ -196,14 +189,22 @@ export function createQuestHandler(
     charges: readonly PendingCharge[],
   ): Promise<undefined> => {
     const outcome = quest.notes?.outcome ?? unfinished(hasContent(quest));
-    await correctEvents(quest, job);
-    await end(quest.id, job, { ...outcome, ...describeCharges(quest, charges) });
-    return undefined;
+    const restored = await restore(quest);
+    if (task.restore === undefined) await correctEvents(quest, job);
+    const hasEnded = await end(quest.id, job, {
+      ...outcome,
+      ...restored,
+      ...describeCharges(quest, charges),
+    });
+    return hasEnded ? undefined : closeUnclaimed(quest.id, job, quest.resumed ?? 0);
   };
+
+  const restore = async (quest: QuestRecord): Promise<QuestProgress> =>
+    quest.output === undefined ? ((await task.restore?.(quest)) ?? {}) : {};
 
   /** The crashed worker may have sent readers more than it saved: what it saved is the result. */
   const correctEvents = async (quest: QuestRecord, { fence }: LeasedJob): Promise<void> => {
-    if (task.isLive !== true) return;
+    if (task.isLive === undefined || task.isLive === false) return;
     const { text = '' } = quest;
     const live = createLiveWriter(services, {
       stream: quest.id,
@@ -217,12 +218,14 @@ export function createQuestHandler(
     await live.close();
   };
 
-  /** Ends a quest that was stopped before its work started or after its worker crashed. */
-  const closeUnclaimed = async (questId: string, job: LeasedJob): Promise<undefined> => {
+  /** Ends a quest that was stopped before its work started, while it waited or after its worker crashed. */
+  const closeUnclaimed = async (questId: string, lease: LeasedJob, resumed: number): Promise<undefined> => {
     const quest = await quests.get(questId, { status: 'stopped' });
-    if (quest === undefined) return undefined;
-    const charges = hasRun(quest, job) ? await recoverPaidSteps(services, quest, task.operation) : [];
-    return closeQuest(questId, describeCharges(quest, charges));
+    // The quest went on: a later job closes it.
+    if (quest === undefined || (quest.resumed ?? 0) > resumed) return undefined;
+    if (!hasRun(quest, lease)) return closeQuest(questId, {});
+    const charges = await recoverPaidSteps(services, quest, task.operation);
+    return closeQuest(questId, { ...(await restore(quest)), ...describeCharges(quest, charges) });
   };
 
   const closeQuest = (questId: string, progress: QuestProgress): Promise<undefined> =>
@@ -232,18 +235,19 @@ export function createQuestHandler(
       return undefined;
     });
 
+  /** @returns false if the quest was stopped or a newer worker owns it. */
   const end = async (
     questId: string,
     job: LeasedJob,
     outcome: QuestOutcome & QuestProgress,
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     const { ended, following } = await store.transaction(async (transaction) => {
       const quest = await endQuest(transaction.collection(QUESTS), questId, job, outcome, clock.now());
       if (quest === undefined) return { ended: undefined, following: [] };
       await task.alongside(transaction, quest);
       return { ended: quest, following: await follow(transaction, quest) };
     });
-    if (ended === undefined) return;
+    if (ended === undefined) return false;
     questEvents.ended(questId);
     task.ended?.(ended);
     for (const quest of following) {
@@ -252,6 +256,7 @@ export function createQuestHandler(
         services.onError({ operation: `job:${quest.kind}`, requestId: '', error });
       });
     }
+    return true;
   };
 
   const follow = async (transaction: Store, quest: QuestRecord): Promise<readonly QuestRecord[]> => {
@@ -268,10 +273,10 @@ export function createQuestHandler(
 
 /** Returns the usage of a quest whose worker crashed. */
 function describeCharges(
-  { promptMeta }: QuestRecord,
+  { promptMeta, paid = [] }: QuestRecord,
   charges: readonly PendingCharge[],
 ): Pick<QuestProgress, 'promptMeta'> {
-  const meta = toPromptMeta(promptMeta?.model ?? charges.at(-1)?.details.model, charges);
+  const meta = toPromptMeta(promptMeta?.model ?? charges.at(-1)?.details.model, [...paid, ...charges]);
   return meta === undefined || charges.length === 0 ? {} : { promptMeta: meta };
 }
 
@@ -284,6 +289,8 @@ function hasRun({ notes }: QuestRecord, { fence }: LeasedJob): boolean {
 
 /** Whether a worker left more than an unanswered call; then the quest is not restarted. */
 function hasBegun(quest: QuestRecord): boolean {
+  // It has not gone on after a wait.
+  if (quest.wait !== undefined) return false;
   const { due = [], outcome } = quest.notes ?? {};
   return due.length > 0 || outcome !== undefined || hasContent(quest);
 }

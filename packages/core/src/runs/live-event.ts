@@ -1,4 +1,6 @@
-import type { PromptMeta, ToolPayload } from './records.ts';
+import type { ModelPart } from '../ports/models.ts';
+import type { Json } from '../ports/store.ts';
+import type { CallDecision, PromptMeta, ToolPayload, WaitingCall } from './records.ts';
 
 /**
  * One event of running work, as stored in the event log and sent to readers. `id` of a tool call: unique within an
@@ -11,12 +13,23 @@ export type LiveEvent =
   /** The next fragment of the call's arguments, as JSON text. */
   | { readonly type: 'tool-delta'; readonly id: string; readonly text: string }
   | { readonly type: 'tool-result'; readonly id: string; readonly name: string; readonly isError: boolean }
+  /** The call waits for a decision, or for its result from the client. */
+  | {
+      readonly type: 'approval-requested';
+      readonly id: string;
+      readonly tool: string;
+      readonly kind: WaitingCall['kind'];
+      readonly input: Json;
+    }
+  | { readonly type: 'approval-decided'; readonly id: string; readonly decision: CallDecision['type'] }
   /** A model round begins, or an agent run has recorded a step. `iteration`: the round, from 1. */
   | { readonly type: 'step'; readonly iteration: number; readonly step?: LiveStep }
   /** Replaces the data for the user interface at this position. */
   | { readonly type: 'payload'; readonly index: number; readonly payload: ToolPayload }
   /** All usage so far. */
   | ({ readonly type: 'usage' } & PromptMeta)
+  /** A part of the model's answer, unchanged: of work that stores its parts. */
+  | { readonly type: 'part'; readonly part: ModelPart }
   /** A new attempt: everything before it is void, and the text is this one. */
   | { readonly type: 'reset-step'; readonly text: string };
 
@@ -27,11 +40,14 @@ export interface LiveStep {
   readonly tool_name?: string;
 }
 
-/** How long events are kept after the end of their work, in milliseconds. */
+/** How long events are kept after their work has ended, or has begun to wait, in milliseconds. */
 export const KEEP_AFTER_END_MS = 15 * 60_000;
 
 /** How long events of work that never ends are kept, in milliseconds. */
 export const KEEP_RUNNING_MS = 24 * 3_600_000;
+
+/** Maximum characters of a text that is joined from fragments. */
+const MAX_JOINED = 65_536;
 
 /** The topic of the news of one stream. */
 export function getLiveTopic(stream: string): string {
@@ -58,12 +74,18 @@ function joinFragments(last: LiveEvent, next: LiveEvent): LiveEvent | undefined 
   switch (next.type) {
     case 'text':
     case 'reasoning':
-      return last.type === next.type ? { type: next.type, text: last.text + next.text } : undefined;
+      return last.type === next.type && fits(last, next)
+        ? { type: next.type, text: last.text + next.text }
+        : undefined;
     case 'tool-delta':
-      return last.type === 'tool-delta' && last.id === next.id
+      return last.type === 'tool-delta' && last.id === next.id && fits(last, next)
         ? { type: 'tool-delta', id: next.id, text: last.text + next.text }
         : undefined;
     default:
       return undefined;
   }
+}
+
+function fits(last: { readonly text: string }, next: { readonly text: string }): boolean {
+  return last.text.length + next.text.length <= MAX_JOINED;
 }

@@ -8,7 +8,9 @@ import { type LiveFrame, toFrame, toFrames } from './live-frames.ts';
 import type { LiveState } from './live-state.ts';
 import type { LiveTail, LiveTailServices } from './live-tail.ts';
 import type { LiveTails } from './live-tails.ts';
+import type { QuestRecord } from './records.ts';
 import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
+import { hasEnded } from './transitions.ts';
 
 /** Characters of one write. A reader that stalls holds one write, and reads the log afterwards. */
 const MAX_WRITE = 65_536;
@@ -19,14 +21,27 @@ export interface LiveView<View extends object = object> {
   readonly view: View;
   /** The stored text. */
   readonly text: string;
+  /** The stream ends: the work has ended or, with `endsAtWait`, waits. */
   readonly isOver: boolean;
+  /** It was stopped: its text stays as it was then, and the events may have more. */
+  readonly isStopped?: boolean;
+}
+
+/** Describes a quest to its reader. @param view the body of the operation that polls it. */
+export function toLiveView<View extends object>(quest: QuestRecord, view: View): LiveView<View> {
+  return { view, text: quest.text ?? '', isOver: hasEnded(quest), isStopped: quest.status === 'stopped' };
 }
 
 export interface LiveReaderOptions<View extends object = object> {
-  readonly questId: string;
+  /** The id of a quest, or of other work with `isEnded`. */
+  readonly stream: string;
+  /** Whether the work has ended. Default: that of the quest. */
+  readonly isEnded?: () => Promise<boolean>;
   /** The last event that the reader has; undefined for a new reader. */
   readonly after: number | undefined;
   readonly signal: AbortSignal;
+  /** The stream also ends when the work waits for decisions. */
+  readonly endsAtWait?: boolean;
   /** Reads the record with the rights of the reader. Rejects if the reader may no longer read it. */
   load(): Promise<LiveView<View>>;
 }
@@ -93,11 +108,11 @@ export function streamEvents<View extends object>(
 /** A snapshot where the reader has no position, the events after it, and the end. */
 async function* generate<View extends object>(
   { eventLog, liveTails, onError }: LiveReaderServices,
-  { questId, after, load }: LiveReaderOptions<View>,
+  { stream, isEnded, after, endsAtWait = false, load }: LiveReaderOptions<View>,
   encoder: LiveEncoder<View>,
   reader: StreamReader,
 ): AsyncGenerator<string, undefined> {
-  const { tail, close } = liveTails.open(questId);
+  const { tail, close } = liveTails.open(stream, isEnded);
   const unlisten = tail.onChange(() => reader.wake());
   let position = after;
   let epoch = tail.epoch;
@@ -114,7 +129,7 @@ async function* generate<View extends object>(
       const events =
         position === undefined || epoch !== tail.epoch
           ? undefined
-          : (tail.after(position) ?? (await readFrames(eventLog, questId, position)));
+          : (tail.after(position) ?? (await readFrames(eventLog, stream, position)));
       if (events === undefined) {
         epoch = tail.epoch;
         const { view, text } = await load();
@@ -128,10 +143,17 @@ async function* generate<View extends object>(
         yield encoder.events(frames);
       } else if (tail.state !== before) {
         // Changed during the read.
-      } else if (tail.isOver) {
-        const { view, text } = await load();
+      } else if (tail.isOver || (endsAtWait && tail.isWaiting)) {
+        const { view, text, isOver, isStopped } = await load();
+        // The calls are decided: the work goes on.
+        if (!isOver) {
+          if (await reader.wait(MAX_SILENCE_MS)) yield KEEP_ALIVE;
+          continue;
+        }
+        const known = shown ?? tail.state.text;
         // The log may lack what a worker that crashed or was stopped did not write.
-        if (text !== (shown ?? tail.state.text)) yield encoder.snapshot(tail.state, view, text);
+        const isKnown = isStopped === true ? known.startsWith(text) : known === text;
+        if (!isKnown) yield encoder.snapshot(tail.state, view, text);
         yield encoder.end(view);
         return;
       } else if (await reader.wait(MAX_SILENCE_MS)) {
@@ -165,9 +187,9 @@ function takeFrames(frames: readonly LiveFrame[]): readonly LiveFrame[] {
 
 async function readFrames(
   eventLog: EventLog,
-  questId: string,
+  stream: string,
   after: number,
 ): Promise<readonly LiveFrame[] | undefined> {
-  const page = await eventLog.read(questId, after);
+  const page = await eventLog.read(stream, after);
   return page && toFrames(page);
 }

@@ -1,4 +1,4 @@
-import type { SequencedEvent } from '../ports/event-log.ts';
+import type { EventLog, SequencedEvent } from '../ports/event-log.ts';
 import type { LiveEvent } from './live-event.ts';
 import type { PromptMeta, ToolPayload } from './records.ts';
 
@@ -32,6 +32,16 @@ export const EMPTY_STATE: LiveState = {
   tools: [],
   payloads: [],
 };
+
+/** Joins the text of a stream. Empty: it has none, or has expired. */
+export async function readLiveText(eventLog: EventLog, stream: string): Promise<string> {
+  let state = EMPTY_STATE;
+  for (;;) {
+    const page = await eventLog.read(stream, state.last);
+    if (page === undefined || page.length === 0) return state.text;
+    state = applyEvents(state, page);
+  }
+}
 
 export function applyEvents(state: LiveState, events: readonly SequencedEvent[]): LiveState {
   let next = state;

@@ -13,6 +13,9 @@ const MAX_LOOK_MS = 1000;
 /** Characters of recent frames that all readers of a process share; a reader behind them reads the log. */
 const MAX_WINDOW = 524_288;
 
+/** `waiting`: for decisions of the user. */
+export type LivePhase = 'running' | 'waiting' | 'over';
+
 /** The end of one stream, read once for all readers of this process. */
 export interface LiveTail {
   readonly state: LiveState;
@@ -22,6 +25,8 @@ export interface LiveTail {
   readonly isReady: boolean;
   /** The work has ended, and `state` contains all events. */
   readonly isOver: boolean;
+  /** The work waits for decisions, and `state` contains all events before. */
+  readonly isWaiting: boolean;
   /** Recent events after a sequence; undefined: read the log. */
   after(sequence: number): readonly LiveFrame[] | undefined;
   /** @param listener called on every change. @returns a function that unsubscribes. */
@@ -35,16 +40,17 @@ export interface LiveTailServices {
   readonly onError: (incident: Incident) => void;
 }
 
-/** Starts to read a stream. @param isEnded whether its work has ended. @returns the tail, and a function that stops it. */
+/** Starts to read a stream. @param getPhase the phase of its work. @returns the tail, and a function that stops it. */
 export function startLiveTail(
   { eventLog, publisher, clock, onError }: LiveTailServices,
   stream: string,
-  isEnded: () => Promise<boolean>,
+  getPhase: () => Promise<LivePhase>,
 ): LiveTail & { stop(): void } {
   let state = EMPTY_STATE;
   let epoch = 0;
   let isReady = false;
   let isOver = false;
+  let isWaiting = false;
   let isStopped = false;
   let window: readonly LiveFrame[] = [];
   let wake = (): void => undefined;
@@ -104,7 +110,8 @@ export function startLiveTail(
       wasWoken = false;
       try {
         // Events precede the end: what comes after this look is the rest.
-        const hasEnded = mayHaveEnded && (await isEnded());
+        const phase = mayHaveEnded ? await getPhase() : 'running';
+        const hasEnded = phase === 'over';
         mayHaveEnded = false;
         let isNew = false;
         while (!isStopped && (await readOn())) {
@@ -112,9 +119,10 @@ export function startLiveTail(
         }
         if (isNew) wait = FIRST_LOOK_MS;
         else mayHaveEnded = true;
-        const isChanged = isNew || hasEnded || !isReady;
+        const isChanged = isNew || hasEnded || !isReady || (phase === 'waiting' && !isWaiting);
         isReady = true;
         isOver = hasEnded;
+        isWaiting = phase === 'waiting';
         if (isChanged) notify();
         if (isOver) return;
       } catch (error) {
@@ -138,6 +146,9 @@ export function startLiveTail(
     },
     get isOver() {
       return isOver;
+    },
+    get isWaiting() {
+      return isWaiting;
     },
     after(sequence) {
       const first = window[0]?.sequence;

@@ -1,12 +1,15 @@
 import type { Store } from '../ports/store.ts';
-import { type LiveTail, type LiveTailServices, startLiveTail } from './live-tail.ts';
+import { type LivePhase, type LiveTail, type LiveTailServices, startLiveTail } from './live-tail.ts';
 import { QUESTS } from './records.ts';
 import { hasEnded } from './transitions.ts';
 
 /** The streams that readers of this process follow: one tail per stream, for any number of readers. */
 export interface LiveTails {
-  /** @returns the tail of a quest, and a function to call once when its reader has left. */
-  open(questId: string): { readonly tail: LiveTail; close(): void };
+  /**
+   * Opens the tail of a stream. @param isEnded whether its work has ended; default: that of the quest with this id.
+   * @returns the tail, and a function to call once when its reader has left.
+   */
+  open(stream: string, isEnded?: () => Promise<boolean>): { readonly tail: LiveTail; close(): void };
   /** Registers a reader that a shutdown stops. @returns a function that unregisters. */
   add(stop: () => void): () => void;
   /** Stops all readers of this process; they continue at another one. */
@@ -18,18 +21,23 @@ export function createLiveTails(services: LiveTailServices & { readonly store: S
   const tails = new Map<string, { readonly tail: ReturnType<typeof startLiveTail>; readers: number }>();
   const readers = new Set<() => void>();
 
-  const isEnded = async (questId: string): Promise<boolean> => {
+  const getQuestPhase = async (questId: string): Promise<LivePhase> => {
     const quest = await quests.get(questId);
-    return quest === undefined || hasEnded(quest);
+    if (quest === undefined || hasEnded(quest)) return 'over';
+    return quest.status === 'waiting' ? 'waiting' : 'running';
   };
 
   return {
-    open(questId) {
-      let entry = tails.get(questId);
+    open(stream, isEnded) {
+      let entry = tails.get(stream);
       // An ended tail looks no more.
       if (entry === undefined || entry.tail.isOver) {
-        entry = { tail: startLiveTail(services, questId, () => isEnded(questId)), readers: 0 };
-        tails.set(questId, entry);
+        const getPhase = async (): Promise<LivePhase> => {
+          if (isEnded === undefined) return getQuestPhase(stream);
+          return (await isEnded()) ? 'over' : 'running';
+        };
+        entry = { tail: startLiveTail(services, stream, getPhase), readers: 0 };
+        tails.set(stream, entry);
       }
       const opened = entry;
       opened.readers += 1;
@@ -39,7 +47,7 @@ export function createLiveTails(services: LiveTailServices & { readonly store: S
           opened.readers -= 1;
           if (opened.readers > 0) return;
           opened.tail.stop();
-          if (tails.get(questId) === opened) tails.delete(questId);
+          if (tails.get(stream) === opened) tails.delete(stream);
         },
       };
     },

@@ -25,6 +25,8 @@ export interface LiveWriterOptions {
   readonly stream: string;
   /** The fence of the lease. */
   readonly fence: number;
+  /** The last event before this run, if it continues the stream. Default 0: the run begins it. */
+  readonly after?: number;
   /** The complete text so far, written and unwritten. */
   getText(): string;
   /** Whether this worker still owns the work. Called only when another one has written with an equal or higher fence. */
@@ -39,8 +41,10 @@ export interface LiveWriterOptions {
 export interface LiveWriter {
   emit(event: LiveEvent): void;
   readonly startRound: StartLiveRound;
-  /** Writes what is left of work that is about to end. Never rejects. */
+  /** Writes what is left of work that is about to end or to wait. Never rejects. */
   flush(): Promise<void>;
+  /** The sequence of the last event. */
+  readonly last: number;
   /** Stops writing and joins the batches. What is not flushed is dropped. Never rejects. */
   close(): Promise<void>;
 }
@@ -50,6 +54,7 @@ export const NO_LIVE_WRITER: LiveWriter = {
   emit: () => undefined,
   startRound: createLiveRounds(() => undefined),
   flush: async () => undefined,
+  last: 0,
   close: async () => undefined,
 };
 
@@ -58,7 +63,7 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
   const { stream, getText, isHeld, onError } = options;
   const topic = getLiveTopic(stream);
   let attempt = options.fence;
-  let last = 0;
+  let last = options.after ?? 0;
   let pending: LiveEvent[] = [];
   /** The batch being written. Repeated unchanged after a failure, because it may have arrived. */
   let batch: LiveEvent[] = [];
@@ -143,6 +148,9 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
     emit,
     startRound: createLiveRounds(emit),
     flush: () => write(KEEP_AFTER_END_MS),
+    get last() {
+      return last;
+    },
     async close() {
       isClosed = true;
       cancelTimer?.();

@@ -47,7 +47,7 @@ export interface PaidSteps {
 /** @param save stores the records of the running steps; rejects if this worker may no longer write. */
 export function createPaidSteps(
   services: PaidStepServices,
-  { id: questId, request: { payer, requestId } }: QuestRecord,
+  { id: questId, request: { payer, requestId }, promptMeta }: QuestRecord,
   job: LeasedJob,
   operation: string,
   save: () => Promise<void>,
@@ -59,7 +59,7 @@ export function createPaidSteps(
   /** Steps whose hold is being taken, or may exist because the ledger did not answer. */
   const intended = new Set<PaidStepRecord>();
   let count = 0;
-  let model: string | undefined;
+  let model = promptMeta?.model;
 
   /** Removes a step. @returns false if it was already removed. */
   const remove = (step: PaidStep): boolean => {

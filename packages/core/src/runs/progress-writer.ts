@@ -8,6 +8,9 @@ import { type Holder, saveProgress } from './transitions.ts';
 /** Minimum interval between writes of partial text, in milliseconds. */
 const SAVE_EVERY_MS = 500;
 
+/** `wait: undefined`: the work has gone on after a wait. */
+type SavedFields = QuestProgress & { readonly notes?: QuestNotes; readonly wait?: undefined };
+
 /** Saves the partial result of a quest in its record. */
 export interface ProgressWriter {
   readonly text: string;
@@ -19,7 +22,7 @@ export interface ProgressWriter {
    * Writes everything now. @returns false if this worker may no longer write: the quest was stopped, deleted or taken
    * over.
    */
-  save(more?: QuestProgress & { readonly notes?: QuestNotes }): Promise<boolean>;
+  save(more?: SavedFields): Promise<boolean>;
   /** Stops periodic writes and waits for the current one. */
   close(): Promise<void>;
 }
@@ -61,7 +64,7 @@ export function createProgressWriter(
   };
 
   /** Serialized, so that an older text never overwrites a newer one. */
-  const save = (more: QuestProgress & { readonly notes?: QuestNotes } = {}): Promise<boolean> => {
+  const save = (more: SavedFields = {}): Promise<boolean> => {
     disarm();
     if (more.notes !== undefined) notes = more.notes;
     const steps = services.steps();

@@ -18,12 +18,14 @@ const LOOK_EVERY_MS = 2000;
 export interface QuestEvents {
   /** Publishes that a quest ended, for waiting callers. */
   ended(questId: string): void;
+  /** Publishes that a quest waits for decisions, for waiting callers. */
+  paused(questId: string): void;
   /** Publishes that a quest was stopped, for its worker. */
   stopped(questId: string): void;
   /** Subscribes to quests stopped in any process. @returns a function that unsubscribes. */
   onStopped(listener: (questId: string) => void): Promise<() => Promise<void>>;
   /**
-   * Waits for the end of a quest. @returns the quest when it ended, after the timeout, after a disconnect or at
+   * Waits for the end of a quest. @returns the quest when it ended or waits for decisions, after the timeout, after a disconnect or at
    * shutdown; undefined if it was deleted.
    */
   untilEnded(
@@ -84,6 +86,10 @@ export function createQuestEvents(services: {
       void publish(getQuestTopic(questId), 'ended');
     },
 
+    paused(questId) {
+      void publish(getQuestTopic(questId), 'waiting');
+    },
+
     stopped(questId) {
       void publish(STOPPED, questId);
       void publish(getQuestTopic(questId), 'ended');
@@ -110,7 +116,7 @@ export function createQuestEvents(services: {
           });
           try {
             const quest = await quests.get(questId);
-            if (quest === undefined || hasEnded(quest) || isOver) return quest;
+            if (quest === undefined || hasEnded(quest) || quest.status === 'waiting' || isOver) return quest;
           } catch (error) {
             // The quest continues; the next poll may succeed.
             if (isOver) throw error;

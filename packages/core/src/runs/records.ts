@@ -9,7 +9,7 @@ import type { ErrorCode } from '../shared/errors.ts';
 import type { PendingCharge } from './charges.ts';
 import type { PaidStepRecord } from './holds.ts';
 
-export type QuestStatus = 'pending' | 'running' | 'done' | 'stopped';
+export type QuestStatus = 'pending' | 'running' | 'waiting' | 'done' | 'stopped';
 export type QuestType = 'message' | 'oob' | 'error' | 'system' | 'voice_transcript';
 
 /** A tool result for display in the client. */
@@ -70,6 +70,8 @@ export interface QuestProgress {
   readonly text?: string;
   /** The final result, if the text also contains intermediate steps. */
   readonly answer?: string;
+  /** The result in the format of the quest kind, as text. */
+  readonly output?: string;
   /** The finish reason of the model. */
   readonly stopReason?: FinishReason;
   /** The number of rounds of an agent run. */
@@ -97,6 +99,47 @@ export interface QuestRequest {
   readonly requestId: string;
 }
 
+/** What a user decides about a call. */
+export type CallDecision =
+  | { readonly type: 'approve' }
+  | { readonly type: 'reject'; readonly reason?: string }
+  /** Runs the call with another input. */
+  | { readonly type: 'edit'; readonly input: Json }
+  /** The result of a tool of the client, as text for the model. */
+  | { readonly type: 'answer'; readonly output: string; readonly isError: boolean };
+
+/** A tool call that a user decides about. */
+export interface WaitingCall {
+  /** The round and the position of the call in it: the id of the call in the live events. */
+  readonly id: string;
+  /** The id of the tool. */
+  readonly tool: string;
+  /** `approval`: a tool of the server. `answer`: a tool of the client, which gives the result. */
+  readonly kind: 'approval' | 'answer';
+  readonly input: Json;
+  readonly decision?: CallDecision;
+}
+
+/** The work waits for decisions. */
+export interface QuestPause {
+  readonly calls: readonly WaitingCall[];
+  /** What the work needs to go on, encrypted. */
+  readonly sealedState: string;
+}
+
+/** A pause as it is stored, from the first decision that is missing until the work has gone on. */
+export interface QuestWait extends QuestPause {
+  /** The sequence of the last live event. */
+  readonly lastEvent: number;
+}
+
+/** A decision that was taken, to recognize a repetition. */
+export interface DecidedCall {
+  readonly id: string;
+  readonly type: CallDecision['type'];
+  readonly digest: string;
+}
+
 /** A durable unit of work with a result: one turn of a conversation, one image, one edit. */
 export interface QuestRecord extends StoredRecord, QuestProgress {
   /** The job kind. */
@@ -112,10 +155,17 @@ export interface QuestRecord extends StoredRecord, QuestProgress {
   readonly explanation?: string;
   readonly request: QuestRequest;
   readonly notes?: QuestNotes;
+  /** Present while the quest waits, and until its work has gone on. */
+  readonly wait?: QuestWait;
+  /** The number of times that the quest went on after it waited. */
+  readonly resumed?: number;
+  /** The settled charges of the work before the last wait. */
+  readonly paid?: readonly PendingCharge[];
+  readonly decided?: readonly DecidedCall[];
   /** The job and the fence that may write. */
   readonly jobId?: string;
   readonly fence?: number;
-  /** Time of acceptance in epoch milliseconds; absent after the end. */
+  /** Time of acceptance, or of the last decision, in epoch milliseconds; `WAITING` while it waits; absent after the end. */
   readonly liveSince?: number;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -10,7 +10,7 @@ import type { QuestRecord } from './records.ts';
  */
 export async function recoverPaidSteps(
   services: ReservationServices,
-  { id, request, notes = {} }: QuestRecord,
+  { id, request, notes = {}, paid = [] }: QuestRecord,
   operation: string,
 ): Promise<readonly PendingCharge[]> {
   const { ledger, clock } = services;
@@ -25,7 +25,7 @@ export async function recoverPaidSteps(
     } else if (step.hold !== undefined) await ledger.release(step.hold);
     else if (step.isIntended === true) await releaseIntended(services, step);
   }
-  if ([...steps, ...due].some(({ key }) => key === id)) return charges;
+  if ([...steps, ...due, ...paid].some(({ key }) => key === id)) return charges;
   const { payer, requestId } = request;
   await releaseIntended(services, {
     key: id,

@@ -3,7 +3,7 @@ import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { GenerateRequest } from '../ports/models.ts';
 import type { LeasedJob } from '../ports/queue.ts';
 import type { Collection } from '../ports/store.ts';
-import { createRunCharges } from './charges.ts';
+import { createRunCharges, type PendingCharge } from './charges.ts';
 import type { PaidStep } from './holds.ts';
 import { createLiveWriter, type LiveWriter, type LiveWriterServices, NO_LIVE_WRITER } from './live-writer.ts';
 import type { PaidCall } from './model-call.ts';
@@ -13,12 +13,15 @@ import { createProgressWriter, type ProgressWriter } from './progress-writer.ts'
 import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
 import type { RunningQuest } from './running.ts';
 import { createStopwatch, type Stopwatch } from './stopwatch.ts';
-import { hasContent } from './transitions.ts';
+import { getFence, hasContent } from './transitions.ts';
 
 /** The context of one run of a quest: its output, charges and timings. */
 export interface RunContext {
   readonly quest: QuestRecord;
+  /** The job, with its fence among all jobs of the quest. */
   readonly job: LeasedJob;
+  /** The job as the queue leased it. */
+  readonly lease: LeasedJob;
   /** The operation id, for charges and incidents. */
   readonly operation: string;
   readonly signal: AbortSignal;
@@ -50,8 +53,12 @@ export interface RunContext {
   /** Stops renewing the holds and leaves them to the worker that owns the quest now. */
   abandonSteps(): void;
   readonly hasCharges: boolean;
-  /** Whether there is any output. */
+  /** Whether there is any output, or, after a wait, the work has gone on. */
   readonly hasOutput: boolean;
+  /** Leaves the wait: from now on a crash ends the quest, so that no decided call runs twice. */
+  leaveWait(): Promise<void>;
+  /** The charges of the quest: those from before a wait, and those of this run. */
+  getAllCharges(): readonly PendingCharge[];
   /** Returns the complete result for the quest's record. */
   progress(): QuestProgress;
 }
@@ -60,20 +67,23 @@ export function createRunContext(
   services: PaidStepServices & LiveWriterServices,
   quests: Collection<QuestRecord>,
   quest: QuestRecord,
-  job: LeasedJob,
+  lease: LeasedJob,
   running: RunningQuest,
   task: {
     readonly operation: string;
     readonly phases: readonly string[];
-    readonly isLive?: boolean;
+    readonly isLive?: boolean | 'parts';
   },
 ): RunContext {
   const { signal } = running;
+  const { wait, resumed = 0, paid = [] } = quest;
+  const job = { ...lease, fence: getFence(lease.fence, resumed) };
+  let isWaiting = wait !== undefined;
   const { operation, phases } = task;
   const onError = (error: unknown): void =>
     services.onError({ operation: `job:${job.kind}`, requestId: '', error });
-  const stopwatch = createStopwatch(services.clock, phases);
-  const charges = createRunCharges(services.ledger);
+  const stopwatch = createStopwatch(services.clock, phases, quest.phases);
+  const charges = createRunCharges(services.ledger, paid);
   let extra: QuestProgress = {};
 
   const save = async (): Promise<void> => {
@@ -81,10 +91,11 @@ export function createRunContext(
   };
   const steps = createPaidSteps(services, quest, job, operation, save);
   const live =
-    task.isLive === true
+    task.isLive === true || task.isLive === 'parts'
       ? createLiveWriter(services, {
           stream: quest.id,
           fence: job.fence,
+          after: wait?.lastEvent ?? 0,
           getText: () => writer.text,
           isHeld: () => writer.save(),
           onError,
@@ -95,7 +106,7 @@ export function createRunContext(
       quests,
       clock: services.clock,
       steps: steps.records,
-      live,
+      live: task.isLive === 'parts' ? NO_LIVE_WRITER : live,
       onError,
     },
     quest,
@@ -127,6 +138,7 @@ export function createRunContext(
   return {
     quest,
     job,
+    lease,
     operation,
     signal,
     writer,
@@ -168,8 +180,13 @@ export function createRunContext(
       return charges.all.length > 0;
     },
     get hasOutput() {
-      return hasContent(progress());
+      return !isWaiting && hasContent(progress());
     },
+    async leaveWait() {
+      isWaiting = false;
+      if (!(await writer.save({ wait: undefined }))) signal.throwIfAborted();
+    },
+    getAllCharges: () => [...paid, ...charges.all],
     progress,
   };
 }

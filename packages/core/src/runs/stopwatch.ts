@@ -8,9 +8,13 @@ export interface Stopwatch {
   read(): Record<string, number>;
 }
 
-/** @param phases names that are always reported, even with 0 milliseconds. */
-export function createStopwatch(clock: Clock, phases: readonly string[]): Stopwatch {
-  const spent: Record<string, number> = Object.fromEntries(phases.map((name) => [name, 0]));
+/** @param phases names that are always reported, even with 0 milliseconds. @param before milliseconds of earlier runs. */
+export function createStopwatch(
+  clock: Clock,
+  phases: readonly string[],
+  before: Readonly<Record<string, number>> = {},
+): Stopwatch {
+  const spent: Record<string, number> = { ...Object.fromEntries(phases.map((name) => [name, 0])), ...before };
   let current: string | undefined;
   let since = clock.now();
 

@@ -1,17 +1,20 @@
 import type { LeasedJob } from '../ports/queue.ts';
 import type { Collection, Filter } from '../ports/store.ts';
 import {
+  type DecidedCall,
   PLAN_PAYLOAD,
   type PromptMeta,
   type QuestOutcome,
   type QuestProgress,
   type QuestRecord,
+  type QuestWait,
   type ToolPayload,
+  type WaitingCall,
 } from './records.ts';
 
 /*
- * The state machine of quests: pending -> running -> done | stopped. Each transition is one guarded update, so
- * exactly one of several concurrent workers and callers succeeds; the others get undefined.
+ * The state machine of quests: pending -> running -> done | stopped, and running -> waiting -> pending. Each transition
+ * is one guarded update, so exactly one of several concurrent workers and callers succeeds; the others get undefined.
  */
 
 type Quests = Collection<QuestRecord>;
@@ -20,6 +23,17 @@ type Quests = Collection<QuestRecord>;
 export type Holder = Pick<LeasedJob, 'id' | 'fence'>;
 
 const NO_HOLDER = 'nobody';
+
+/** `liveSince` of a waiting quest: the sweep never reaches it, and the quest remains one that lives. */
+const WAITING = 8_640_000_000_000_000;
+
+/** Fences of one job. A quest that goes on has a new job with greater fences, whose first lease is 1 again. */
+const FENCES_PER_JOB = 1_000_000;
+
+/** Returns the fence of a lease among all jobs of its quest. @param resumed the number of waits before this job. */
+export function getFence(leaseFence: number, resumed: number): number {
+  return resumed * FENCES_PER_JOB + leaseFence;
+}
 
 const LIVE = { in: ['pending', 'running'] } as const;
 
@@ -37,7 +51,67 @@ export function claimQuest(
   return quests.update(
     id,
     { status: 'running', jobId: holder.id, fence: holder.fence, updatedAt: now },
-    { status: LIVE, anyOf: [{ jobId: { not: holder.id } }, { fence: { lt: holder.fence } }] },
+    {
+      status: LIVE,
+      anyOf: [
+        { fence: null },
+        // A job that was lost and recreated. A job from before the last wait never takes the quest over.
+        { jobId: { not: holder.id }, fence: { lt: getNextJobFence(holder.fence) } },
+        { fence: { lt: holder.fence } },
+      ],
+    },
+  );
+}
+
+function getNextJobFence(fence: number): number {
+  return (Math.floor(fence / FENCES_PER_JOB) + 1) * FENCES_PER_JOB;
+}
+
+/** Lets a quest wait: it has no holder, no job and no hold. */
+export function pauseQuest(
+  quests: Quests,
+  id: string,
+  holder: Holder,
+  pause: QuestProgress & Pick<QuestRecord, 'paid'> & { readonly wait: QuestWait },
+  now: number,
+): Promise<QuestRecord | undefined> {
+  return quests.update(
+    id,
+    {
+      ...pause,
+      status: 'waiting',
+      liveSince: WAITING,
+      notes: undefined,
+      jobId: undefined,
+      updatedAt: now,
+    },
+    heldBy(holder),
+  );
+}
+
+/**
+ * Stores decisions; with the last one the quest is pending again, and needs a job. @param quest as it was read.
+ * @returns undefined if it has changed since.
+ */
+export function decideCalls(
+  quests: Quests,
+  { id, wait, fence = 0, resumed = 0, decided = [] }: QuestRecord & { readonly wait: QuestWait },
+  calls: readonly WaitingCall[],
+  more: readonly DecidedCall[],
+  now: number,
+): Promise<QuestRecord | undefined> {
+  const isComplete = calls.every(({ decision }) => decision !== undefined);
+  return quests.update(
+    id,
+    {
+      wait: { ...wait, calls },
+      decided: [...decided, ...more],
+      updatedAt: now,
+      ...(isComplete
+        ? { status: 'pending', resumed: resumed + 1, fence: getFence(0, resumed + 1), liveSince: now }
+        : { fence: fence + 1 }),
+    },
+    { status: 'waiting', fence },
   );
 }
 
@@ -46,7 +120,7 @@ export function saveProgress(
   quests: Quests,
   id: string,
   holder: Holder,
-  progress: QuestProgress & Pick<QuestRecord, 'notes'>,
+  progress: QuestProgress & Pick<QuestRecord, 'notes'> & { readonly wait?: undefined },
   now: number,
 ): Promise<QuestRecord | undefined> {
   return quests.update(id, { ...progress, updatedAt: now }, heldBy(holder));
@@ -62,7 +136,14 @@ export function endQuest(
 ): Promise<QuestRecord | undefined> {
   return quests.update(
     id,
-    { ...outcome, status: 'done', liveSince: undefined, notes: undefined, updatedAt: now },
+    {
+      ...outcome,
+      status: 'done',
+      liveSince: undefined,
+      notes: undefined,
+      wait: undefined,
+      updatedAt: now,
+    },
     heldBy(holder),
   );
 }
@@ -89,18 +170,17 @@ export function abandonQuest(
   );
 }
 
-/** Stops a quest on request of a client. */
-export function stopQuest(
+/** Stops a quest on request of a client. A quest that waited has no worker: a job of its own closes it. */
+export async function stopQuest(
   quests: Quests,
   id: string,
   explanation: string,
   now: number,
 ): Promise<QuestRecord | undefined> {
-  return quests.update(
-    id,
-    { status: 'stopped', explanation, liveSince: undefined, updatedAt: now },
-    { status: LIVE },
-  );
+  const stop = { status: 'stopped', explanation, wait: undefined, updatedAt: now } as const;
+  const stopped = await quests.update(id, { ...stop, liveSince: undefined }, { status: LIVE });
+  // The sweep finds it until it is closed.
+  return stopped ?? quests.update(id, { ...stop, liveSince: now }, { status: 'waiting' });
 }
 
 /** Saves the billing of a stopped quest once. Both its worker and a recovering worker may try. */
@@ -109,13 +189,28 @@ export function closeStopped(
   id: string,
   promptMeta: PromptMeta | undefined,
 ): Promise<QuestRecord | undefined> {
-  const patch = { jobId: NO_HOLDER, ...(promptMeta !== undefined && { promptMeta }) };
+  const patch = { jobId: NO_HOLDER, liveSince: undefined, ...(promptMeta !== undefined && { promptMeta }) };
   return quests.update(id, patch, { status: 'stopped', jobId: { not: NO_HOLDER } });
 }
 
+/** Stopped, and its output is not stored yet: by its worker, or by the one that gets its job. */
+export const CLOSING: Filter<QuestRecord> = { status: 'stopped', jobId: { not: NO_HOLDER } };
+
 /** Whether a crashed worker left output. */
-export function hasContent({ text = '', toolPayloads, images = [], files = [] }: QuestProgress): boolean {
-  return text !== '' || toolPayloads?.some(isContent) === true || images.length > 0 || files.length > 0;
+export function hasContent({
+  text = '',
+  output,
+  toolPayloads,
+  images = [],
+  files = [],
+}: QuestProgress): boolean {
+  return (
+    text !== '' ||
+    output !== undefined ||
+    toolPayloads?.some(isContent) === true ||
+    images.length > 0 ||
+    files.length > 0
+  );
 }
 
 /** A plan is progress information, not output. */
@@ -131,6 +226,11 @@ export function isHeld(quest: QuestRecord): boolean {
 /** Whether a newer lease than the worker's owns the quest, or owned it until it was closed. */
 export function isTakenOver({ jobId, fence = 0 }: QuestRecord, holder: Holder): boolean {
   return fence > holder.fence || (jobId !== holder.id && jobId !== NO_HOLDER);
+}
+
+/** Whether a quest was stopped while it waited, and is not closed yet. */
+export function isUnclosed({ status, liveSince }: QuestRecord): boolean {
+  return status === 'stopped' && liveSince !== undefined;
 }
 
 export function hasEnded({ status }: QuestRecord): boolean {

@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'unsupported_audio_option'
   | 'unsupported_input'
   | 'idempotency_key_reused'
+  | 'idempotency_key_spent'
   | 'invalid_idempotency_key'
   | 'content_blocked'
   | 'region_unavailable'

@@ -1,69 +1,57 @@
 import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
-import { failed, structured, type ToolResult, WrongArgument } from '../results.ts';
-import {
-  checkNames,
-  type Fields,
-  getFields,
-  type McpTool,
-  objectSchema,
-  pick,
-  type Routes,
-  requireText,
-  type ToolCall,
-} from './tool.ts';
-import { readWait, WAIT, waitFor } from './wait.ts';
+import { failed, structured, WrongArgument } from '../results.ts';
+import { getFields, type McpTool, type Routes, requireText, type ToolCall } from './tool.ts';
+import { readTool, startTool, type Work } from './work.ts';
 
 const TITLE_CHARACTERS = 60;
 
 /** The arguments of a run that help a client; the others keep their defaults. */
 const OFFERED = ['message', 'agent_id', 'session_id', 'model', 'tools', 'file_ids', 'max_iterations'];
 
-const EXECUTION: Fields = {
-  properties: { execution_id: { type: 'string', description: 'The id that `ask_agent` returned.' } },
-  required: ['execution_id'],
+export const EXECUTIONS: Work = {
+  kind: 'execution',
+  read: 'getAgentExecution',
+  cancel: 'cancelAgentExecution',
+  getStatus({ status }) {
+    if (status === 'pending' || status === 'running') return 'working';
+    return status === 'aborted' ? 'cancelled' : 'completed';
+  },
+  toResult({ id, session_id, status, answer, error }) {
+    const shown = { execution_id: id, session_id, status, answer };
+    if (status !== 'failed' && status !== 'aborted') return structured(shown);
+    return {
+      ...failed(typeof error === 'string' ? error : `The run is ${status}.`),
+      structuredContent: shown,
+    };
+  },
 };
 
 export function askAgentTool(routes: Routes): McpTool {
   const body = routes.get('startAgentExecution')?.operation.input.body;
   const all = getFields(body instanceof z.ZodObject ? body : undefined, OFFERED);
-  const fields = { ...all, required: ['message'] };
-  return {
+  return startTool({
     name: 'ask_agent',
     title: 'Ask an agent',
     description:
       'Gives a task to an agent, or to a model without one, and waits for the answer. A run that takes longer ' +
       'returns its `execution_id`; read it with `get_agent_answer`. Without `session_id`, a new session keeps it.',
     operations: ['startAgentExecution', 'getAgentExecution', 'createSession'],
-    inputSchema: objectSchema(fields, WAIT),
-    isReadOnly: false,
-    async call(args, context) {
-      checkNames(args, [fields, WAIT]);
-      const timeoutMs = readWait(args, context);
-      const id = await start(pick(args, fields), context);
-      await waitFor(id, timeoutMs, context);
-      return readExecution(id, context);
-    },
-  };
+    work: EXECUTIONS,
+    fields: { ...all, required: ['message'] },
+    start,
+  });
 }
 
-export const getAgentAnswerTool: McpTool = {
+export const getAgentAnswerTool = readTool({
   name: 'get_agent_answer',
   title: 'Get the answer of an agent',
   description: 'Waits for a run of `ask_agent` that has not ended, and returns its answer.',
   operations: ['getAgentExecution'],
-  inputSchema: objectSchema(EXECUTION, WAIT),
-  isReadOnly: true,
-  async call(args, context) {
-    checkNames(args, [EXECUTION, WAIT]);
-    const timeoutMs = readWait(args, context);
-    const id = requireText(args.execution_id, 'execution_id');
-    const execution = await context.runner.run('getAgentExecution', { params: { id } });
-    if (hasEnded(execution) || timeoutMs === 0) return toResult(execution);
-    await waitFor(id, timeoutMs, context);
-    return readExecution(id, context);
-  },
-};
+  work: EXECUTIONS,
+  idName: 'execution_id',
+  idDescription: 'The id that `ask_agent` returned.',
+});
 
 /** Starts the run. @returns its id. */
 async function start(args: JsonObject, { runner }: ToolCall): Promise<string> {
@@ -94,19 +82,4 @@ async function createSession(message: string, { runner }: Pick<ToolCall, 'runner
 /** Deletes the session of a run that was refused. The refusal matters more than a session that stays. */
 async function forget(id: string, { runner }: Pick<ToolCall, 'runner'>): Promise<void> {
   await runner.run('deleteSession', { params: { id } }).catch(() => undefined);
-}
-
-async function readExecution(id: string, { runner }: ToolCall): Promise<ToolResult> {
-  return toResult(await runner.run('getAgentExecution', { params: { id } }));
-}
-
-function hasEnded({ status }: JsonObject): boolean {
-  return status !== 'pending' && status !== 'running';
-}
-
-function toResult(execution: JsonObject): ToolResult {
-  const { id, session_id, status, answer, error } = execution;
-  const shown = { execution_id: id, session_id, status, answer };
-  if (status !== 'failed' && status !== 'aborted') return structured(shown);
-  return { ...failed(typeof error === 'string' ? error : `The run is ${status}.`), structuredContent: shown };
 }

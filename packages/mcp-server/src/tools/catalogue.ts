@@ -1,6 +1,7 @@
 import { askAgentTool, getAgentAnswerTool } from './ask-agent.ts';
 import { generateImageTool, getImageTool } from './images.ts';
 import { type McpTool, type OperationTool, operationTool, type Routes } from './tool.ts';
+import { generateVideoTool, getVideoTool } from './videos.ts';
 
 /** Tools that are one operation each, by its id. */
 const SIMPLE: Readonly<Record<string, OperationTool>> = {
@@ -42,6 +43,11 @@ const SIMPLE: Readonly<Record<string, OperationTool>> = {
     description: 'Reads the text of a file, also of a document such as a PDF.',
     idName: 'file_id',
   },
+  listVideoModels: {
+    name: 'list_video_models',
+    title: 'List video models',
+    description: 'Lists the models of `generate_video`, with the values that each accepts.',
+  },
   listModels: {
     name: 'list_models',
     title: 'List models',
@@ -61,5 +67,7 @@ export function createTools(routes: Routes): readonly McpTool[] {
     ...simple,
     generateImageTool(routes),
     getImageTool,
+    generateVideoTool(routes),
+    getVideoTool,
   ].filter(({ operations }) => operations.every((id) => routes.has(id)));
 }

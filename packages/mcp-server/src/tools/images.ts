@@ -2,19 +2,9 @@ import type { Caller, Services } from '@questline/core';
 import { findDefaultImageModel, QUESTS } from '@questline/core/internal';
 import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
-import { type Content, failed, structured, type ToolResult, WrongArgument } from '../results.ts';
-import {
-  checkNames,
-  type Fields,
-  getFields,
-  type McpTool,
-  objectSchema,
-  pick,
-  type Routes,
-  requireText,
-  type ToolCall,
-} from './tool.ts';
-import { readWait, WAIT, waitFor } from './wait.ts';
+import { type Content, failed, structured, WrongArgument } from '../results.ts';
+import { getFields, type McpTool, type Routes } from './tool.ts';
+import { readTool, startTool, type Work } from './work.ts';
 
 /** Larger images are only linked: clients put the content into the context of a model. */
 const MAX_IMAGE_BYTES = 4 * 2 ** 20;
@@ -31,55 +21,56 @@ const OFFERED = [
   'output_format',
 ];
 
-const QUEST: Fields = {
-  properties: { quest_id: { type: 'string', description: 'The id that `generate_image` returned.' } },
-  required: ['quest_id'],
+export const IMAGES: Work = {
+  kind: 'quest',
+  read: 'getQuest',
+  cancel: 'cancelQuest',
+  getStatus({ status }) {
+    if (status === 'stopped') return 'cancelled';
+    return status === 'done' ? 'completed' : 'working';
+  },
+  async toResult({ id, status, type, reply, files = [] }, { services }) {
+    const shown = { quest_id: id, status, files };
+    if (type === 'error' || status === 'stopped') {
+      return {
+        ...failed(typeof reply === 'string' ? reply : 'No image was made.'),
+        structuredContent: shown,
+      };
+    }
+    const links = toLinks(files as readonly JsonObject[]);
+    return structured(shown, [...links, ...(await loadImages(services, String(id)))]);
+  },
 };
 
 export function generateImageTool(routes: Routes): McpTool {
   const body = routes.get('generateImage')?.operation.input.body;
   const all = getFields(body instanceof z.ZodObject ? body : undefined, OFFERED);
-  const fields = { ...all, required: ['prompt'] };
-  return {
+  return startTool({
     name: 'generate_image',
     title: 'Generate an image',
     description:
       'Generates images and waits for them. Without `model`, the default image model of the server makes them. Work ' +
       'that takes longer returns its `quest_id`; read it with `get_image`.',
     operations: ['generateImage', 'getQuest'],
-    inputSchema: objectSchema(fields, WAIT),
-    isReadOnly: false,
-    async call(args, context) {
-      checkNames(args, [fields, WAIT]);
-      const timeoutMs = readWait(args, context);
-      const asked = pick(args, fields);
-      const model = asked.model ?? (await findModel(context.services, context.call.caller));
-      const { id } = await context.runner.run('generateImage', {
-        body: { ...asked, model },
-        isRepeatable: true,
-      });
-      await waitFor(String(id), timeoutMs, context);
-      return readImages(String(id), context);
+    work: IMAGES,
+    fields: { ...all, required: ['prompt'] },
+    async start(args, { runner, services, call }) {
+      const model = args.model ?? (await findModel(services, call.caller));
+      const { id } = await runner.run('generateImage', { body: { ...args, model }, isRepeatable: true });
+      return String(id);
     },
-  };
+  });
 }
 
-export const getImageTool: McpTool = {
+export const getImageTool = readTool({
   name: 'get_image',
   title: 'Get a generated image',
   description: 'Waits for the images of `generate_image` that were not ready, and returns them.',
   operations: ['getQuest'],
-  inputSchema: objectSchema(QUEST, WAIT),
-  isReadOnly: true,
-  async call(args, context) {
-    checkNames(args, [QUEST, WAIT]);
-    const timeoutMs = readWait(args, context);
-    const id = requireText(args.quest_id, 'quest_id');
-    const { status } = await context.runner.run('getQuest', { params: { id } });
-    if (status === 'pending' || status === 'running') await waitFor(id, timeoutMs, context);
-    return readImages(id, context);
-  },
-};
+  work: IMAGES,
+  idName: 'quest_id',
+  idDescription: 'The id that `generate_image` returned.',
+});
 
 async function findModel(services: Services, caller: Caller): Promise<string> {
   const { DefaultImageModel: usual, enforceCredits } = await services.adminSettings.current();
@@ -88,15 +79,6 @@ async function findModel(services: Services, caller: Caller): Promise<string> {
   const found = findDefaultImageModel(catalogue, enforceCredits);
   if (found === undefined) throw new WrongArgument('There is no image model on this server.');
   return found.info.id;
-}
-
-async function readImages(id: string, { runner, services }: ToolCall): Promise<ToolResult> {
-  const { status, type, reply, files = [] } = await runner.run('getQuest', { params: { id } });
-  const shown = { quest_id: id, status, files };
-  if (type === 'error' || status === 'stopped') {
-    return { ...failed(typeof reply === 'string' ? reply : 'No image was made.'), structuredContent: shown };
-  }
-  return structured(shown, [...toLinks(files as readonly JsonObject[]), ...(await loadImages(services, id))]);
 }
 
 /** A link is a path where the server knows no public address of its own. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
 import { structured, type ToolResult, WrongArgument } from '../results.ts';
 import type { Runner } from '../runner.ts';
+import type { Work } from './work.ts';
 
 /** What a tool needs for one call. */
 export interface ToolCall {
@@ -24,6 +25,12 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
   readonly isReadOnly: boolean;
   call(args: JsonObject, context: ToolCall): Promise<ToolResult>;
+  /** The work of a tool that starts some, for clients that follow it as a task. */
+  readonly task?: {
+    readonly work: Work;
+    /** Starts the work, and waits for it if the arguments ask for that. @returns its id. */
+    start(args: JsonObject, context: ToolCall): Promise<string>;
+  };
 }
 
 /** The routes of the API, by the id of their operation. */

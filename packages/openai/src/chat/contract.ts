@@ -145,6 +145,7 @@ export const createChatCompletion = defineOperation({
   paid: true,
   method: 'POST',
   path: '/v1/chat/completions',
+  counterpart: 'createCompletion',
   summary: 'Create a chat completion',
   auth: 'key-or-token',
   scopes: ['ai:chat', 'ai:generate'],

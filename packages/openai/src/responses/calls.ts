@@ -14,7 +14,7 @@ export interface CallEvents {
 /** Describes a call of the model as a call of the tool that the client offered. @param id the end of the item id. */
 export function toCallEvents(
   { id: call_id, name: modelName, arguments: text }: Extract<ModelPart, { type: 'tool_use' }>,
-  tools: ToolTable,
+  tools: Pick<ToolTable, 'find'>,
   id: string,
 ): CallEvents {
   const { kind = 'function', name = modelName, namespace } = tools.find(modelName) ?? {};

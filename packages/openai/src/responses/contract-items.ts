@@ -87,6 +87,8 @@ const reasoning = z.looseObject({
   encrypted_content: z.string().nullish(),
 });
 
+const itemReference = z.object({ type: z.literal('item_reference'), id });
+
 const other = z.object({ type: z.literal('other'), name: z.string() });
 
 const item = z.discriminatedUnion('type', [
@@ -99,6 +101,7 @@ const item = z.discriminatedUnion('type', [
   searchOutput,
   additionalTools,
   reasoning,
+  itemReference,
   other,
 ]);
 
@@ -112,18 +115,28 @@ const KNOWN: readonly string[] = [
   'tool_search_output',
   'additional_tools',
   'reasoning',
+  'item_reference',
 ];
 
-/** A message needs no type. */
+/** A message needs no type, and neither does a reference. */
 export const inputItem = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null) return value;
-  const { type } = value as { readonly type?: unknown };
-  if (type == null) return { ...value, type: 'message' };
+  const { type, role, id } = value as {
+    readonly type?: unknown;
+    readonly role?: unknown;
+    readonly id?: unknown;
+  };
+  if (type == null) {
+    const isReference = role === undefined && typeof id === 'string';
+    return { ...value, type: isReference ? 'item_reference' : 'message' };
+  }
   if (typeof type !== 'string' || KNOWN.includes(type)) return value;
   return { type: 'other', name: type.slice(0, 100) };
 }, item);
 
 export type InputItem = z.output<typeof item>;
+/** An item that is not a reference. */
+export type WholeItem = Exclude<InputItem, { readonly type: 'item_reference' }>;
 export type MessageItem = z.output<typeof message>;
 export type CallItem =
   | z.output<typeof functionCall>

@@ -2,8 +2,8 @@ import type { MediaLoader } from '@questline/core/internal';
 import type { ModelContent, ModelMessage } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import { parseArguments } from '../tool-arguments.ts';
-import type { ResponseBody } from './contract.ts';
-import type { CallItem, InputItem, MessageItem, OutputItem } from './contract-items.ts';
+import type { CallItem, MessageItem, OutputItem, WholeItem } from './contract-items.ts';
+import { toItemPath } from './item-path.ts';
 import { toContent, toToolResult } from './media.ts';
 import { readReasoning } from './reasoning.ts';
 import { SEARCH, toCustomArguments, toModelName } from './tools.ts';
@@ -20,8 +20,6 @@ const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_ou
 
 /** What to do instead of sending an item. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  item_reference:
-    'this server stores no items; send the items themselves (AI SDK: providerOptions.openai.store = false)',
   compaction: 'only the vendor can read it; send the conversation or a summary of it',
 };
 
@@ -29,6 +27,8 @@ export interface InputOptions {
   readonly media: MediaLoader;
   /** The provider of the requested model. */
   readonly provider: string;
+  /** The number of items of earlier responses, before those of the request. */
+  readonly earlier: number;
 }
 
 /** A call of a tool in the open message of the assistant. */
@@ -44,21 +44,21 @@ interface OpenCall {
  * @throws ApiError 400 for a result without its call, a call without its result, and items that cannot be read here.
  */
 export async function toModelMessages(
-  { instructions, input }: Pick<ResponseBody, 'instructions' | 'input'>,
+  instructions: string | null | undefined,
+  items: readonly WholeItem[],
   options: InputOptions,
 ): Promise<ModelMessage[]> {
   const head: ModelMessage[] = instructions
     ? [{ role: 'system', content: [{ type: 'text', text: instructions }] }]
     : [];
-  if (typeof input === 'string') return [...head, { role: 'user', content: [{ type: 'text', text: input }] }];
-  const messages = await convert(input, options);
+  const messages = await convert(items, options);
   if (messages.length === 0 && head.length === 0) throw issue('input', 'no item has content');
   return [...head, ...messages];
 }
 
 async function convert(
-  items: readonly InputItem[],
-  { media, provider }: InputOptions,
+  items: readonly WholeItem[],
+  { media, provider, earlier }: InputOptions,
 ): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = [];
   const taken = new Set<number>();
@@ -72,10 +72,10 @@ async function convert(
     const results: ModelContent[] = [];
     const attached: ModelContent[] = [];
     for (const call of calls) {
-      const place = findResult(items, call, taken);
+      const place = findResult(items, call, taken, earlier);
       taken.add(place);
       const item = items[place] as OutputItem;
-      const { text, attached: more } = await toToolResult(item, call.name, `input.${place}`, media);
+      const { text, attached: more } = await toToolResult(item, call.name, toItemPath(place, earlier), media);
       const { id: toolUseId, name: toolName } = call;
       results.push({ type: 'tool_result', toolUseId, toolName, content: text, isError: false });
       attached.push(...more);
@@ -86,7 +86,7 @@ async function convert(
   };
 
   for (const [index, item] of items.entries()) {
-    const path = `input.${index}`;
+    const path = toItemPath(index, earlier);
     switch (item.type) {
       case 'reasoning': {
         const block = readReasoning(item, provider, path);
@@ -131,18 +131,19 @@ async function convert(
 
 /** @returns the place of the first result after the call that no other call took. */
 function findResult(
-  items: readonly InputItem[],
+  items: readonly WholeItem[],
   { id, index }: OpenCall,
   taken: ReadonlySet<number>,
+  earlier: number,
 ): number {
   for (let place = index + 1; place < items.length; place += 1) {
     const item = items[place];
     if (item !== undefined && isOutput(item) && item.call_id === id && !taken.has(place)) return place;
   }
-  throw issue(`input.${index}`, 'the tool call has no result');
+  throw issue(toItemPath(index, earlier), 'the tool call has no result');
 }
 
-function isOutput(item: InputItem): item is OutputItem {
+function isOutput(item: WholeItem): item is OutputItem {
   return OUTPUTS.includes(item.type);
 }
 

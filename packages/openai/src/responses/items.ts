@@ -10,7 +10,7 @@ export type ItemSink = (type: string, fields: Readonly<Record<string, unknown>>)
 export interface ItemWriterOptions {
   /** The part of the item ids that belongs to the response. */
   readonly id: string;
-  readonly tools: ToolTable;
+  readonly tools: Pick<ToolTable, 'find'>;
   /** Whether reasoning items have `encrypted_content`. */
   readonly includesReasoning: boolean;
   readonly sink: ItemSink;

@@ -1,6 +1,6 @@
 import { type CatalogueEntry, findIgnoredByProvider } from '@questline/core/internal';
 import type { GenerateRequest } from '@questline/core/ports';
-import { unsupported } from '../errors.ts';
+import { issue, unsupported } from '../errors.ts';
 import type { ResponseBody } from './contract.ts';
 
 /** Fields that refine an answer or its billing, and have no effect here. */
@@ -12,7 +12,6 @@ const IGNORED = [
   'prompt_cache_retention',
   'safety_identifier',
   'service_tier',
-  'store',
   'truncation',
   'user',
 ] as const;
@@ -28,20 +27,14 @@ const NAMES = {
 /** @throws ApiError 400 that names a field that would change the answer and is not supported, with what to do instead. */
 export function refuseUnsupported(body: ResponseBody): void {
   const fields: Readonly<Record<string, unknown>> = body;
-  if (isFilled(fields.previous_response_id)) {
-    throw unsupported(
-      'previous_response_id',
-      'this server stores no responses; send the whole conversation in input, with the items of earlier answers',
-    );
-  }
   if (isFilled(fields.conversation)) {
     throw unsupported(
       'conversation',
-      'this server stores no conversations; send the whole conversation in input',
+      'this server has no conversations; continue a response with previous_response_id, or send all items in input',
     );
   }
-  if (body.background === true) {
-    throw unsupported('background', 'responses are answered in the same request; set stream instead');
+  if (body.background === true && body.store === false) {
+    throw issue('background', 'needs a stored response: leave store out, or set it to true');
   }
   if (isFilled(fields.prompt)) throw unsupported('prompt', 'stored prompts; send instructions and input');
   if (isFilled(fields.context_management)) {

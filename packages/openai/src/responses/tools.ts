@@ -1,20 +1,24 @@
 import type { GenerateRequest, ToolChoice, ToolSchema } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import type { ResponseBody } from './contract.ts';
+import type { WholeItem } from './contract-items.ts';
 import type { PlainTool, RequestTool } from './contract-tools.ts';
+import { toItemPath } from './item-path.ts';
 
 /** A tool as the client knows it. */
 export interface WireTool {
   /** `search`: the client searches for tools. */
   readonly kind: 'function' | 'custom' | 'search';
   readonly name: string;
-  readonly namespace: string | undefined;
+  readonly namespace?: string | undefined;
 }
 
 /** The tools of a request, by the names that the model sees. */
 export interface ToolTable {
   readonly schemas: readonly ToolSchema[];
   find(modelName: string): WireTool | undefined;
+  /** What `find` knows, as plain JSON. */
+  readonly entries: readonly (readonly [modelName: string, tool: WireTool])[];
 }
 
 /** What the vendor's own tools and those of one program need here. */
@@ -47,7 +51,11 @@ const CUSTOM_PARAMETERS = {
  * namespace get its name in front.
  * @throws ApiError 400 for tools that the vendor runs, and for two offered tools of one name.
  */
-export function readTools({ tools, input }: Pick<ResponseBody, 'tools' | 'input'>): ToolTable {
+export function readTools(
+  { tools }: Pick<ResponseBody, 'tools'>,
+  items: readonly WholeItem[],
+  earlier: number,
+): ToolTable {
   const schemas: ToolSchema[] = [];
   const table = new Map<string, WireTool>();
   const set = (tool: WireTool, schema: ToolSchema, path: string, isAdded: boolean): void => {
@@ -80,12 +88,12 @@ export function readTools({ tools, input }: Pick<ResponseBody, 'tools' | 'input'
     }
   };
   add(tools ?? [], 'tools', false);
-  for (const [index, item] of (typeof input === 'string' ? [] : input).entries()) {
+  for (const [index, item] of items.entries()) {
     if (item.type === 'additional_tools' || item.type === 'tool_search_output') {
-      add(item.tools, `input.${index}.tools`, true);
+      add(item.tools, `${toItemPath(index, earlier)}.tools`, true);
     }
   }
-  return { schemas, find: (modelName) => table.get(modelName) };
+  return { schemas, find: (modelName) => table.get(modelName), entries: [...table] };
 }
 
 /** The names of tools for the model. */

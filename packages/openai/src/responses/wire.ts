@@ -66,7 +66,7 @@ export interface SearchOutput {
 export type CallOutput = FunctionOutput | CustomOutput | SearchOutput;
 export type ResponseItem = MessageOutput | ReasoningOutput | CallOutput;
 
-export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+export type ResponseStatus = 'queued' | 'cancelled' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
 /** The fields that change while a response is made. */
 export interface ResponseState {
@@ -88,13 +88,18 @@ export interface ResponseFacts {
   readonly model: string;
 }
 
+export type DescribedRequest = Readonly<Record<string, unknown>> & {
+  readonly model: string;
+  readonly background: boolean;
+};
+
 export type WireResponse = ResponseState & Readonly<Record<string, unknown>>;
 
-/** The fields of a response that repeat its request. `store` is false: the server keeps no responses. */
+/** The fields of a response that repeat its request. */
 export function describeRequest(
   body: ResponseBody,
   { id, createdAt, model }: ResponseFacts,
-): Readonly<Record<string, unknown>> {
+): DescribedRequest {
   const { reasoning, text } = body;
   return {
     id,
@@ -102,20 +107,20 @@ export function describeRequest(
     created_at: createdAt,
     model,
     access_programs: null,
-    background: false,
+    background: body.background === true,
     conversation: null,
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    previous_response_id: null,
+    previous_response_id: body.previous_response_id ?? null,
     prompt: null,
     prompt_cache_key: toText(body.prompt_cache_key),
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     safety_identifier: toText(body.safety_identifier),
     service_tier: 'default',
-    store: false,
+    store: body.store !== false,
     temperature: body.temperature ?? null,
     text: { format: text?.format ?? { type: 'text' } },
     tool_choice: body.tool_choice ?? 'auto',

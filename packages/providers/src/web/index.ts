@@ -3,6 +3,7 @@ import { isPublicAddress } from './addresses.ts';
 import { createFetchFile } from './fetch-file.ts';
 import { createFetchPage } from './fetch-page.ts';
 
+export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 export { createWebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 
 import { createBraveSearch, createOpenMeteoWeather } from './services.ts';

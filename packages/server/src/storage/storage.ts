@@ -58,12 +58,13 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       throw new CliError([`${name}: ${place} is not at this version; run questline migrate`]);
     }
     if (steps.length > 0) log.info({ steps: steps.length }, 'migrated');
+    const { limiter, publisher } = shared ?? {};
     const ports = createSqlPorts(database, {
       clock,
       ids,
       listen: database.dialect === 'postgres' && configuration.postgres.listen,
+      publisher,
     });
-    const { limiter, publisher } = shared ?? {};
     return {
       ports: { ...ports, ...(limiter && { limiter }), ...(publisher && { publisher }) },
       pingRedis: shared?.ping,

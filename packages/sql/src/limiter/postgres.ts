@@ -1,4 +1,4 @@
-import type { CallOptions, RateDecision, RateWindow } from '@questline/core/ports';
+import type { RateDecision, RateWindow, TakeOptions } from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
 import { defineStatement, toNumber } from '../statement.ts';
 import { fromJson } from '../store/json.ts';
@@ -8,7 +8,7 @@ export type Take = (
   key: string,
   windows: readonly RateWindow[],
   now: number | null,
-  options: CallOptions | undefined,
+  options: TakeOptions | undefined,
 ) => Promise<RateDecision>;
 
 /**
@@ -52,6 +52,7 @@ export function createPostgresTake({ dialect, names, run }: PostgresDatabase, no
       lengths: windows.map(({ lengthMs }) => lengthMs),
     };
     const [row = {}] = await run(take({ key, ...values, now: at }), options);
-    return toDecision(row.allowed === true, fromJson<OpenWindows>(row.windows), windows, toNumber(row.now));
+    const open = fromJson<OpenWindows>(row.windows);
+    return toDecision(row.allowed === true, open, windows, toNumber(row.now), options?.report);
   };
 }

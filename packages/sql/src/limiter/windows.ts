@@ -24,8 +24,13 @@ export function toDecision(
   open: OpenWindows,
   windows: readonly RateWindow[],
   now: number,
+  report: readonly RateWindow[] = [],
 ): RateDecision {
   const states = windows.map((window) => getState(open, window, now));
   const refusedBy = allowed ? undefined : states.find(({ remaining }) => remaining === 0);
-  return { allowed, ...(refusedBy && { refusedBy }), windows: states };
+  return {
+    allowed,
+    ...(refusedBy && { refusedBy }),
+    windows: [...states, ...report.map((window) => getState(open, window, now))],
+  };
 }

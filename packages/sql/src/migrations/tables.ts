@@ -1,5 +1,6 @@
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
 import { EVENT_LOG_TABLES } from '../event-log/tables.ts';
+import { LEDGER_HOURS } from '../ledger/hours-tables.ts';
 import { LEDGER_REPORTS } from '../ledger/report-tables.ts';
 import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
 import { LIMITER_TABLES } from '../limiter/tables.ts';
@@ -38,6 +39,7 @@ export const TABLE_STEPS: readonly TableStep[] = [
   LEDGER_HOLD_CAPS,
   LEDGER_REPORTS,
   EVENT_LOG_TABLES,
+  LEDGER_HOURS,
 ];
 
 /** Names that no collection may have. */
@@ -49,6 +51,7 @@ export const OWN_TABLES: readonly string[] = [
   'ledgerCharges',
   'ledgerEntries',
   'ledgerHoldCaps',
+  'ledgerHours',
   'rateWindows',
   'jobs',
   'vectorChunks',

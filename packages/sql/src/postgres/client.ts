@@ -1,7 +1,10 @@
 type Listeners = {
   (event: 'error', listener: (error: Error) => void): unknown;
   (event: 'end', listener: () => void): unknown;
-  (event: 'notification', listener: (message: { channel: string }) => void): unknown;
+  (
+    event: 'notification',
+    listener: (message: { channel: string; payload?: string | undefined }) => void,
+  ): unknown;
 };
 
 /** The required part of a `pg` connection. */

@@ -1,8 +1,11 @@
 import { quote } from '../names.ts';
 import type { PooledClient, PostgresPool } from './client.ts';
 
-/** Listens to a channel with one client of the pool. @returns a function that stops and releases the client. */
-export type Listen = (channel: string, onMessage: () => void) => () => void;
+/**
+ * Listens to a channel with one client of the pool. @param onMessage gets the payload; undefined after each connection.
+ * @returns a function that stops and releases the client.
+ */
+export type Listen = (channel: string, onMessage: (payload: string | undefined) => void) => () => void;
 
 const RETRY_MS = 1000;
 
@@ -28,8 +31,8 @@ export function createListen(pool: PostgresPool): Listen {
         void start();
       }, RETRY_MS).unref();
     };
-    const onNotification = (message: { channel: string }): void => {
-      if (message.channel === channel) onMessage();
+    const onNotification = (message: { channel: string; payload?: string | undefined }): void => {
+      if (message.channel === channel) onMessage(message.payload);
     };
     const start = async (): Promise<void> => {
       try {
@@ -40,7 +43,7 @@ export function createListen(pool: PostgresPool): Listen {
         client.on?.('end', restart);
         client.on?.('notification', onNotification);
         await client.query({ text: `listen ${quote(channel)}` });
-        onMessage();
+        onMessage(undefined);
       } catch {
         restart();
       }

@@ -21,7 +21,7 @@ const RECORD = sql<string>`cast(record as text)`.as('record');
 
 export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
 
-/** Creates the seven operations of one table, on the database or in a transaction. */
+/** Creates the operations of one table, on the database or in a transaction. */
 export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
 
 /** Statements are compiled once per definition; each operation is one statement. */
@@ -64,9 +64,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
 
       async find(filter, options: FindOptions<StoredRecord> = {}) {
         const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MAX_RECORDS } = options;
-        if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
-          throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
-        }
+        assertLimit(limit);
         const column = getColumn(table, order.field);
         const field = sql.ref(column.name);
         const id = sql.ref('id');
@@ -133,6 +131,23 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
       async take(id, guard, options) {
         return one(db.deleteFrom(name).where(isThis(id, guard)).returning(RECORD), options);
       },
+
+      async removeWhere(filter, { limit = MAX_RECORDS, ...options } = {}) {
+        assertLimit(limit);
+        const chosen = db
+          .selectFrom(name)
+          .select('id')
+          .where(compileFilter(table, expressions, filter))
+          .limit(limit);
+        const query = db.deleteFrom(name).where(expressions.isChosen(chosen)).returning('id');
+        return (await run(query.compile(), options)).length;
+      },
     };
   };
+}
+
+function assertLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
+    throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
+  }
 }

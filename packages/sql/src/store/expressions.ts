@@ -17,6 +17,8 @@ export interface DialectExpressions {
   contains(column: Expression<unknown>, part: string): Expression<SqlBool>;
   has(column: Expression<unknown>, member: string): Expression<SqlBool>;
   oneOf(column: Expression<unknown>, values: readonly unknown[]): Expression<SqlBool>;
+  /** Whether the row is one of those whose ids a query selects to delete them. */
+  isChosen(ids: Expression<unknown>): Expression<SqlBool>;
   /** Absent values sort first. */
   direction(direction: 'asc' | 'desc'): RawBuilder<unknown>;
 }
@@ -49,6 +51,7 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
       sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${part.toLowerCase()}) = 1`,
     has: (column, member) => sql`exists (select 1 from json_each(${column}) where value = ${member})`,
     oneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+    isChosen: (ids) => sql`id in (${ids})`,
     direction: (direction) => sql.raw(direction),
   };
 }
@@ -79,6 +82,8 @@ function createPostgresWording(): DialectExpressions {
     contains: (column, part) => sql`${column} collate "default" ilike ${pattern(part)}`,
     has: (column, member) => sql`${column} @> jsonb_build_array(cast(${member} as text))`,
     oneOf: (column, values) => sql`${column} = any(${values})`,
+    // An array is selected once, before the deletion. The locks skip records that another call deletes or changes meanwhile.
+    isChosen: (ids) => sql`id = any(array(${ids} for update))`,
     direction: (direction) => sql.raw(direction === 'asc' ? 'asc nulls first' : 'desc nulls last'),
   };
 }

@@ -1,3 +1,4 @@
+import type { RateDecision } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { expectInstant, getWindow, type LimiterCase, remaining, takeTimes } from './subject.ts';
 
@@ -57,6 +58,35 @@ export const windowCases: readonly LimiterCase[] = [
       const refused = await takeTimes(subject, 5, KEY, windows);
       expect(refused.windows.map((window) => window.remaining)).toEqual([0, 8]);
       expect(await remaining(subject, KEY, windows)).toEqual([0, 8]);
+    },
+  },
+  {
+    name: 'returns the state of a reported window without a slot of it, unless it ignores reports',
+    section: 'behaviour',
+    async run(subject) {
+      const minute = getWindow(subject, 'minute', 2);
+      const day = getWindow(subject, 'day', 3);
+      const take = (report = day) =>
+        subject.limiter.take(KEY, [minute], subject.time.now(), { report: [report] });
+      const states = ({ windows }: RateDecision) => windows.map((window) => [window.name, window.remaining]);
+      const first = await take();
+      if (first.windows.length === 1) return;
+      expect(states(first)).toEqual([
+        ['minute', 1],
+        ['day', 3],
+      ]);
+      expectInstant(subject, first.windows[1]?.resetAt ?? 0, subject.time.now() + day.lengthMs);
+      await takeTimes(subject, 1, KEY, [day]);
+      const second = await take({ ...day, limit: 1 });
+      expect(second.allowed).toBe(true);
+      expect(second.windows[1]).toMatchObject({ name: 'day', limit: 1, remaining: 0 });
+      const refused = await take();
+      expect(refused.refusedBy?.name).toBe('minute');
+      expect(states(refused)).toEqual([
+        ['minute', 0],
+        ['day', 2],
+      ]);
+      expect(await remaining(subject, KEY, [minute, day])).toEqual([0, 2]);
     },
   },
   {

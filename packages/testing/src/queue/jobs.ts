@@ -59,6 +59,19 @@ export const jobCases: readonly QueueCase[] = [
     },
   },
   {
+    name: 'finds the keys of waiting and leased jobs, if it can',
+    section: 'behaviour',
+    async run(subject) {
+      const { queue, time } = subject;
+      for (const key of ['one', 'two', 'ended']) await queue.enqueue(toJob(key));
+      await queue.enqueue(toJob('later', { runAt: time.now() + LONG * time.unit }));
+      for (const job of await lease(subject, queue, 3)) if (job.key === 'ended') await queue.finish(job);
+      const found = await queue.findKeys?.(['one', 'ended', 'unknown', 'later', "it's"]);
+      if (found !== undefined) expect([...found].sort()).toEqual(['later', 'one']);
+      expect((await queue.findKeys?.([])) ?? []).toEqual([]);
+    },
+  },
+  {
     name: 'leases the oldest due jobs first, up to the limit',
     section: 'behaviour',
     async run(subject) {

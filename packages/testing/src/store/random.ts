@@ -1,5 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import type { Collection, Filter, FindOptions, Patch } from '@questline/core/ports';
+import { removeWhere } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { getRuns } from '../suite.ts';
@@ -79,6 +80,7 @@ type Step =
   | { readonly do: 'update'; readonly at: number; readonly patch: Patch<Note>; readonly guard: Filter<Note> }
   | { readonly do: 'add'; readonly at: number; readonly by: number; readonly guard: Filter<Note> }
   | { readonly do: 'take'; readonly at: number; readonly guard: Filter<Note> }
+  | { readonly do: 'remove'; readonly filter: Filter<Note> }
   | { readonly do: 'find'; readonly filter: Filter<Note>; readonly options: FindOptions<Note> };
 
 const at = fc.nat({ max: 9 });
@@ -88,6 +90,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('update' as const), at, patch: fields, guard }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('add' as const), at, by: small, guard }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('take' as const), at, guard }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), filter }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('find' as const), filter, options }) },
 ) as fc.Arbitrary<Step>;
 
@@ -133,6 +136,8 @@ async function perform(collection: Collection<Note>, step: Step): Promise<unknow
       return collection.add(getId(step.at), { rank: step.by }, step.guard);
     case 'take':
       return collection.take(getId(step.at), step.guard);
+    case 'remove':
+      return removeWhere(collection, step.filter);
     case 'find':
       return [await collection.find(step.filter, step.options), await collection.count(step.filter)];
   }

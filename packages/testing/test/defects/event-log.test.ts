@@ -77,6 +77,13 @@ defectTests('event log', eventLogCases, [
     ['returns nothing later at the end, and undefined for a sequence that the stream does not have'],
     (sound) => ({ read: async (stream, after) => (await sound.read(stream, after)) ?? [] }),
   ),
+  // Every other expectation about its events holds: readers only cannot wait at the end.
+  defect('reports the end of a stream as unknown', ['keeps streams apart'], (sound) => ({
+    async read(stream, after) {
+      const page = await sound.read(stream, after);
+      return after > 0 && page?.length === 0 ? undefined : page;
+    },
+  })),
   defect('cuts long streams', ['reads a long stream in pages without a gap'], (sound) => ({
     read: async (stream, after) => (after >= 1000 ? [] : sound.read(stream, after)),
   })),

@@ -39,6 +39,14 @@ function oneByOne(sound: RateLimiter, order: (names: string[]) => string[]): Rat
 
 defectTests('limiter', limiterCases, [
   defect(
+    'takes slots of reported windows',
+    ['returns the state of a reported window without a slot of it, unless it ignores reports'],
+    (sound) => ({
+      take: (key, windows, now, { report = [], ...options } = {}) =>
+        sound.take(key, [...windows, ...report], now, options),
+    }),
+  ),
+  defect(
     'peeks before it takes',
     [
       'allows exactly 60 of 100 parallel takes under a limit of 60',

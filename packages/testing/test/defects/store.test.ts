@@ -1,5 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import type { Collection, Filter, Store, StoredRecord } from '@questline/core/ports';
+import { removeWhere } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type StoreSubject, storeCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -49,6 +50,7 @@ function asking(change: (filter: AnyFilter) => AnyFilter) {
       update: (id, patch, guard, options) => sound.update(id, patch, guard && changed(guard), options),
       add: (id, deltas, guard, options) => sound.add(id, deltas, guard && changed(guard), options),
       take: (id, guard, options) => sound.take(id, guard && changed(guard), options),
+      removeWhere: (filter, options) => removeWhere(sound, changed(filter), options),
     };
   };
 }
@@ -160,8 +162,48 @@ defectTests('store', storeCases, [
     (sound) => ({ take: (id) => sound.take(id) }),
   ),
   defect(
+    'deletes more than the limit',
+    ['deletes at most the limit, and fewer only when no other record matches'],
+    (sound) => ({ removeWhere: (filter) => removeWhere(sound, filter) }),
+  ),
+  defect(
+    'selects the records that it deletes in a step before',
+    [
+      'counts each of 60 deleted records for one of 20 parallel callers',
+      'deletes no record that a parallel update takes out of the filter',
+    ],
+    (sound) => ({
+      async removeWhere(filter, options = {}) {
+        const found = await sound.find(filter, options);
+        await gap();
+        for (const { id } of found) await sound.take(id);
+        return found.length;
+      },
+    }),
+  ),
+  storeDefect(
+    'deletes outside of the transaction',
+    ['deletes within a transaction, and restores the records when the work rejects'],
+    (store) => ({
+      ...store,
+      transaction: (work) =>
+        store.transaction((inside) =>
+          work({
+            ...inside,
+            collection: (definition) => ({
+              ...inside.collection(definition),
+              removeWhere: (filter, options) => removeWhere(store.collection(definition), filter, options),
+            }),
+          }),
+        ),
+    }),
+  ),
+  defect(
     'ignores undefined conditions',
-    ['rejects an undefined condition instead of ignoring it'],
+    [
+      'rejects an undefined condition instead of ignoring it',
+      'deletes nothing for an undefined condition or a limit out of bounds',
+    ],
     asking((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))),
   ),
   defect(

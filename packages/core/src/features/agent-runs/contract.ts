@@ -23,6 +23,13 @@ const body = z.strictObject({
   tools: distinctStrings(MAX_TOOLS)
     .optional()
     .meta({ description: 'Ids of tools that are approved in advance. Unknown ids are ignored.' }),
+  approvals: z
+    .boolean()
+    .optional()
+    .describe(
+      'Calls of gated tools that `tools` does not contain wait for a decision of the user: the run has the status ' +
+        '`waiting` and `pending_approvals`. Default: such a call fails the run.',
+    ),
   max_iterations: z
     .int()
     .min(1)
@@ -86,8 +93,28 @@ const started = z.object({
 const execution = z.object({
   id: z.string().describe('The id of the run.'),
   status: z
-    .enum(['pending', 'running', 'completed', 'failed', 'aborted'])
-    .describe('The state of the run. `completed`, `failed` and `aborted` are final.'),
+    .enum(['pending', 'running', 'waiting', 'completed', 'failed', 'aborted'])
+    .describe(
+      'The state of the run. `completed`, `failed` and `aborted` are final. `waiting`, only with `approvals: true`: decide ' +
+        'about `pending_approvals`.',
+    ),
+  pending_approvals: z
+    .array(
+      z.object({
+        call_id: z.string().describe('The id of the call: the `callId` of a decision.'),
+        tool: z.string().describe('The id of the tool.'),
+        input: z.unknown().describe('The input that the model wants to send.'),
+        decision: z
+          .enum(['approve', 'reject', 'edit', 'answer'])
+          .optional()
+          .describe('The decision, once it is taken.'),
+      }),
+    )
+    .optional()
+    .describe(
+      'While the run waits, for the user who started it: the calls to decide about, with ' +
+        '`POST /api/v1/quests/{id}/decisions` and the id of the run.',
+    ),
   session_id: z
     .string()
     .nullable()
@@ -143,7 +170,7 @@ export const startAgentExecution = defineOperation({
   description:
     'A model thinks, calls tools and observes their results, round by round, until it answers. Acknowledges at once. The ' +
     'run reports problems with the model or the credits. A run that needs a tool with external effects which was ' +
-    'not approved in advance fails and names the tool.',
+    'not approved in advance waits for the user with `approvals: true`; else it fails and names the tool.',
   rate: { key: 'standard', user: 'standard' },
   subject: 'Session',
   input: { body },

@@ -2,11 +2,11 @@ import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
-import { questJob } from '../../runs/handler.ts';
-import { type LiveReaderServices, replyWithEvents } from '../../runs/live-reader.ts';
+import { type LiveReaderServices, replyWithEvents, toLiveView } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
+import { questJob } from '../../runs/quest-job.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { hasEnded, stopQuest } from '../../runs/transitions.ts';
+import { createStopQuest, type StopServices } from '../../runs/stop.ts';
 import { notFound } from '../../shared/errors.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
@@ -49,7 +49,7 @@ export function createGetExecutionHandler(services: ExecutionServices): Route {
   const { store } = services;
   return defineRoute(getAgentExecution, services, async ({ params }, { caller }) => {
     const quest = await findExecution(store, params.id, canReadSession(caller.userId));
-    return toWireExecution(quest, await getSteps(store, quest.id));
+    return toWireExecution(quest, await getSteps(store, quest.id), caller.userId);
   });
 }
 
@@ -61,12 +61,11 @@ export function createExecutionEventsHandler(services: ExecutionServices & LiveR
       services,
       { headers: request.headers, after: query.after },
       {
-        questId: params.id,
+        stream: params.id,
         signal,
         async load() {
           const quest = await findExecution(store, params.id, canReadSession(caller.userId));
-          const view = toWireExecution(quest, await getSteps(store, quest.id));
-          return { view, text: quest.text ?? '', isOver: hasEnded(quest) };
+          return toLiveView(quest, toWireExecution(quest, await getSteps(store, quest.id), caller.userId));
         },
       },
     ),
@@ -74,16 +73,14 @@ export function createExecutionEventsHandler(services: ExecutionServices & LiveR
 }
 
 /** `POST /api/v1/agent-executions/{id}/cancel` */
-export function createCancelExecutionHandler(services: ExecutionServices): Route {
-  const { store, clock, questEvents } = services;
-  const quests = store.collection(QUESTS);
+export function createCancelExecutionHandler(services: ExecutionServices & StopServices): Route {
+  const { store } = services;
+  const stop = createStopQuest(services);
   return defineRoute(cancelAgentExecution, services, async ({ params }, { caller }) => {
     const mayCancel = canEditSession(caller.userId);
     await findExecution(store, params.id, mayCancel);
-    const stopped = await stopQuest(quests, params.id, ABORTED, clock.now());
-    if (stopped !== undefined) questEvents.stopped(stopped.id);
-    const quest = stopped ?? (await findExecution(store, params.id, mayCancel));
-    return toWireExecution(quest, await getSteps(store, quest.id));
+    const quest = (await stop(params.id, ABORTED)) ?? (await findExecution(store, params.id, mayCancel));
+    return toWireExecution(quest, await getSteps(store, quest.id), caller.userId);
   });
 }
 

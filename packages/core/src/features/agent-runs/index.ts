@@ -1,8 +1,8 @@
 import type { DeletionHooks } from '../../operations/deletion.ts';
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import { createQuestEventSource } from '../../runs/event-source.ts';
 import type { RunningQuests } from '../../runs/running.ts';
-import { deleteBySession } from '../sessions/purge.ts';
 import {
   createCancelExecutionHandler,
   createExecutionEventsHandler,
@@ -14,7 +14,7 @@ import { personalRuns } from './personal.ts';
 import { AGENT_EXECUTION, EXECUTION_SLOTS, STEPS } from './records.ts';
 
 const deletion: DeletionHooks = {
-  session: ({ store }, id) => deleteBySession(store.collection(STEPS), id),
+  session: async ({ store }, id) => void (await removeAll(store.collection(STEPS), { sessionId: id })),
 };
 
 export const agentRuns = {

@@ -1,8 +1,8 @@
 import type { JobHandler } from '../../jobs/handler.ts';
 import type { Store } from '../../ports/store.ts';
-import { composePrompt, type PromptSource, type SystemPrompt } from '../../prompts/prompt.ts';
+import { composePrompt, type PromptSource } from '../../prompts/prompt.ts';
 import { createQuestHandler } from '../../runs/handler.ts';
-import type { QuestOutcome, QuestRecord } from '../../runs/records.ts';
+import type { QuestOutcome, QuestPause, QuestRecord } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { publishAnswer, publishThinking } from '../agents/events.ts';
@@ -12,6 +12,8 @@ import { CREATE_LATTICE } from '../artifacts/lattice.ts';
 import { CREATE_ARTIFACT } from '../artifacts/tool.ts';
 import { toConversation } from '../conversation/conversation.ts';
 import { createModelSession } from '../conversation/model-session.ts';
+import { openWork, type PausedWork, sealWork } from '../conversation/paused-work.ts';
+import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { whyEmpty } from '../conversation/turn.ts';
 import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
 import { writeMessages } from '../sessions/session.ts';
@@ -46,13 +48,13 @@ export function createExecutionHandler(services: DialogueServices, runningQuests
       const { quest, stopwatch } = run;
       const request = quest.request as ExecutionRequest;
       stopwatch.phase('load');
+      const paused = openWork(services.textBox, quest);
+      if (paused !== undefined) {
+        const input = await loadTurnInput(services, run, { ...request, model: paused.model }, 1);
+        return answer(services, run, input, await findAgent(services, run, input), paused, paused);
+      }
       const input = await loadTurnInput(services, run, request, undefined);
-      // A quest that was deleted or hidden in the meantime adds nothing to the prompt.
-      const { agentId } = request;
-      const agent =
-        agentId === undefined
-          ? undefined
-          : await services.agentReach.find(quest.ownerId, agentId, input.session);
+      const agent = await findAgent(services, run, input);
       stopwatch.phase('prompt');
       const ofRun: PromptSource = () => [
         { source: 'hardcoded', name: 'agent-execution', text: METHOD },
@@ -72,19 +74,32 @@ export function createExecutionHandler(services: DialogueServices, runningQuests
         input.tokenLimit,
       );
       run.update(publishThinking(services.agentEvents, input.session.id, prompt.agents));
-      return answer(services, run, input, agent, prompt);
+      const { systemText, turnText } = prompt;
+      return answer(services, run, input, agent, { systemText, turnText, history: input.history });
     },
   });
+}
+
+/** An agent that was deleted or hidden in the meantime adds nothing to the prompt. */
+async function findAgent(
+  { agentReach }: DialogueServices,
+  { quest }: RunContext,
+  { session }: TurnInput,
+): Promise<AgentRecord | undefined> {
+  const { agentId } = quest.request as ExecutionRequest;
+  return agentId === undefined ? undefined : agentReach.find(quest.ownerId, agentId, session);
 }
 
 async function answer(
   services: DialogueServices,
   run: RunContext,
-  { session, candidates, history, contents }: TurnInput,
+  input: TurnInput,
   agent: AgentRecord | undefined,
-  prompt: SystemPrompt,
-): Promise<QuestOutcome> {
+  { systemText, turnText, history }: Pick<PausedWork, 'systemText' | 'turnText' | 'history'>,
+  paused?: ReturnType<typeof openWork>,
+): Promise<QuestOutcome | QuestPause> {
   const { quest } = run;
+  const { session, candidates, contents: attachments } = input;
   const request = quest.request as ExecutionRequest;
   const scope = { userId: quest.ownerId, sessionId: session.id, payer: request.payer };
   const toolset = await createToolset(
@@ -95,21 +110,37 @@ async function answer(
     [...(request.approvedTools ?? []), ...(request.makesTables === true ? [CREATE_LATTICE] : [])],
     request.makesArtifacts === true ? [] : [CREATE_ARTIFACT],
   );
-  const { offers, unlock } = toolset;
+  const { unlock } = toolset;
+  const known = new Set(toolset.offers.map(({ id }) => id));
+  const unlocked = (paused?.tools ?? []).filter((id) => !known.has(id));
+  const offers = [...toolset.offers, ...(unlocked.length > 0 ? await unlock(unlocked) : [])];
   const modelSession = createModelSession(services, run, {
     request,
     candidates,
     scope,
     offers,
     unlock,
+    waitsFor: (offer) =>
+      request.approvals === true && toolset.needsApproval(offer) ? 'approval' : undefined,
+    isResumed: paused !== undefined,
     trimmed: 'every-round',
   });
-  const end = await runLoop(run, modelSession, {
-    messages: toConversation({ ...prompt, history, message: request.message, attachments: contents }),
+  const { store, clock } = services;
+  const { message } = request;
+  const first = paused === undefined ? 0 : await store.collection(STEPS).count({ executionId: quest.id });
+  if (paused !== undefined) await run.leaveWait();
+  const loopInput = {
+    messages: toConversation({ systemText, turnText, history, message, attachments }),
     maxIterations: request.maxIterations,
-    record: createStepWriter({ store: services.store, now: () => services.clock.now() }, run),
-    refusal: toolset.refusal,
-  });
+    record: createStepWriter({ store, now: () => clock.now() }, run, first),
+    refusal: request.approvals === true ? () => undefined : toolset.refusal,
+  };
+  const end = await runLoop(run, modelSession, loopInput, paused);
+  if (end.outcome === 'paused') {
+    const calls = getWaitingCalls(modelSession, end.turn.open);
+    const work = { ...modelSession.getState(), systemText, turnText, history, turn: end.turn };
+    return sealWork(services.textBox, quest.id, work, calls);
+  }
   if (end.outcome === 'refused') return { type: 'error', explanation: end.reason };
   if (end.finishReason !== undefined) run.update({ stopReason: end.finishReason });
   const explanation = whyEmpty(end.finishReason, end.text);
@@ -127,5 +158,5 @@ async function writeDown(services: DialogueServices, store: Store, quest: QuestR
     await insertStep(store, quest, number, { type: 'final_answer', content: answer, iteration: rounds });
   }
   const { message } = quest.request as ExecutionRequest;
-  await writeMessages(services, store, quest, message, isAnswered ? answer : undefined);
+  await writeMessages(services, store, quest, { content: message }, isAnswered ? answer : undefined);
 }

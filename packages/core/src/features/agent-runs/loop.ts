@@ -1,11 +1,17 @@
-import type { FinishReason, ModelContent, ModelMessage, ModelPart } from '../../ports/models.ts';
-import type { LiveRound } from '../../runs/live-round.ts';
+import type { FinishReason, ModelContent, ModelMessage } from '../../ports/models.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import { abortable } from '../../shared/streams.ts';
-import { type ModelSession, parseArguments, readRound } from '../conversation/turn.ts';
+import {
+  type CallResult,
+  finishRound,
+  mustWait,
+  type OpenRound,
+  runCall,
+  type ToolUse,
+  toMessages,
+} from '../conversation/tool-calls.ts';
+import { type ModelSession, type PausedTurn, type ResumedTurn, readRound } from '../conversation/turn.ts';
 import type { NewStep } from './steps.ts';
-
-type ToolUse = Extract<ModelPart, { type: 'tool_use' }>;
 
 /** The input of a run. */
 export interface LoopInput {
@@ -25,21 +31,36 @@ export type LoopEnd =
       readonly iteration: number;
       readonly finishReason: FinishReason | undefined;
     }
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | { readonly outcome: 'refused'; readonly reason: string }
+  | { readonly outcome: 'paused'; readonly turn: PausedTurn };
 
 /**
- * Repeats thought, action and observation until the model answers. In the last round it must answer without tools.
+ * Repeats thought, action and observation until the model answers, or until calls wait for decisions. In the last round it
+ * must answer without tools.
  */
-export async function runLoop(run: RunContext, session: ModelSession, input: LoopInput): Promise<LoopEnd> {
-  const messages = [...input.messages];
-  let hasSpoken = false;
-  for (let iteration = 1; ; iteration += 1) {
+export async function runLoop(
+  run: RunContext,
+  session: ModelSession,
+  input: LoopInput,
+  resumed?: ResumedTurn,
+): Promise<LoopEnd> {
+  const rounds: ModelMessage[] = [];
+  let { hasSpoken = false, used = 0 } = resumed?.turn ?? {};
+  if (resumed !== undefined) {
+    const { messages, open } = resumed.turn;
+    const getPlace = (position: number) => `${open.iteration}:${position}`;
+    const finishing = finishRound(session, open, resumed.calls, getPlace, run.live.emit);
+    const round = await abortable(finishing, session.signal);
+    await observe(input, round);
+    rounds.push(...messages, ...toMessages(round));
+  }
+  for (let iteration = (resumed?.turn.open.iteration ?? 0) + 1; ; iteration += 1) {
     const isLast = iteration >= input.maxIterations;
     // Providers require the tools of earlier calls in the request.
     const tools = isLast && iteration === 1 ? [] : session.tools();
     const toolChoice = isLast && tools.length > 0 ? 'none' : undefined;
     run.update({ rounds: iteration });
-    const answering = await session.ask(messages, tools, { toolChoice });
+    const answering = await session.ask([...input.messages, ...rounds], tools, { toolChoice });
     const live = run.live.startRound(iteration);
     const round = await readRound(answering, session.signal, run.writer.append, { hasSpoken, live });
     await session.endRound(answering.money);
@@ -54,40 +75,49 @@ export async function runLoop(run: RunContext, session: ModelSession, input: Loo
       const reason = input.refusal(name);
       if (reason !== undefined) return { outcome: 'refused', reason };
     }
-    const results = await act(session, input, round.uses, iteration, live);
-    messages.push({ role: 'assistant', content: round.content }, { role: 'user', content: results });
+    const { content, uses } = round;
+    const results = await act(session, input, uses, iteration);
+    for (const [position, { id }] of uses.entries()) {
+      const result = results[position];
+      if (result) live.result(id, { isError: result.isError });
+    }
+    used += uses.length;
+    const open: OpenRound = { iteration, content, uses, results };
+    if (results.includes(null)) {
+      return { outcome: 'paused', turn: { messages: rounds, used, hasSpoken, open } };
+    }
+    await observe(input, open);
+    rounds.push(...toMessages(open));
   }
 }
 
-/** Runs the calls of one round in parallel; the steps keep the order of the calls. */
+/** Runs the calls of one round in parallel. @returns their results; null: the call waits for a decision. */
 async function act(
   session: ModelSession,
   input: LoopInput,
   uses: readonly ToolUse[],
   iteration: number,
-  live: LiveRound,
-): Promise<readonly ModelContent[]> {
+): Promise<readonly (CallResult | null)[]> {
   for (const { name, arguments: json } of uses) {
     await input.record({ type: 'action', content: json, iteration, toolName: name });
   }
   const running = Promise.all(
-    uses.map(({ name, arguments: json }, place) => {
-      const parsed = parseArguments(json);
-      return parsed === undefined
-        ? { content: 'The arguments were not valid JSON.', isError: true }
-        : session.runTool(name, parsed, `${iteration}:${place}`);
+    uses.map(async (use, position) => {
+      if (mustWait(session, use)) return null;
+      const { content, isError } = await runCall(session, use, `${iteration}:${position}`);
+      return { content, isError };
     }),
   );
   // Returns even when the tool ignores the signal.
-  const outcomes = await abortable(running, session.signal);
-  const results: ModelContent[] = [];
-  for (const [place, { id, name }] of uses.entries()) {
-    const { content, isError } = outcomes[place] ?? { content: '', isError: true };
-    live.result(id, { isError });
+  return abortable(running, session.signal);
+}
+
+/** Records the results of a round, in the order of the calls. */
+async function observe(input: LoopInput, { iteration, uses, results }: OpenRound): Promise<void> {
+  for (const [position, { name }] of uses.entries()) {
+    const content = results[position]?.content ?? '';
     await input.record({ type: 'observation', content, iteration, toolName: name });
-    results.push({ type: 'tool_result', toolUseId: id, toolName: name, content, isError });
   }
-  return results;
 }
 
 /** Returns the reasoning of a round without text, as far as its provider shows it. */

@@ -50,6 +50,8 @@ export interface ExecutionRequest extends DialogueRequest {
   readonly agentId?: string;
   /** Ids of tools: offered, and approved in advance. */
   readonly approvedTools?: readonly string[];
+  /** Calls of other gated tools wait for the user. */
+  readonly approvals?: true;
   /** The run may create artifacts. */
   readonly makesArtifacts?: true;
   /** The run may create tables of data. */

@@ -153,6 +153,7 @@ function toRequest(
     ...(agent !== undefined && { agentId: agent.id }),
     ...(fileIds.length > 0 && { fileIds }),
     ...(approvedTools.length > 0 && { approvedTools }),
+    ...(body.approvals === true && { approvals: true as const }),
     ...(body.enable_mementos === true && { remembers: true as const }),
     ...(body.enable_artifacts === true && { makesArtifacts: true as const }),
     ...(body.enable_lattice === true && { makesTables: true as const }),

@@ -27,12 +27,16 @@ export async function getSteps(store: Store, executionId: string): Promise<reado
   }
 }
 
-/** Writes steps as they happen, under the worker's fence: a worker that has lost the run adds no steps. */
+/**
+ * Writes steps as they happen, under the worker's fence: a worker that has lost the run adds no steps.
+ * @param first the number of the next step.
+ */
 export function createStepWriter(
   services: { readonly store: Store; readonly now: () => number },
   { quest, job, writer, live, signal }: RunContext,
+  first = 0,
 ): (step: NewStep) => Promise<void> {
-  let written = 0;
+  let written = first;
   return async (step) => {
     const number = written;
     written += 1;

@@ -9,13 +9,16 @@ export interface Toolset {
   readonly offers: readonly ToolOffer[];
   /** Filters additional tools to those that this run may also be offered. */
   unlock(ids: readonly string[]): Promise<readonly ToolOffer[]>;
+  /** Whether a call needs an approval that was not given in advance. */
+  needsApproval(offer: ToolOffer): boolean;
   /** Returns why an unapproved tool must not be called; undefined when it may. */
   refusal(name: string): string | undefined;
 }
 
 /**
  * Combines the default set, the server's automatic offers, the session's tools and the approved ones, without those that
- * session or agent deny. A gated tool is offered unapproved too: a call of it ends the run with a request for approval.
+ * session or agent deny. A gated tool is offered unapproved too: a call of it waits for the user or, without `approvals`, ends
+ * the run with a request for approval.
  */
 export async function createToolset(
   registry: ToolRegistry,
@@ -39,6 +42,7 @@ export async function createToolset(
     if (offer !== undefined && isAllowed(offer)) offers.set(offer.id, offer);
   }
   const approved = new Set(approvedIds);
+  const needsApproval = ({ id, gated = false }: ToolOffer): boolean => gated && !approved.has(id);
   return {
     offers: [...offers.values()],
     async unlock(ids) {
@@ -48,9 +52,10 @@ export async function createToolset(
         (offer) => offer !== undefined && isAllowed(offer) && offer.gated !== true,
       ) as ToolOffer[];
     },
+    needsApproval,
     refusal(name) {
       const offer = [...offers.values()].find(({ schema }) => schema.name === name);
-      if (offer?.gated !== true || approved.has(offer.id)) return undefined;
+      if (offer === undefined || !needsApproval(offer)) return undefined;
       return `The run needs the tool '${offer.id}', which was not approved in advance. Name it in 'tools' to approve it.`;
     },
   };

@@ -1,14 +1,20 @@
 import type { ProviderErrorDetails } from '../../models/failures.ts';
 import type { QuestRecord } from '../../runs/records.ts';
+import { toPendingApprovals } from '../quests/wire.ts';
 import type { WireExecution } from './contract.ts';
 import type { StepRecord } from './records.ts';
 
-/** A run as the API returns it. */
-export function toWireExecution(quest: QuestRecord, steps: readonly StepRecord[]): WireExecution {
+/** A run as the API returns it to a user. */
+export function toWireExecution(
+  quest: QuestRecord,
+  steps: readonly StepRecord[],
+  userId: string,
+): WireExecution {
   const status = getStatus(quest);
+  const { pendingApprovals } = toPendingApprovals(quest, userId);
   return {
     id: quest.id,
-    status,
+    status: pendingApprovals === undefined ? status : 'waiting',
     session_id: quest.sessionId,
     answer: status === 'completed' ? (quest.answer ?? quest.text ?? '') : null,
     error: quest.explanation ?? null,
@@ -20,6 +26,14 @@ export function toWireExecution(quest: QuestRecord, steps: readonly StepRecord[]
       iteration,
       ...(toolName !== undefined && { tool_name: toolName }),
     })),
+    ...(pendingApprovals !== undefined && {
+      pending_approvals: pendingApprovals.map(({ callId: call_id, tool, input, decision }) => ({
+        call_id,
+        tool,
+        input,
+        ...(decision !== undefined && { decision }),
+      })),
+    }),
     total_iterations: quest.rounds ?? null,
     created_at: new Date(quest.createdAt).toISOString(),
     updated_at: new Date(quest.updatedAt).toISOString(),
@@ -35,6 +49,8 @@ function getStatus({ status, type }: QuestRecord): WireExecution['status'] {
     case 'pending':
     case 'running':
       return status;
+    case 'waiting':
+      return 'running';
     case 'stopped':
       return 'aborted';
     case 'done':

@@ -1,4 +1,5 @@
 import type { RetentionRule } from '../../operations/retention.ts';
+import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { ANALYTICS_EVENTS } from './records.ts';
 
@@ -6,8 +7,6 @@ export function analyticsRetention({ store }: { readonly store: Store }): Retent
   const events = store.collection(ANALYTICS_EVENTS);
   return {
     kind: 'analytics',
-    find: (before, limit) =>
-      events.find({ createdAt: { lt: before } }, { order: { field: 'createdAt', direction: 'asc' }, limit }),
-    remove: (id) => events.take(id),
+    removeBefore: (before, limit) => removeWhere(events, { createdAt: { lt: before } }, { limit }),
   };
 }

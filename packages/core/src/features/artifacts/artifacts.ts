@@ -2,6 +2,7 @@ import { isId } from '../../contract/identifiers.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { conflict, forbidden, invalid, notFound } from '../../shared/errors.ts';
 import { PROJECTS } from '../projects/records.ts';
@@ -150,12 +151,10 @@ export function removeArtifact(store: Store, userId: string, id: string): Promis
         { artifactId: id, version: { gt: after } },
         { order: { field: 'version', direction: 'asc' } },
       );
-      for (const one of page) {
-        await versions.take(one.id);
-        bytes += one.bytes ?? 0;
-      }
+      for (const one of page) bytes += one.bytes ?? 0;
       after = page.at(-1)?.version;
     }
+    await removeAll(versions, { artifactId: id });
     await giveStorageBack(inner, { ownerId: artifact.ownerId, kind: 'artifacts', bytes });
     return true;
   });

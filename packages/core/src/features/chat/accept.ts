@@ -19,6 +19,7 @@ import { chooseSession, peekSession } from '../sessions/choice.ts';
 import { storeTurn } from '../sessions/new-turn.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
+import { checkClientTools } from './client-tools.ts';
 import type { Acknowledgement, ChatBody } from './contract.ts';
 import { CHAT, getToolScope } from './job.ts';
 import {
@@ -46,18 +47,19 @@ export interface AcceptServices extends PayerServices {
 
 const NO_OPTIONS: AgentOptions = {};
 
-/** Ids that the wire of the caller derives. */
-export interface TurnIds {
+/** What the wire of the caller decides about a turn. */
+export interface TurnPlan extends Pick<ChatRequest, 'isRepeated' | 'replaces'> {
+  readonly pageId: string | undefined;
   readonly questId: string;
   /** The id of the session, if the turn begins one. */
   readonly newSessionId: string;
 }
 
-/** Validates a message and builds its turn. Stores only that the session was used. @param turnIds absent: new ids. */
+/** Validates a message and builds its turn. Stores only that the session was used. @param plan absent: new ids. */
 export type AcceptMessage = (
   body: ChatBody,
   call: Call,
-  turnIds?: TurnIds,
+  plan?: TurnPlan,
 ) => Promise<AcceptedWork<Acknowledgement>>;
 
 export function createAcceptMessage(services: AcceptServices): AcceptMessage {
@@ -72,7 +74,7 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     return getAgentOptions(await findMentions(caller.userId, body.message, session));
   };
 
-  return async (body, call, turnIds) => {
+  return async (body, call, plan) => {
     const current = adminSettings.current();
     const settings = current instanceof Promise ? await current : current;
     const callerPays = await payerFor(services, call.caller, body.organizationId);
@@ -91,8 +93,12 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
       { ...body, model: entry.info.id },
       call,
     );
-    const session = isNew && turnIds !== undefined ? { ...chosen, id: turnIds.newSessionId } : chosen;
+    const session = isNew && plan !== undefined ? { ...chosen, id: plan.newSessionId } : chosen;
     const payer = inProject(callerPays, session);
+    if (body.clientTools !== undefined) {
+      const scope = getToolScope(userId, session.id, payer, getFeatures(body));
+      await checkClientTools(services.toolRegistry, scope, body.clientTools, body.approvals === true);
+    }
     const tools = usesTools(body, session)
       ? await chooseTools(
           services.toolRegistry,
@@ -105,11 +111,11 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
       : undefined;
 
     const now = clock.now();
-    const request = toRequest(body, call, { entry, payer, session, tools, terms: options, fileIds });
+    const request = toRequest(body, call, { entry, payer, session, tools, terms: options, fileIds, plan });
     await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
     const isLowered = request.maxTokens < Math.floor(namedCap(body) ?? 0);
     const quest = newQuest(
-      { id: turnIds?.questId ?? ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
+      { id: plan?.questId ?? ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
       now,
     );
     const pollUrl = `${call.mountPath}/api/v1/quests/${quest.id}`;
@@ -140,9 +146,10 @@ function toRequest(
     readonly tools: ChosenTools | undefined;
     readonly terms: AgentOptions;
     readonly fileIds: readonly string[];
+    readonly plan: TurnPlan | undefined;
   },
 ): ChatRequest {
-  const { entry, payer, session, tools, terms: options, fileIds } = about;
+  const { entry, payer, session, tools, terms: options, fileIds, plan } = about;
   // Built field by field: this runs for every message, and most messages need few of these fields.
   const request: Mutable<ChatRequest> = {
     message: body.message,
@@ -156,6 +163,9 @@ function toRequest(
   if (namedCap(body) === undefined && options.maxTokens === undefined) request.isCapOurs = true;
   if (body.historyCount !== undefined) request.historyCount = Math.ceil(body.historyCount);
   if (fileIds.length > 0) request.fileIds = fileIds;
+  if (plan?.pageId !== undefined) request.pageId = plan.pageId;
+  if (plan?.isRepeated === true) request.isRepeated = true;
+  if (plan?.replaces !== undefined) request.replaces = plan.replaces;
   if (body.promptMode !== undefined) request.promptMode = body.promptMode;
   if (body.systemPrompt !== undefined) request.hasSystemPrompt = true;
   const showsPrompt = {
@@ -169,6 +179,12 @@ function toRequest(
   if (tools !== undefined && tools.effective.length > 0) {
     request.tools = tools.effective;
     if (options.tools !== undefined) request.toolLimits = options.tools;
+  }
+  if (body.approvals === true) request.approvals = true;
+  const { clientTools = [] } = body;
+  const hasClientTools = clientTools.length > 0 && entry.info.supportsTools === true;
+  if (hasClientTools) request.clientTools = clientTools;
+  if (hasClientTools || request.tools !== undefined) {
     if (session.maxToolCalls !== undefined) request.maxToolCalls = Math.ceil(session.maxToolCalls);
   }
   return request;

@@ -1,6 +1,6 @@
 import type { QuestRecord } from '../../runs/records.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { getErrorCode, getPayloads, toReplies, toReply } from '../quests/wire.ts';
+import { getErrorCode, getPayloads, toPendingApprovals, toReplies, toReply } from '../quests/wire.ts';
 import type { Acknowledgement, CompletedTurn } from './contract.ts';
 
 /** The response for a caller that waited for the reply. */
@@ -16,6 +16,7 @@ export function toCompletedTurn(
   return {
     ...acknowledgement,
     status: quest.status,
+    ...toPendingApprovals(quest, quest.ownerId),
     type: quest.type,
     ...(errorCode !== undefined && { errorCode }),
     ...(quest.stopReason !== undefined && { stopReason: quest.stopReason }),

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { deprecatedName } from '../../contract/fields.ts';
-import { distinctStrings, MAX_TOOLS } from '../../contract/lists.ts';
+import { distinctStrings, jsonObject, list, MAX_TOOLS } from '../../contract/lists.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { text } from '../../contract/text.ts';
 import { promptDetail, promptMode } from '../../prompts/contract.ts';
 import {
+  pendingApproval,
   providerError,
   questErrorCode,
   questStatus,
@@ -12,6 +13,10 @@ import {
   stopReason,
   toolPayload,
 } from '../quests/contract.ts';
+
+const MAX_CLIENT_TOOLS = 50;
+/** Maximum properties of a schema. */
+const MAX_PROPERTIES = 100;
 
 const outputCap = z.number().gt(0).optional();
 
@@ -67,6 +72,26 @@ export const chatBody = z.object({
   tools: distinctStrings(MAX_TOOLS)
     .optional()
     .describe('The ids of tools to offer in addition. Unknown ids are reported and ignored.'),
+  approvals: z
+    .boolean()
+    .optional()
+    .describe(
+      'Calls of gated tools wait for a decision of the user: the quest has the status `waiting` and `pendingApprovals`. ' +
+        'Gated tools are offered like other tools then.',
+    ),
+  clientTools: list(
+    z.object({
+      name: z
+        .string()
+        .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+        .describe('The name of the tool: no id of a tool of the server.'),
+      description: text({ max: 4000 }).describe('When to use the tool, for the model.'),
+      parameters: jsonObject(MAX_PROPERTIES).describe('A JSON Schema of type object.'),
+    }),
+    { max: MAX_CLIENT_TOOLS },
+  )
+    .optional()
+    .describe('Tools of the client, with `approvals: true`. A call waits until the client gives its result.'),
   enableQuestMaster: z
     .boolean()
     .optional()
@@ -124,6 +149,10 @@ const acknowledgement = z.object({
 
 const completed = acknowledgement.extend({
   status: questStatus.describe('The state of the quest.'),
+  pendingApprovals: z
+    .array(pendingApproval)
+    .optional()
+    .describe('With the status `waiting`: the calls to decide about.'),
   type: questType.describe('Check this first: `error` is a failure.'),
   errorCode: questErrorCode
     .optional()

@@ -3,10 +3,10 @@ import type { JobWatch } from '../../jobs/job-watch.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import { sealSystemPrompt, showPrompt } from '../../prompts/sealed-texts.ts';
 import { createBeginQuest } from '../../runs/begin.ts';
-import { questJob } from '../../runs/handler.ts';
+import { questJob } from '../../runs/quest-job.ts';
 import { QUESTS } from '../../runs/records.ts';
 import { hasEnded } from '../../runs/transitions.ts';
-import { notFound } from '../../shared/errors.ts';
+import { ApiError, notFound } from '../../shared/errors.ts';
 import { createAcceptMessage } from './accept.ts';
 import { toCompletedTurn, waitTimeout } from './answer.ts';
 import { type Acknowledgement, type CompletedTurn, sendChatMessage } from './contract.ts';
@@ -62,7 +62,8 @@ function createFinish(services: ChatServices) {
     const quest = await questEvents.untilEnded(quests, answer.id, { timeoutMs: requestTimeoutMs, signal });
     // The quest was deleted with its session: polling is useless.
     if (quest === undefined) throw notFound('Session');
-    if (!hasEnded(quest)) {
+    if (!hasEnded(quest) && quest.status !== 'waiting') {
+      if (signal.aborted) throw new ApiError(400, 'The client disconnected before the turn ended');
       throw waitTimeout(answer, quest.status === 'pending' && (await jobWatch.isUnattended()));
     }
     const prompt = showPrompt(textBox, quest, caller.userId);

@@ -1,12 +1,12 @@
 import type { Payer } from '../../contract/call.ts';
 import type { JobHandler } from '../../jobs/handler.ts';
 import type { SecretBox } from '../../models/secret-box.ts';
-import type { ModelMessage } from '../../ports/models.ts';
+import type { ToolSchema } from '../../ports/models.ts';
 import type { Json } from '../../ports/store.ts';
 import { type ChatFeatures, composePrompt, type SystemPrompt } from '../../prompts/prompt.ts';
 import { keepPrompt, openSystemPrompt } from '../../prompts/sealed-texts.ts';
 import { createQuestHandler } from '../../runs/handler.ts';
-import type { QuestOutcome } from '../../runs/records.ts';
+import type { QuestOutcome, QuestPause } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -15,9 +15,12 @@ import { publishAnswer, publishThinking } from '../agents/events.ts';
 import { permits } from '../agents/options.ts';
 import { toConversation } from '../conversation/conversation.ts';
 import { createModelSession } from '../conversation/model-session.ts';
+import { openWork, type PausedWork, sealWork } from '../conversation/paused-work.ts';
+import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { type ModelSession, runTurn, whyEmpty } from '../conversation/turn.ts';
 import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
 import { masterQuest } from '../quest-master/master.ts';
+import { removeMessages } from '../sessions/replaced.ts';
 import { writeMessages } from '../sessions/session.ts';
 import { sendChatMessage } from './contract.ts';
 import type { ChatRequest } from './request.ts';
@@ -42,18 +45,22 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
     async work(run, payload) {
       const request = run.quest.request as ChatRequest;
       run.stopwatch.phase('load');
+      const paused = openWork(services.textBox, run.quest);
+      if (paused !== undefined) return goOn(services, run, paused);
       const input = await loadTurnInput(services, run, request, request.historyCount);
       const systemPrompt = getSystemPrompt(services.textBox, run.quest.id, request, payload);
       run.stopwatch.phase('prompt');
       const prompt = await buildPrompt(services, run, input, systemPrompt);
-      const { history, contents: attachments } = input;
-      const conversation = toConversation({ ...prompt, history, message: request.message, attachments });
-      return answer(services, run, input, conversation);
+      return answer(services, run, input, { ...prompt, history: input.history });
     },
 
     async alongside(store, quest) {
-      const { message } = quest.request as ChatRequest;
-      await writeMessages(services, store, quest, message, quest.answer ?? quest.text);
+      const { message: content, pageId, fileIds, replaces, isRepeated } = quest.request as ChatRequest;
+      const answer = quest.answer ?? quest.text;
+      // The earlier answer stays where the new one has no text.
+      if (isRepeated === true && !answer) return;
+      if (replaces !== undefined) await removeMessages(store, quest.sessionId, replaces);
+      await writeMessages(services, store, quest, { content, pageId, fileIds }, answer);
     },
   });
 }
@@ -90,25 +97,57 @@ async function buildPrompt(
   return prompt;
 }
 
+/** Continues a turn whose calls are decided, with the conversation as it was. */
+async function goOn(
+  services: DialogueServices,
+  run: RunContext,
+  paused: NonNullable<ReturnType<typeof openWork>>,
+): Promise<QuestOutcome | QuestPause> {
+  const request = run.quest.request as ChatRequest;
+  const input = await loadTurnInput(services, run, { ...request, model: paused.model }, 1);
+  return answer(services, run, input, paused, paused);
+}
+
 async function answer(
   services: DialogueServices,
   run: RunContext,
   input: TurnInput,
-  conversation: readonly ModelMessage[],
-): Promise<QuestOutcome> {
+  { systemText, turnText, history }: Pick<PausedWork, 'systemText' | 'turnText' | 'history'>,
+  paused?: ReturnType<typeof openWork>,
+): Promise<QuestOutcome | QuestPause> {
   const request = run.quest.request as ChatRequest;
-  const modelSession = await openSession(services, run, input);
+  const { message } = request;
+  const conversation = toConversation({
+    systemText,
+    turnText,
+    history,
+    message,
+    attachments: input.contents,
+  });
+  const modelSession = await openSession(services, run, input, paused);
   const maxToolCalls = request.maxToolCalls ?? DEFAULT_TOOL_CALLS;
-  if (request.features?.questMaster === true) {
+  if (paused !== undefined) await run.leaveWait();
+  else if (request.features?.questMaster === true) {
     const outcome = await masterQuest({ services, run, modelSession, conversation, maxToolCalls });
     if (outcome !== undefined) return outcome;
   }
-  const { finishReason, lastText } = await runTurn(modelSession, {
-    messages: conversation,
-    maxToolCalls,
-    onText: run.writer.append,
-    startRound: run.live.startRound,
-  });
+  const end = await runTurn(
+    modelSession,
+    {
+      messages: conversation,
+      maxToolCalls,
+      onText: run.writer.append,
+      startRound: run.live.startRound,
+      emit: run.live.emit,
+    },
+    paused,
+  );
+  if (end.paused !== undefined) {
+    const calls = getWaitingCalls(modelSession, end.paused.open);
+    const work = { ...modelSession.getState(), systemText, turnText, history, turn: end.paused };
+    return sealWork(services.textBox, run.quest.id, work, calls);
+  }
+  const { finishReason, lastText } = end;
   if (finishReason !== undefined) run.update({ stopReason: finishReason });
   const explanation = whyEmpty(finishReason, lastText);
   return explanation === undefined ? { type: 'message' } : { type: 'error', explanation };
@@ -119,24 +158,39 @@ async function openSession(
   services: DialogueServices,
   run: RunContext,
   { session, candidates }: TurnInput,
+  paused: PausedWork | undefined,
 ): Promise<ModelSession> {
   const { quest } = run;
   const request = quest.request as ChatRequest;
   const scope = getToolScope(quest.ownerId, quest.sessionId, request.payer, request.features);
-  const offers = await getOffers(services.toolRegistry, scope, request.tools ?? []);
+  const { approvals = false } = request;
+  const ofClient = (request.clientTools ?? []).map(toClientOffer);
+  const clientIds = new Set(ofClient.map(({ id }) => id));
+  const ofServer = (paused?.tools ?? request.tools ?? []).filter((id) => !clientIds.has(id));
+  const offers = [...(await getOffers(services.toolRegistry, scope, ofServer)), ...ofClient];
   return createModelSession(services, run, {
     request,
     candidates,
     scope,
     offers,
+    waitsFor(offer) {
+      if (clientIds.has(offer.id)) return 'answer';
+      return approvals && offer.gated === true ? 'approval' : undefined;
+    },
+    isResumed: paused !== undefined,
     trimmed: request.features?.questMaster === true ? 'every-round' : 'first-round',
     unlock: async (ids) => {
       const { toolLimits } = request;
       const isLeft = (id: string) => toolLimits === undefined || permits(toolLimits, id);
       const allowed = ids.filter((id) => session.disabledTools?.includes(id) !== true && isLeft(id));
-      return (await getOffers(services.toolRegistry, scope, allowed)).filter(({ gated }) => gated !== true);
+      const more = await getOffers(services.toolRegistry, scope, allowed);
+      return approvals ? more : more.filter(({ gated }) => gated !== true);
     },
   });
+}
+
+function toClientOffer(schema: ToolSchema): ToolOffer {
+  return { id: schema.name, schema, offered: 'requested' };
 }
 
 /** The user and session that the tools of a turn act for. */

@@ -4,6 +4,7 @@ import { findDefaultChatModel, NO_CHAT_MODEL } from '../../models/default-model.
 import { defaultOutputCap, withinModel } from '../../models/output-cap.ts';
 import { describeRetired } from '../../models/retired.ts';
 import type { AdminSettings } from '../../operations/admin-settings.ts';
+import type { ToolSchema } from '../../ports/models.ts';
 import type { PromptMode } from '../../prompts/contract.ts';
 import type { ChatFeatures } from '../../prompts/prompt.ts';
 import type { ShownPrompt } from '../../prompts/sealed-texts.ts';
@@ -14,11 +15,19 @@ import type { ChatBody } from './contract.ts';
 
 /** An accepted turn: the input of its worker. Plain JSON. Excludes the system prompt of the request, which travels encrypted with the job. */
 export interface ChatRequest extends DialogueRequest {
+  /** The id that the page of the user gave to the message. */
+  readonly pageId?: string;
+  /** The message is stored already, and gets another answer. */
+  readonly isRepeated?: true;
   /** Absent: a number that suits the provider's cache. */
   readonly historyCount?: number;
   /** Ids of the offered tools. */
   readonly tools?: readonly string[];
   readonly maxToolCalls?: number;
+  /** Calls of gated tools wait for the user. */
+  readonly approvals?: true;
+  /** Tools whose calls the client answers. */
+  readonly clientTools?: readonly ToolSchema[];
   /** Tool limits of the agents in the turn; they apply to tools that are unlocked later, too. */
   readonly toolLimits?: ToolLimits;
   readonly promptMode?: PromptMode;
@@ -85,7 +94,9 @@ export function remembers(body: ChatBody): boolean {
 export function getFeatures(body: ChatBody): ChatFeatures | undefined {
   const usual = isUsual(body);
   const features = {
-    questMaster: body.enableQuestMaster ?? (usual && isWorthPlanning(body.message)),
+    // The tasks of a plan run side by side and cannot wait.
+    questMaster:
+      body.enableQuestMaster ?? (usual && body.approvals !== true && isWorthPlanning(body.message)),
     mementos: body.enableMementos ?? usual,
     agents: body.enableAgents ?? usual,
   };

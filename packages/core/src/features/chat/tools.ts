@@ -36,8 +36,8 @@ function asksForTools({ enableTools, toolMode, tools = [] }: ChatBody): boolean 
 /**
  * Chooses the tools of one turn. A mode takes precedence over `enableTools`; `fast` offers none; `smart` those that match
  * the message, and the named ones; without a mode `enableTools` adds the default set, and `tools` adds the named ones.
- * Automatic offers are left out with `skip_auto_offers` and under any prompt mode. Gated tools are never automatic: the
- * request or the session approves one by naming it.
+ * Automatic offers are left out with `skip_auto_offers` and under any prompt mode. With `approvals` the calls of gated tools
+ * wait for the user. Without it gated tools are never automatic: the request or the session approves one by naming it.
  */
 export async function chooseTools(
   registry: ToolRegistry,
@@ -83,12 +83,12 @@ export async function chooseTools(
 async function addedTools(
   registry: ToolRegistry,
   scope: ToolScope,
-  { message, toolMode, enableTools, skip_auto_offers, promptMode }: ChatBody,
+  { message, toolMode, enableTools, skip_auto_offers, promptMode, approvals = false }: ChatBody,
 ): Promise<string[]> {
   const offersItself = skip_auto_offers !== true && promptMode === undefined;
-  // Gated tools are offered only when they are named.
+  // Where their calls do not wait, gated tools are offered only when they are named.
   const isAllowed = ({ offered, gated = false }: ToolOffer): boolean =>
-    !gated && (offersItself || offered !== 'automatic');
+    (!gated || approvals) && (offersItself || offered !== 'automatic');
   if (toolMode === 'smart') return ids((await registry.select(message, scope)).filter(isAllowed));
   const wanted = enableTools ? ['default', 'automatic'] : ['automatic'];
   return ids(

@@ -1,41 +1,90 @@
 import { isId } from '../../contract/identifiers.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { hasEnded } from '../../runs/transitions.ts';
+import { CLOSING, hasEnded } from '../../runs/transitions.ts';
 import { notFound } from '../../shared/errors.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { sessionBusy } from '../sessions/new-turn.ts';
 import { MESSAGES, SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import type { TurnIds } from './accept.ts';
+import type { TurnPlan } from './accept.ts';
 import { CHAT } from './job.ts';
+import type { UiChatBody } from './ui-contract.ts';
+import { findReplaced, type Replaced } from './ui-replaced.ts';
+
+/** Maximum wait for a stopped turn to store its output, and how often to look, in milliseconds. */
+const MAX_CLOSING_MS = 5000;
+const LOOK_EVERY_MS = 100;
+/** A turn that was stopped longer ago has no worker. */
+const CLOSED_AFTER_MS = 120_000;
 
 /** Where the next turn of a chat goes. */
 export interface UiTurn {
   /** Undefined: the turn begins a session. */
   readonly session: SessionRecord | undefined;
-  readonly turnIds: TurnIds;
+  /** Undefined: the turn follows the stored ones. */
+  readonly replaced: Replaced | undefined;
+  readonly ids: Pick<TurnPlan, 'questId' | 'newSessionId'>;
 }
 
 /** The chats of `useChat`: each is a session. */
 export interface UiChats {
   /**
-   * Chooses the session and the id of the next turn. Two turns that begin at once get the same id, so that only one can
-   * be stored.
-   * @throws ApiError 404 for a session that the user may not edit; 409 while a turn runs.
+   * Chooses the session and the id of the next turn, and finds the messages that it replaces. Two turns that begin at once
+   * get the same id, so that only one can be stored. Waits for a stopped turn to store its output.
+   * @throws ApiError 404 for a session that the user may not edit; 409 while a turn runs; 422 for an unknown message.
    */
-  next(userId: string, chatId: string): Promise<UiTurn>;
-  /** Returns the running turn of a chat that the user may read or, with `edit`, edit. */
+  next(userId: string, body: UiChatBody): Promise<UiTurn>;
+  /**
+   * Returns the session of a chat that the user may read or, with `edit`, edit; `new` for a name without a session;
+   * undefined for the id of a session that is unknown to the user.
+   */
+  find(userId: string, chatId: string, use: 'read' | 'edit'): Promise<SessionRecord | 'new' | undefined>;
+  /** Returns the turn of a session whose messages are not stored yet. */
+  findUnstored(sessionId: string): Promise<QuestRecord | undefined>;
+  /** Returns the running turn of a chat, as `find`. */
   findRunning(userId: string, chatId: string, use: 'read' | 'edit'): Promise<QuestRecord | undefined>;
 }
 
-export function createUiChats(store: Store): UiChats {
+export function createUiChats({ store, clock }: { readonly store: Store; readonly clock: Clock }): UiChats {
   const sessions = store.collection(SESSIONS);
   const quests = store.collection(QUESTS);
   const messages = store.collection(MESSAGES);
 
-  const isBusy = async (sessionId: string): Promise<boolean> =>
-    (await quests.find({ sessionId, liveSince: { gte: 0 } }, { limit: 1 })).length > 0;
+  const isBusy = async (sessionId: string): Promise<boolean> => {
+    const live = await quests.find({ sessionId, liveSince: { gte: 0 } }, { limit: 10 });
+    // A waiting turn that was stopped stays live until its worker has closed it.
+    return live.some((quest) => !hasEnded(quest));
+  };
+
+  const findClosing = async (sessionId: string): Promise<QuestRecord | undefined> => {
+    const since = clock.now() - CLOSED_AFTER_MS;
+    const closing = await quests.find({ sessionId, ...CLOSING }, { limit: 100 });
+    return closing.find(({ kind, updatedAt }) => kind === CHAT && updatedAt >= since);
+  };
+
+  const findLive = async (sessionId: string): Promise<QuestRecord | undefined> => {
+    const running = await quests.find({ sessionId, liveSince: { gte: 0 } }, { limit: 10 });
+    return running.find(({ kind }) => kind === CHAT);
+  };
+
+  const find: UiChats['find'] = async (userId, chatId, use) => {
+    const mayUse = use === 'edit' ? canEditSession(userId) : canReadSession(userId);
+    const sessionId = getSessionId(userId, chatId);
+    const session = await sessions.get(sessionId, mayUse);
+    return session ?? (sessionId === chatId ? undefined : 'new');
+  };
+
+  const requireFree = async (sessionId: string): Promise<void> => {
+    if (await isBusy(sessionId)) throw sessionBusy();
+    for (let waited = 0; (await findClosing(sessionId)) !== undefined; waited += LOOK_EVERY_MS) {
+      if (waited >= MAX_CLOSING_MS) throw sessionBusy();
+      await new Promise<void>((resolve) => {
+        clock.timer(LOOK_EVERY_MS, resolve);
+      });
+    }
+  };
 
   const nextQuestId = async (sessionId: string): Promise<string> => {
     const [last] = await messages.find(
@@ -52,19 +101,25 @@ export function createUiChats(store: Store): UiChats {
   };
 
   return {
-    async next(userId, chatId) {
-      const sessionId = getSessionId(userId, chatId);
-      const session = await sessions.get(sessionId, canEditSession(userId));
-      if (session === undefined && sessionId === chatId) throw notFound('Session');
-      if (await isBusy(sessionId)) throw sessionBusy();
-      return { session, turnIds: { questId: await nextQuestId(sessionId), newSessionId: sessionId } };
+    find,
+
+    findUnstored: async (sessionId) => (await findLive(sessionId)) ?? findClosing(sessionId),
+
+    async next(userId, body) {
+      const { id: chatId, trigger, messageId } = body;
+      const found = await find(userId, chatId, 'edit');
+      if (found === undefined) throw notFound('Session');
+      const newSessionId = getSessionId(userId, chatId);
+      await requireFree(newSessionId);
+      const isPlain = trigger === 'submit-message' && typeof messageId !== 'string';
+      const replaced = isPlain ? undefined : await findReplaced(messages, newSessionId, body);
+      const questId = await nextQuestId(newSessionId);
+      return { session: found === 'new' ? undefined : found, replaced, ids: { questId, newSessionId } };
     },
+
     async findRunning(userId, chatId, use) {
-      const mayUse = use === 'edit' ? canEditSession(userId) : canReadSession(userId);
-      const session = await sessions.get(getSessionId(userId, chatId), mayUse);
-      if (session === undefined) return undefined;
-      const running = await quests.find({ sessionId: session.id, liveSince: { gte: 0 } }, { limit: 10 });
-      return running.find(({ kind }) => kind === CHAT);
+      const found = await find(userId, chatId, use);
+      return found === undefined || found === 'new' ? undefined : findLive(found.id);
     },
   };
 }

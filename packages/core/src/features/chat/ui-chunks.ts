@@ -5,7 +5,8 @@ import { fromFrame } from '../../runs/live-frames.ts';
 import type { LiveEncoder } from '../../runs/live-reader.ts';
 import type { QuestRecord } from '../../runs/records.ts';
 import { toReply } from '../quests/wire.ts';
-import { createUiParts } from './ui-parts.ts';
+import { toCreditsPart, toPayloadPart, toQuestPart, toSourceParts, type UiPart } from './ui-data.ts';
+import { type ContinuedMessage, createUiParts } from './ui-parts.ts';
 
 /** The finish reasons of the AI SDK. */
 const REASONS: Readonly<Record<FinishReason, string>> = {
@@ -18,6 +19,13 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
 
 const FAILED = 'The answer failed.';
 
+/** A turn, as its reader sees it now. */
+export interface UiTurnView {
+  readonly quest: QuestRecord;
+  /** The files that it created; empty while it runs. */
+  readonly files: readonly UiPart[];
+}
+
 /**
  * Writes the events of a quest as chunks of the UI message stream of the AI SDK, versions 5 to 7. The id of the message is
  * that of the quest.
@@ -25,7 +33,10 @@ const FAILED = 'The answer failed.';
 export function createUiEncoder(ids: {
   readonly id: string;
   readonly sessionId: string;
-}): LiveEncoder<QuestRecord> {
+  readonly clientTools: ReadonlySet<string>;
+  /** Present where the stream continues a message that waited. */
+  readonly continued?: ContinuedMessage | undefined;
+}): LiveEncoder<UiTurnView> {
   let written = '';
   const write = (chunk: Readonly<Record<string, unknown>>): void => {
     written += frame(chunk);
@@ -36,7 +47,7 @@ export function createUiEncoder(ids: {
     written = '';
     return taken;
   };
-  const parts = createUiParts(ids.id, write);
+  const parts = createUiParts(ids.id, write, ids.clientTools, ids.continued);
 
   const apply = (event: LiveEvent): void => {
     switch (event.type) {
@@ -56,12 +67,16 @@ export function createUiEncoder(ids: {
       case 'tool-result':
         parts.endTool(event.id, event.isError);
         break;
+      case 'approval-decided':
+        parts.endShownTool(event.id, event.decision);
+        break;
       case 'payload':
-        write({ type: 'data-payload', id: `payload-${event.index}`, data: event.payload });
+        write(toPayloadPart(event.payload, event.index));
+        toSourceParts(event.payload).forEach(parts.cite);
         break;
       case 'usage': {
         const { type: _type, ...usage } = event;
-        write({ type: 'message-metadata', messageMetadata: usage });
+        write(toCreditsPart(usage));
         break;
       }
       case 'reset-step':
@@ -78,10 +93,11 @@ export function createUiEncoder(ids: {
     messageId: ids.id,
     messageMetadata: { questId: ids.id, sessionId: ids.sessionId },
   });
+  write(toQuestPart({ ...ids, status: 'running' }));
 
   return {
     begin: KEEP_ALIVE + take(),
-    snapshot(state, _quest, text) {
+    snapshot(state, _view, text) {
       if (parts.isEmpty) {
         parts.say('reasoning', state.reasoning);
         for (const { id, name, arguments: input, isError } of state.tools) {
@@ -101,15 +117,30 @@ export function createUiEncoder(ids: {
       for (const event of events.slice(Math.max(reset, 0))) apply(event);
       return take();
     },
-    end(quest) {
+    end({ quest, files }) {
+      files.forEach(parts.addFile);
+      const { wait, decided = [] } = quest;
+      const waiting = quest.status === 'waiting' && wait !== undefined ? wait.calls : [];
+      for (const { id, type } of decided) {
+        if (!waiting.some((call) => call.id === id)) parts.endShownTool(id, type);
+      }
+      for (const call of waiting) parts.requestTool(call);
       parts.close();
       const { promptMeta, status, type, stopReason } = quest;
-      if (promptMeta !== undefined) write({ type: 'message-metadata', messageMetadata: promptMeta });
-      if (status === 'stopped') write({ type: 'abort', reason: toReply(quest) ?? undefined });
-      else if (type === 'error') {
-        write({ type: 'error', errorText: toReply(quest) || FAILED });
-        write({ type: 'finish', finishReason: 'error' });
-      } else write({ type: 'finish', finishReason: REASONS[stopReason ?? 'stop'] });
+      write(toQuestPart(quest));
+      if (promptMeta !== undefined) write(toCreditsPart(promptMeta));
+      const metadata = promptMeta !== undefined && { messageMetadata: promptMeta };
+      const isComplete = status !== 'stopped' && type !== 'error';
+      const reason = waiting.length > 0 ? 'tool_use' : (stopReason ?? 'stop');
+      if (isComplete) write({ type: 'finish', finishReason: REASONS[reason], ...metadata });
+      else {
+        if (metadata !== false) write({ type: 'message-metadata', ...metadata });
+        if (status === 'stopped') write({ type: 'abort', reason: toReply(quest) ?? undefined });
+        else {
+          write({ type: 'error', errorText: toReply(quest) || FAILED });
+          write({ type: 'finish', finishReason: 'error' });
+        }
+      }
       return take() + DONE;
     },
   };

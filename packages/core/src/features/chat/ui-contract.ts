@@ -1,6 +1,10 @@
 import * as z from 'zod';
+import { cursorPage, pageQuery } from '../../contract/cursor.ts';
 import { defineOperation } from '../../contract/operation.ts';
 import { chatBody, sendChatMessage } from './contract.ts';
+
+/** 25 MiB: pages send files as data URLs, those of earlier messages again and again. */
+export const UI_BODY_LIMIT = 25 * 2 ** 20;
 
 /** Longest id of a chat, in characters. */
 const MAX_CHAT_ID = 200;
@@ -9,13 +13,37 @@ const chatId = z.string().min(1).max(MAX_CHAT_ID);
 
 const part = z.looseObject({
   type: z.string().describe('The kind of the part.'),
-  text: z.unknown().describe('The text of a part of the type `text`.'),
+  text: z.unknown().optional().describe('The text of a part of the type `text`.'),
+  url: z.unknown().optional().describe('The https URL or data URL of a part of the type `file`.'),
+  filename: z.unknown().optional().describe('The name of the file.'),
+  providerMetadata: z
+    .unknown()
+    .optional()
+    .describe('`questline.fileId` names a stored file; its `url` has no effect then.'),
 });
 
+const pageId = z.string().min(1).max(MAX_CHAT_ID);
+
 const message = z.looseObject({
+  id: pageId.optional().describe('The id of the message in the page.'),
   role: z.string().describe('Who wrote the message.'),
-  parts: z.array(part).describe('The parts of the message. Only text is read.'),
+  parts: z.array(part).describe('The parts of the message: text, files and decisions about tool calls.'),
 });
+
+/** The last message, its position, and the id of the one before it. */
+const lastMessage = message.extend({
+  index: z.number().describe('The position of the message.'),
+  previousId: z.unknown().describe('The id of the message before it.'),
+});
+
+export type LastMessage = z.output<typeof lastMessage>;
+
+function getLast(all: readonly unknown[]): unknown {
+  const [previous, last] = all.length === 1 ? [undefined, all[0]] : all.slice(-2);
+  if (typeof last !== 'object' || last === null) return last;
+  const previousId = (previous as { id?: unknown } | null | undefined)?.id;
+  return { ...last, index: all.length - 1, previousId };
+}
 
 /** The body of `useChat`: its own fields, and those of a message. */
 export const uiChatBody = chatBody
@@ -25,14 +53,19 @@ export const uiChatBody = chatBody
     messages: z
       .array(z.unknown())
       .min(1)
-      .transform((all) => all.at(-1))
-      .pipe(message)
+      .transform(getLast)
+      .pipe(lastMessage)
       .describe('The messages of the page. Only the last one is read; the earlier ones are stored.'),
     trigger: z
       .enum(['submit-message', 'regenerate-message'])
       .default('submit-message')
-      .describe('What the user did.'),
-    messageId: z.string().nullish().describe('The message to replace.'),
+      .describe('`regenerate-message` answers a stored message of the user again.'),
+    messageId: pageId
+      .nullish()
+      .describe(
+        'The message to replace, with all that follow it: a message of the user, or an answer to regenerate. Default for ' +
+          '`regenerate-message`: the last answer.',
+      ),
   });
 
 export type UiChatBody = z.output<typeof uiChatBody>;
@@ -74,6 +107,7 @@ export const sendUiMessages = defineOperation({
   family: 'public',
   subject: 'Session',
   idempotent: true,
+  bodyLimit: UI_BODY_LIMIT,
   input: { body: uiChatBody },
   output: { 200: streamOutput },
 });
@@ -81,6 +115,39 @@ export const sendUiMessages = defineOperation({
 /** Any text: an id of `useChat` is not ours. */
 const chatParams = z.object({
   id: chatId.describe('The id of the chat, as `useChat` sends it: the id of a session, or any other text.'),
+});
+
+const uiMessage = z.object({
+  id: z.string().describe('The id of the message in pages. It does not change.'),
+  role: z.enum(['user', 'assistant']).describe('Who wrote the message.'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .describe('`sessionId` and `createdAt`; of an answer also `questId`, `model`, `usage` and `credits`.'),
+  parts: z
+    .array(z.looseObject({ type: z.string().describe('The kind of the part.') }))
+    .describe('The parts of the message, as the AI SDK defines them.'),
+});
+
+export type UiMessage = z.input<typeof uiMessage>;
+
+export const listUiMessages = defineOperation({
+  id: 'listUiMessages',
+  method: 'GET',
+  path: '/api/chat/{id}/messages',
+  tag: 'AI',
+  summary: 'List the messages of a chat for useChat',
+  description:
+    'The newest messages, oldest first, as `UIMessage` of the AI SDK: pass `data` to `useChat` as `messages`. Pass `next_cursor` ' +
+    'as `cursor` to get earlier ones. The question of a running answer is the last message. A chat without messages is empty, ' +
+    'whatever its name. URLs of files are valid for 15 minutes.',
+  auth: 'key-or-token',
+  scopes: ['notebooks:read', 'notebooks:write'],
+  rate: { key: 'standard', user: 'standard' },
+  owner: 'caller-or-shared',
+  family: 'public',
+  subject: 'Session',
+  input: { params: chatParams, query: pageQuery },
+  output: { 200: { description: 'A page of messages.', schema: cursorPage(uiMessage) } },
 });
 
 export const resumeUiChat = defineOperation({

@@ -6,17 +6,20 @@ import type { BodyVariant, PipelineServices } from '../../operations/pipeline.ts
 import { defineRoute, type Route } from '../../operations/route.ts';
 import { sealSystemPrompt } from '../../prompts/sealed-texts.ts';
 import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
-import { questJob } from '../../runs/handler.ts';
-import { type LiveReaderServices, streamEvents } from '../../runs/live-reader.ts';
+import { createDecideQuest, type DecisionServices } from '../../runs/decisions.ts';
+import { type LiveReaderServices, streamEvents, toLiveView } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
-import { QUESTS } from '../../runs/records.ts';
-import { hasEnded, stopQuest } from '../../runs/transitions.ts';
-import { invalid, notFound } from '../../shared/errors.ts';
+import { questJob } from '../../runs/quest-job.ts';
+import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import { createStopQuest } from '../../runs/stop.ts';
+import { hasEnded } from '../../runs/transitions.ts';
+import { notFound } from '../../shared/errors.ts';
 import { canReadSession } from '../sessions/access.ts';
 import { SESSIONS } from '../sessions/records.ts';
 import { type AcceptServices, createAcceptMessage } from './accept.ts';
 import type { ChatBody } from './contract.ts';
 import { CHAT } from './job.ts';
+import type { ChatRequest } from './request.ts';
 import { createUiChats } from './ui-chats.ts';
 import { createUiEncoder } from './ui-chunks.ts';
 import {
@@ -24,12 +27,24 @@ import {
   resumeUiChat,
   sendUiMessages,
   stopUiChat,
+  UI_BODY_LIMIT,
   type UiChatBody,
   uiChatBody,
 } from './ui-contract.ts';
+import { findFileParts, getCreatedFiles, type UiPart } from './ui-data.ts';
+import { isDecision, readDecisions } from './ui-decisions.ts';
+import { createSaveUiFiles, type UiFileServices } from './ui-files.ts';
+import { readMessage, type SentMessage } from './ui-message.ts';
+import type { ContinuedMessage } from './ui-parts.ts';
 
 /** The services of `createUiChatHandler`; `Services` satisfies it. */
-export interface UiChatServices extends PipelineServices, AcceptServices, BeginServices, LiveReaderServices {
+export interface UiChatServices
+  extends PipelineServices,
+    AcceptServices,
+    BeginServices,
+    LiveReaderServices,
+    DecisionServices,
+    UiFileServices {
   readonly questEvents: QuestEvents;
   /** Encrypts the system prompt of requests. */
   readonly textBox: SecretBox;
@@ -51,6 +66,7 @@ export function createUiVariant(services: UiChatServices, path: string): BodyVar
   const send = createSend(services, path);
   return {
     matches: isUiChatBody,
+    bodyLimit: UI_BODY_LIMIT,
     schema: uiChatBody,
     // The pipeline passes the output of the schema.
     handler: ({ body }, call) => send(body as UiChatBody, call as Call),
@@ -59,7 +75,7 @@ export function createUiVariant(services: UiChatServices, path: string): BodyVar
 
 /** `GET /api/chat/{id}/stream` */
 export function createResumeUiChatHandler(services: UiChatServices): Route {
-  const chats = createUiChats(services.store);
+  const chats = createUiChats(services);
   const stream = createStream(services);
   return defineRoute(resumeUiChat, services, async ({ params }, call) => {
     const quest = await chats.findRunning(call.caller.userId, params.id, 'read');
@@ -69,12 +85,11 @@ export function createResumeUiChatHandler(services: UiChatServices): Route {
 
 /** `POST /api/chat/{id}/stop` */
 export function createStopUiChatHandler(services: UiChatServices): Route {
-  const chats = createUiChats(services.store);
-  const quests = services.store.collection(QUESTS);
+  const chats = createUiChats(services);
+  const stop = createStopQuest(services);
   return defineRoute(stopUiChat, services, async ({ params }, { caller }) => {
     const quest = await chats.findRunning(caller.userId, params.id, 'edit');
-    const stopped = quest && (await stopQuest(quests, quest.id, STOPPED, services.clock.now()));
-    if (stopped !== undefined) services.questEvents.stopped(stopped.id);
+    if (quest !== undefined) await stop(quest.id, STOPPED);
     return undefined;
   });
 }
@@ -83,25 +98,57 @@ export function createStopUiChatHandler(services: UiChatServices): Route {
 function createSend(services: UiChatServices, path: string) {
   const accept = createAcceptMessage(services);
   const begin = createBeginQuest(services);
-  const chats = createUiChats(services.store);
+  const chats = createUiChats(services);
   const stream = createStream(services);
+  const decide = createDecideQuest(services);
+
+  const saveFiles = createSaveUiFiles(services);
+
+  const toTurn = async (
+    { text, files, fileIds }: SentMessage,
+    attached: readonly string[],
+    call: Call,
+  ): Promise<Pick<ChatBody, 'message' | 'fileIds'>> => {
+    const { userId } = call.caller;
+    const saved = await saveFiles(files, { userId, signal: call.signal });
+    return { message: text, fileIds: [...attached, ...fileIds, ...saved] };
+  };
+
+  /** The files of a stored message that can still be used. */
+  const findLeft = async (userId: string, ids: readonly string[] = []): Promise<string[]> => {
+    const found = await services.files.findAll(userId, ids);
+    return ids.filter((id) => found.get(id)?.isClean === true);
+  };
 
   return async (body: UiChatBody, call: Call): Promise<Reply> => {
     const { userId } = call.caller;
-    const message = getMessage(body);
+    if (isDecision(body)) {
+      const quest = await chats.findRunning(userId, body.id, 'edit');
+      if (quest?.ownerId === userId && (quest.wait ?? quest.decided) !== undefined) {
+        const { decisions, toolCallIds } = readDecisions(quest, body.messages);
+        await decide(quest.id, decisions);
+        const { text = '', wait } = quest;
+        return stream(quest, call, { text, toolCallIds, after: wait?.lastEvent ?? 0 });
+      }
+    }
+    // A regeneration needs no message.
+    const sent = body.trigger === 'submit-message' ? readMessage(body.messages) : undefined;
     const answer = await begin(
       { call, path, body },
       async () => {
-        const { session, turnIds } = await chats.next(userId, body.id);
+        const { session, replaced, ids } = await chats.next(userId, body);
+        const { repeated, ...plan } = replaced ?? { pageId: body.messages.id };
         const { id: _id, messages: _messages, trigger: _trigger, messageId: _messageId, ...options } = body;
         const turn: ChatBody = {
           ...options,
-          message,
+          ...(repeated === undefined
+            ? await toTurn(sent ?? readMessage(body.messages), body.fileIds, call)
+            : { message: repeated.content, fileIds: await findLeft(userId, repeated.fileIds) }),
           wait: false,
           stream: false,
           ...(session === undefined ? { newConversation: true } : { sessionId: session.id }),
         };
-        return accept(turn, call, turnIds);
+        return accept(turn, call, { ...plan, ...ids, ...(repeated && { isRepeated: true }) });
       },
       (id) =>
         questJob(
@@ -109,7 +156,8 @@ function createSend(services: UiChatServices, path: string) {
           sealSystemPrompt(services.textBox, id, body.systemPrompt),
         ),
     );
-    return stream(answer, call);
+    const clientTools = body.clientTools ?? [];
+    return stream({ ...answer, request: { clientTools } }, call);
   };
 }
 
@@ -118,36 +166,29 @@ function createStream(services: UiChatServices) {
   const quests = services.store.collection(QUESTS);
   const sessions = services.store.collection(SESSIONS);
   return (
-    { id, sessionId }: { readonly id: string; readonly sessionId: string },
-    { caller, signal }: Call,
+    { id, sessionId, request }: Pick<QuestRecord, 'id' | 'sessionId'> & { readonly request: object },
+    { caller, signal, mountPath }: Call,
+    continued?: ContinuedMessage & { readonly after: number },
   ): Reply => {
+    const { userId } = caller;
+    const findFiles = async (quest: QuestRecord): Promise<readonly UiPart[]> => {
+      const fileIds = hasEnded(quest) ? getCreatedFiles(quest) : [];
+      return [...(await findFileParts(services.library, { userId, mountPath }, fileIds)).values()];
+    };
     const load = async () => {
       const quest = await quests.get(id);
-      const session = quest && (await sessions.get(quest.sessionId, canReadSession(caller.userId)));
+      const session = quest && (await sessions.get(quest.sessionId, canReadSession(userId)));
       if (quest === undefined || session === undefined) throw notFound('Quest');
-      return { view: quest, text: quest.text ?? '', isOver: hasEnded(quest) };
+      const view = { quest, files: await findFiles(quest) };
+      return { ...toLiveView(quest, view), isOver: hasEnded(quest) || quest.status === 'waiting' };
     };
-    const encoder = createUiEncoder({ id, sessionId });
+    const names = ((request as Partial<ChatRequest>).clientTools ?? []).map(({ name }) => name);
+    const encoder = createUiEncoder({ id, sessionId, clientTools: new Set(names), continued });
+    const after = continued?.after ?? 0;
     return new Reply(
       200,
       UI_HEADERS,
-      streamEvents(services, { questId: id, after: 0, signal, load }, encoder),
+      streamEvents(services, { stream: id, after, endsAtWait: true, signal, load }, encoder),
     );
   };
-}
-
-const PAGE_ONLY = 'must be absent: an earlier message cannot be replaced yet';
-
-/** The text of the user's last message. @throws ApiError 422 for anything else. */
-function getMessage({ messages: last, trigger, messageId }: UiChatBody): string {
-  if (trigger !== 'submit-message') throw invalid('trigger', 'must be `submit-message`');
-  if (typeof messageId === 'string') throw invalid('messageId', PAGE_ONLY);
-  if (last.role !== 'user') throw invalid('messages', 'the last message must be of the role `user`');
-  const texts = last.parts.map(({ type, text }) => {
-    if (type === 'text' && typeof text === 'string') return text;
-    throw invalid('messages', 'the parts of the last message must be text; attach files with `fileIds`');
-  });
-  const message = texts.join('\n');
-  if (message.trim() === '') throw invalid('messages', 'the last message must have a text');
-  return message;
 }

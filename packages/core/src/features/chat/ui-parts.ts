@@ -1,4 +1,6 @@
-import { parseArguments } from '../conversation/turn.ts';
+import type { CallDecision, WaitingCall } from '../../runs/records.ts';
+import { parseArguments } from '../conversation/json.ts';
+import type { UiPart } from './ui-data.ts';
 
 /** The parts of one message, as a reader has received them. */
 export interface UiParts {
@@ -10,6 +12,13 @@ export interface UiParts {
   startTool(id: string, name: string): void;
   addInput(id: string, text: string): void;
   endTool(id: string, isError: boolean): void;
+  /** Adds a source once. */
+  cite(source: UiPart): void;
+  addFile(file: UiPart): void;
+  /** Ends a call that the page showed before this stream. */
+  endShownTool(id: string, decision: CallDecision['type']): void;
+  /** Shows a call that waits for the page. */
+  requestTool(call: WaitingCall): void;
   /** Another attempt continues with this text. */
   restart(text: string): void;
   /** Adds what is missing of the whole text. */
@@ -29,18 +38,34 @@ const NOT_ENDED = 'The call did not end.';
 /** No tool of the page runs them, and the page must not send their results. */
 const OF_SERVER = { dynamic: true, providerExecuted: true } as const;
 
+/** What a page has of a message that waited. */
+export interface ContinuedMessage {
+  readonly text: string;
+  /** The ids of the waiting calls in the page, by the ids of the calls. */
+  readonly toolCallIds: ReadonlyMap<string, string>;
+}
+
+/** @param clientTools names of the tools of the page. */
 export function createUiParts(
   messageId: string,
   write: (chunk: Readonly<Record<string, unknown>>) => void,
+  clientTools: ReadonlySet<string>,
+  continued?: ContinuedMessage,
 ): UiParts {
   const tools = new Map<string, UiTool>();
+  const cited = new Set<unknown>();
   let open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
   let isInStep = false;
   let isEmpty = true;
   let count = 0;
   let attempt = 1;
   /** The text that the reader has, of this attempt. */
-  let sent = '';
+  let sent = continued?.text ?? '';
+  /** Calls that the page shows already. */
+  const shown = new Map(continued?.toolCallIds);
+
+  /** The page runs its own tools, and sends their results. */
+  const getPlace = (name: string): object => (clientTools.has(name) ? { dynamic: true } : OF_SERVER);
 
   const closePart = (): void => {
     if (open !== undefined) write({ type: `${open.type}-end`, id: open.id });
@@ -72,7 +97,7 @@ export function createUiParts(
     tools.delete(id);
     const { toolCallId, toolName } = tool;
     const input = parseArguments(tool.input) ?? tool.input;
-    write({ type: 'tool-input-available', toolCallId, toolName, input, ...OF_SERVER });
+    write({ type: 'tool-input-available', toolCallId, toolName, input, ...getPlace(toolName) });
     if (errorText !== undefined) write({ type: 'tool-output-error', toolCallId, errorText, ...OF_SERVER });
     // The events do not contain the results.
     else write({ type: 'tool-output-available', toolCallId, output: null, ...OF_SERVER });
@@ -85,7 +110,7 @@ export function createUiParts(
     isInStep = false;
   };
 
-  return {
+  const parts: UiParts = {
     get isEmpty() {
       return isEmpty;
     },
@@ -99,13 +124,43 @@ export function createUiParts(
       closePart();
       const toolCallId = `${messageId}.${attempt}.${id}`;
       tools.set(id, { toolCallId, toolName, input: '' });
-      write({ type: 'tool-input-start', toolCallId, toolName, ...OF_SERVER });
+      write({ type: 'tool-input-start', toolCallId, toolName, ...getPlace(toolName) });
+    },
+    requestTool({ id, tool: name, kind, input }) {
+      if (shown.has(id)) return;
+      if (!tools.has(id)) parts.startTool(id, name);
+      const tool = tools.get(id);
+      if (tool === undefined) return;
+      tools.delete(id);
+      const { toolCallId, toolName } = tool;
+      write({ type: 'tool-input-available', toolCallId, toolName, input, ...getPlace(toolName) });
+      if (kind === 'approval') {
+        write({ type: 'tool-approval-request', approvalId: getApprovalId(messageId, id), toolCallId });
+      }
+    },
+    endShownTool(id, decision) {
+      const toolCallId = shown.get(id);
+      shown.delete(id);
+      if (toolCallId === undefined || decision === 'answer') return;
+      if (decision === 'reject') write({ type: 'tool-output-denied', toolCallId });
+      else write({ type: 'tool-output-available', toolCallId, output: null, ...OF_SERVER });
     },
     addInput(id, text) {
       const tool = tools.get(id);
       if (tool === undefined || text === '') return;
       tool.input += text;
       write({ type: 'tool-input-delta', toolCallId: tool.toolCallId, inputTextDelta: text });
+    },
+    cite(source) {
+      if (cited.has(source.sourceId)) return;
+      cited.add(source.sourceId);
+      openStep();
+      write(source);
+    },
+    addFile({ type, url, mediaType, providerMetadata }) {
+      openStep();
+      // The chunk has no name.
+      write({ type, url, mediaType, providerMetadata });
     },
     endTool: (id, isError) => endTool(id, isError ? TOOL_FAILED : undefined),
     restart(text) {
@@ -126,4 +181,9 @@ export function createUiParts(
     },
     close,
   };
+  return parts;
+}
+
+export function getApprovalId(messageId: string, callId: string): string {
+  return `${messageId}.${callId}`;
 }

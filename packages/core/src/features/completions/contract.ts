@@ -198,6 +198,12 @@ const body = z.looseObject({
     .optional()
     .describe('Options of the model. Options beside `messages` mean the same; `options` wins.'),
   stream: z.boolean().optional().describe('Ignored: the answer always streams.'),
+  store: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the answer is stored for 24 hours under its `X-Request-ID`. It continues when its client disconnects, and `getCompletionEvents` resumes it. Default false.',
+    ),
   tools: list(tool, { max: MAX_OFFERED_TOOLS }).optional().describe('The functions that the model can call.'),
   temperature: temperature
     .optional()
@@ -237,25 +243,35 @@ export const createCompletion = defineOperation({
   tag: 'AI',
   summary: 'Stream a completion',
   description:
-    'Answers with server-sent events: `data:` lines of JSON of type `meta`, `content`, `tool_use` or `error`, then ' +
+    'Answers with server-sent events: `data:` lines of JSON of type `meta`, `content`, `reasoning`, `tool_use_delta`, `tool_use` or `error`, then ' +
     '`data: [DONE]`. The `meta` event reports the output cap (`maxTokens`) when the request exceeds the maximum of the ' +
-    'model, and the ignored fields of the request (`ignored`): unknown names, and options that the model does not have. Credits are reserved before the model is called and settled to the actual usage afterwards.',
+    'model, and the ignored fields of the request (`ignored`): unknown names, and options that the model does not have. Ignore types that you do not know. Credits are reserved before the model is called and settled to the actual usage afterwards.',
   auth: 'key-or-token',
   scopes: ['ai:chat', 'ai:generate'],
   rate: { key: 'standard', user: 'completions' },
   owner: 'none',
   family: 'completions',
   bodyLimit: BODY_LIMIT,
+  idempotent: true,
   input: { body },
   output: {
     200: {
       description: 'The event stream.',
       contentType: 'text/event-stream',
       schema: completionEvent,
-      headers: { 'X-Accel-Buffering': '`no`: proxies must not buffer the stream.' },
+      headers: {
+        'X-Accel-Buffering': '`no`: proxies must not buffer the stream.',
+        'Idempotent-Replayed': '`true` for the first answer of a repeated `Idempotency-Key`, else absent.',
+      },
     },
   },
   refusals: [
+    {
+      status: 409,
+      description:
+        'With `store`: the caller has stored a completion with this `X-Request-ID`. With `Idempotency-Key`: the first request ' +
+        'with the key still runs, or was charged and broke off, or its answer was too large to keep.',
+    },
     {
       status: 503,
       description: 'The provider is overloaded or has no key; retry after `Retry-After`.',

@@ -1,5 +1,5 @@
 import { toCredits, toUsd } from '../../credits/amounts.ts';
-import { wireUsage } from '../../credits/wire-usage.ts';
+import { type WireUsage, wireUsage } from '../../credits/wire-usage.ts';
 import { DONE, frame, KEEP_ALIVE } from '../../http/sse.ts';
 import type { ModelPart, ThinkingBlock } from '../../ports/models.ts';
 import { type ApiError, isCreditCode } from '../../shared/errors.ts';
@@ -10,6 +10,8 @@ export interface EventEncoderOptions {
   readonly requestId: string;
   /** Facts for a `meta` event before the answer; undefined omits the event. */
   readonly meta: Readonly<Record<string, unknown>> | undefined;
+  /** Whether reasoning and tool calls are sent as they arrive, too. */
+  readonly deltas: boolean;
   readonly creditsPerUsd: number;
 }
 
@@ -20,6 +22,8 @@ export class EventEncoder implements CompletionEncoder {
   readonly #tools: { name: string; arguments: string; id: string }[] = [];
   #thinking: ThinkingBlock[] = [];
   #text = '';
+  /** The frames before the text. */
+  #frames = '';
 
   constructor(options: EventEncoderOptions) {
     const { meta } = options;
@@ -33,11 +37,27 @@ export class EventEncoder implements CompletionEncoder {
     else if (part.type === 'tool_use') {
       // All tool calls of a turn are sent in one event, at its end.
       this.#tools.push({ name: part.name, arguments: part.arguments, id: part.id });
+    } else if (this.#options.deltas) this.#addDelta(part);
+  }
+
+  #addDelta(part: ModelPart): void {
+    if (part.type === 'thinking_delta') {
+      if (part.text !== '') this.#frames += this.#takeText() + frame({ type: 'reasoning', text: part.text });
+    } else if (part.type === 'tool_use_delta') {
+      this.#frames += this.#takeText() + frame({ ...part });
     }
   }
 
   /** Sends text that arrived together as one frame. */
   flush(): string {
+    const text = this.#takeText();
+    if (this.#frames === '') return text;
+    const frames = this.#frames + text;
+    this.#frames = '';
+    return frames;
+  }
+
+  #takeText(): string {
     if (this.#text === '') return '';
     const text = this.#text;
     this.#text = '';
@@ -50,19 +70,18 @@ export class EventEncoder implements CompletionEncoder {
       text: '',
       ...(this.#tools.length > 0 && { tools: this.#tools }),
       ...this.#takeThinking(),
-      ...this.#describeCost(end),
+      ...describeCost(end, this.#options.creditsPerUsd),
       ...(end.cost !== undefined && finishReason !== undefined && { stopReason: finishReason }),
     };
     return frame({ type: this.#tools.length > 0 ? 'tool_use' : 'content', ...event }) + DONE;
   }
 
-  fail({ message, code, extra }: ApiError, end: CompletionEnd): string {
+  fail(error: ApiError, end: CompletionEnd): string {
     const event = {
-      message,
+      ...describeError(error),
       requestId: this.#options.requestId,
-      ...(isCreditCode(code) && { code }),
-      ...extra,
-      ...this.#describeCost(end),
+      ...error.extra,
+      ...describeCost(end, this.#options.creditsPerUsd),
     };
     return frame({ type: 'error', ...event }) + DONE;
   }
@@ -73,14 +92,25 @@ export class EventEncoder implements CompletionEncoder {
     this.#thinking = [];
     return { thinking };
   }
+}
 
-  #describeCost({ cost, isMetered }: CompletionEnd): Readonly<Record<string, unknown>> {
-    if (cost === undefined) return {};
-    const { charged, usage } = cost;
-    const { creditsPerUsd } = this.#options;
-    return {
-      usage: wireUsage(usage),
-      ...(isMetered && { credits: { used: toCredits(charged), usdCost: toUsd(charged, creditsPerUsd) } }),
-    };
-  }
+/** The billed tokens and the charge, as clients receive them. */
+export function describeCost(
+  { cost, isMetered }: CompletionEnd,
+  creditsPerUsd: number,
+): { readonly usage?: WireUsage; readonly credits?: { readonly used: number; readonly usdCost: number } } {
+  if (cost === undefined) return {};
+  const { charged, usage } = cost;
+  return {
+    usage: wireUsage(usage),
+    ...(isMetered && { credits: { used: toCredits(charged), usdCost: toUsd(charged, creditsPerUsd) } }),
+  };
+}
+
+/** The message of a failure, and its code if clients branch on it. */
+export function describeError({ message, code }: ApiError): {
+  readonly message: string;
+  readonly code?: string;
+} {
+  return { message, ...(isCreditCode(code) && { code }) };
 }

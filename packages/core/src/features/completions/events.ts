@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CREDIT_CODES } from '../../shared/errors.ts';
 
-const usage = z.object({
+export const usage = z.object({
   inputTokens: z.number().int().describe('The tokens of the prompt.'),
   outputTokens: z.number().int().describe('The tokens of the answer, reasoning included.'),
   cacheReadInputTokens: z.number().int().optional().describe('Prompt tokens that were read from the cache.'),
@@ -12,22 +12,24 @@ const usage = z.object({
     .describe('Prompt tokens that were written to the cache.'),
 });
 
-const credits = z.object({
+export const credits = z.object({
   used: z.number().describe('The charged credits.'),
   usdCost: z.number().describe('The same amount in USD.'),
 });
+
+export const stopReason = z
+  .string()
+  .optional()
+  .describe('Why the model stopped, on the last event. `max_tokens`: its output cap cut the answer.');
 
 /** Facts of the last event of an answer. */
 const ending = {
   usage: usage.optional().describe('The billed tokens. Only on the last event of the answer.'),
   credits: credits.optional().describe('The cost. Only on the last event, while credits are enforced.'),
-  stopReason: z
-    .string()
-    .optional()
-    .describe('Why the model stopped, on the last event. `max_tokens`: its output cap cut the answer.'),
+  stopReason,
 };
 
-const thinking = z
+export const thinking = z
   .array(z.looseObject({ type: z.string().describe('The kind of the block.') }))
   .optional()
   .describe('Blocks of reasoning. Send them back unchanged in the next request.');
@@ -54,19 +56,36 @@ const contentEvent = z
   })
   .describe('A piece of the answer.');
 
+export const toolCall = z.object({
+  id: z.string().describe('The id of the call, for `tool_use_id` of its result.'),
+  name: z.string().describe('The name of the tool.'),
+  arguments: z.string().describe('The arguments, as JSON text.'),
+});
+
+const reasoningEvent = z
+  .object({
+    type: z.literal('reasoning').describe('A piece of the reasoning.'),
+    text: z.string().describe('The text to append to the reasoning.'),
+  })
+  .describe(
+    'A piece of the reasoning, for people. The blocks to send back are in `thinking` of later events.',
+  );
+
+const toolUseDeltaEvent = z
+  .object({
+    type: z.literal('tool_use_delta').describe('A piece of a tool call.'),
+    index: z.number().int().describe('The position of the call in this answer, from 0.'),
+    id: z.string().optional().describe('The id of the call, on its first piece.'),
+    name: z.string().optional().describe('The name of the tool, on the first piece.'),
+    arguments: z.string().describe('The text to append to the arguments.'),
+  })
+  .describe('A piece of a tool call, while the model writes it. The whole call follows in `tool_use`.');
+
 const toolUseEvent = z
   .object({
     type: z.literal('tool_use').describe('The model calls tools: run them, and send the results.'),
     text: z.string().describe('Text beside the calls; usually empty.'),
-    tools: z
-      .array(
-        z.object({
-          id: z.string().describe('The id of the call, for `tool_use_id` of its result.'),
-          name: z.string().describe('The name of the tool.'),
-          arguments: z.string().describe('The arguments, as JSON text.'),
-        }),
-      )
-      .describe('All calls of this turn.'),
+    tools: z.array(toolCall).describe('All calls of this turn.'),
     thinking,
     ...ending,
   })
@@ -87,6 +106,8 @@ const errorEvent = z
 export const completionEvent = z.union([
   metaEvent,
   contentEvent,
+  reasoningEvent,
+  toolUseDeltaEvent,
   toolUseEvent,
   errorEvent,
   z.literal('[DONE]').describe('The end of the stream. It is no JSON.'),

@@ -7,6 +7,7 @@ import { findDefaultChatModel, NO_CHAT_MODEL } from '../../models/default-model.
 import { cacheHints, type PromptCacheSetting } from '../../models/prompt-cache.ts';
 import { describeRetired } from '../../models/retired.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
+import { REPLAYED_HEADER } from '../../operations/idempotency.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { GenerateRequest } from '../../ports/models.ts';
@@ -15,10 +16,12 @@ import type { AskedCompletion } from './answer.ts';
 import { type CompletionBody, createCompletion, ignoredNames } from './contract.ts';
 import { EventEncoder } from './event-encoder.ts';
 import { namedCap, spelledNames, toGenerateRequest } from './request.ts';
-import { type CompletionRunServices, streamCompletion } from './run.ts';
+import { streamCompletion } from './run.ts';
+import { type StoredRunServices, streamStored } from './stored/run.ts';
+import { type StreamOnceServices, streamOnce } from './stream-once.ts';
 
 /** The services of `createCompletionsHandler`; `Services` satisfies it. */
-export interface CompletionsServices extends PipelineServices, CompletionRunServices {
+export interface CompletionsServices extends PipelineServices, StoredRunServices, StreamOnceServices {
   readonly catalogue: ModelCatalogue;
   readonly getCatalogue: GetCatalogue;
   /** By model id: the fallback models, in order. */
@@ -33,6 +36,8 @@ export interface CompletionsSettings {
   readonly insufficientCreditsStatus: 422 | 403;
   /** Whether a `meta` event with the correlation id opens the stream. Default true. */
   readonly metaEvent: boolean;
+  /** Whether reasoning and tool calls are sent as they arrive, in events of type `reasoning` and `tool_use_delta`. Default true. */
+  readonly deltas: boolean;
 }
 
 /** `POST /api/ai/v1/completions`: reserve, ask the model, stream, settle. */
@@ -57,10 +62,13 @@ export function createCompletionsHandler(services: CompletionsServices): Route {
     const { requestId } = call;
     const meta = services.completions.metaEvent ? { requestId, ...facts } : undefined;
     const { creditsPerUsd } = services.catalogue;
-    const frames = await streamCompletion(services, call, asked, () => {
-      return new EventEncoder({ requestId, meta, creditsPerUsd });
-    });
-    return new Reply(200, STREAM_HEADERS, frames);
+    const deltas = services.completions.deltas;
+    const createEncoder = () => new EventEncoder({ requestId, meta, deltas, creditsPerUsd });
+    const once = { call, path: createCompletion.path, body };
+    const stream = body.store === true ? streamStored : streamCompletion;
+    const { frames, isRepeated } = await streamOnce(services, once, asked, createEncoder, stream);
+    const headers = isRepeated ? { ...STREAM_HEADERS, [REPLAYED_HEADER]: 'true' } : STREAM_HEADERS;
+    return new Reply(200, headers, frames);
   });
 }
 

@@ -50,6 +50,7 @@ export function toGenerateRequest(
 
 /** The names under which the request sent these options. */
 export function spelledNames(body: CompletionBody, fields: readonly IgnorableField[]): readonly string[] {
+  if (fields.length === 0) return [];
   const top: Readonly<Record<string, unknown>> = body;
   const nested: Readonly<Record<string, unknown>> = body.options ?? {};
   return fields.flatMap((field) => {

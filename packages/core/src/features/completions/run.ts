@@ -19,12 +19,21 @@ export interface CompletionRunServices extends CompletionMoneyServices, Answerin
   readonly streams: OpenStreams;
 }
 
+/** Follows the end of an answer, for its `Idempotency-Key`. */
+export interface AnswerWatch {
+  /** A stream is complete. Called before its last frames are sent. */
+  onComplete(): Promise<void>;
+  /** The answer broke off. @param isCharged whether its beginning was charged. */
+  onBreak(isCharged: boolean): Promise<void>;
+}
+
 /** The reason to stop a provider. */
 const LEFT = new Error('the client has disconnected');
 
 /**
  * Reserves credit, asks the model and streams its answer in the format of the encoder, then settles.
  * @param createEncoder called when the head can be sent, with what is known of the answer.
+ * @param watch its failures are reported and change nothing.
  * @throws ApiError if the model fails before its first output.
  */
 export async function streamCompletion(
@@ -32,14 +41,16 @@ export async function streamCompletion(
   call: Call,
   asked: AskedCompletion,
   createEncoder: (answer: Pick<CompletionAnswer, 'entry'>) => CompletionEncoder,
+  watch?: AnswerWatch,
 ): Promise<AsyncIterableIterator<string>> {
   let answer: CompletionAnswer | undefined;
   try {
     answer = await begin(services, call, asked);
     const { step } = await firstStep(answer.source, services.clock, call.signal);
-    return toStream(services, call, asked, answer, step, createEncoder(answer));
+    return toStream({ services, call, asked, watch }, answer, step, createEncoder(answer));
   } catch (error) {
-    await endBeforeHead(call, answer?.money);
+    const cost = await endBeforeHead(call, answer?.money);
+    await watch?.onBreak(cost !== undefined);
     throw call.signal.aborted ? disconnected() : failure(error, asked);
   }
 }
@@ -53,6 +64,7 @@ export async function readCompletion(
   call: Call,
   asked: AskedCompletion,
   onPart: (part: ModelPart) => void,
+  onCharge: () => void = () => undefined,
 ): Promise<CompletionEnd & Pick<CompletionAnswer, 'entry'>> {
   const stopping = new AbortController();
   const open = { stop: (): void => stopping.abort(restarting()) };
@@ -65,7 +77,8 @@ export async function readCompletion(
     return { ...describeEnd(answer, cost), entry: answer.entry };
   } catch (error) {
     answer?.money?.control.stop(error);
-    await answer?.money?.end(call.signal.aborted ? 'left' : 'broken');
+    const cost = await answer?.money?.end(call.signal.aborted ? 'left' : 'broken');
+    if (cost !== undefined) onCharge();
     if (call.signal.aborted) throw disconnected();
     if (stopping.signal.aborted) throw stopping.signal.reason;
     if (!isApiError(error)) {
@@ -116,10 +129,15 @@ function abortableStep(
   });
 }
 
+interface StreamContext {
+  readonly services: CompletionRunServices;
+  readonly call: Call;
+  readonly asked: AskedCompletion;
+  readonly watch: AnswerWatch | undefined;
+}
+
 function toStream(
-  services: CompletionRunServices,
-  call: Call,
-  asked: AskedCompletion,
+  { services, call, asked, watch }: StreamContext,
   answer: CompletionAnswer,
   first: Promise<IteratorResult<ModelChunk>>,
   encoder: CompletionEncoder,
@@ -135,7 +153,9 @@ function toStream(
     leave: (readOn) => answer.money?.control.cancelAfterDisconnect(LEFT, readOn) ?? Promise.resolve(),
     async finish() {
       const cost = await answer.money?.end('finished');
-      return encoder.end(describeEnd(answer, cost));
+      const last = encoder.end(describeEnd(answer, cost));
+      if (watch !== undefined) await watch.onComplete();
+      return last;
     },
     async fail(error) {
       // A deliberate error, such as a shutdown, is not an incident.
@@ -144,6 +164,7 @@ function toStream(
       }
       answer.money?.control.stop(error);
       const cost = await answer.money?.end('broken');
+      if (watch !== undefined) await watch.onBreak(cost !== undefined);
       return encoder.fail(failure(error, asked), describeEnd(answer, cost));
     },
   });
@@ -152,7 +173,8 @@ function toStream(
     try {
       // After `finish` and `fail` nothing is left to end.
       if (frames.hasLeft) await frames.leave();
-      await answer.money?.end('left');
+      const cost = await answer.money?.end('left');
+      if (watch !== undefined) await watch.onBreak(cost !== undefined);
     } finally {
       services.streams.remove(frames);
     }
@@ -160,10 +182,14 @@ function toStream(
 }
 
 /** A client that disconnects before the head pays for what its provider accepted; every other failure is free. */
-async function endBeforeHead({ signal }: Call, money: PaidTextCall | undefined): Promise<void> {
+async function endBeforeHead(
+  { signal }: Call,
+  money: PaidTextCall | undefined,
+): Promise<CompletionEnd['cost']> {
   money?.control.stop(LEFT);
-  if (signal.aborted) await money?.end('left');
-  else await money?.release();
+  if (signal.aborted) return money?.end('left');
+  await money?.release();
+  return undefined;
 }
 
 function describeEnd({ money }: CompletionAnswer, cost: CompletionEnd['cost']): CompletionEnd {

@@ -1,7 +1,7 @@
 import type { PaidCall } from '../../runs/model-call.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { Consultation } from '../../tools/registry.ts';
-import { type ModelSession, runTurn } from './turn.ts';
+import { type ModelSession, runTurn, withoutWaiting } from './turn.ts';
 
 /** Maximum tool calls in one consultation. */
 const MAX_TOOL_CALLS = 5;
@@ -18,14 +18,15 @@ export async function runConsultation(
   { system, task }: Pick<Consultation, 'system' | 'task'>,
   place: string,
 ): Promise<string> {
+  const small = withoutWaiting(session);
   let text = '';
   let call: PaidCall | undefined;
   try {
     await runTurn(
       {
-        ...session,
+        ...small,
         async ask(messages, tools, options) {
-          const answering = await session.ask(messages, tools, options);
+          const answering = await small.ask(messages, tools, options);
           call = answering.money;
           return answering;
         },

@@ -9,7 +9,7 @@ export interface ConversationParts {
   readonly systemText: string;
   /** System text of this turn only: it is placed with the last message, so that the beginning stays the same. */
   readonly turnText: string;
-  readonly history: readonly MessageRecord[];
+  readonly history: readonly Pick<MessageRecord, 'role' | 'content'>[];
   readonly message: string;
   readonly attachments: readonly ModelContent[];
 }

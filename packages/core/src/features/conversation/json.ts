@@ -11,3 +11,13 @@ export function jsonIn(said: string): unknown {
     return undefined;
   }
 }
+
+/** Parses the arguments of a call; some models send none for a tool without input. @returns undefined for invalid JSON. */
+export function parseArguments(json: string): unknown {
+  if (json.trim() === '') return {};
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -5,6 +5,7 @@ import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { getInputLimit, taskEffort, taskOutputCap, withinModel } from '../../models/output-cap.ts';
 import { cacheHints } from '../../models/prompt-cache.ts';
 import type { GenerateRequest, ModelMessage, PromptCacheHints, ToolSchema } from '../../ports/models.ts';
+import type { WaitingCall } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { Consultation, ToolContext, ToolOffer, ToolResult, ToolScope } from '../../tools/registry.ts';
 import { DELEGATE_TO_AGENT } from '../agents/delegation.ts';
@@ -24,6 +25,10 @@ export function createModelSession(
     /** The user and session that the tools act for. */
     readonly scope: ToolScope;
     readonly offers: readonly ToolOffer[];
+    /** Returns what the calls of a tool wait for; undefined: nothing. */
+    waitsFor(offer: ToolOffer): WaitingCall['kind'] | undefined;
+    /** The first candidate has answered before the quest waited. */
+    readonly isResumed: boolean;
     /** Filters the tools that a result has unlocked to those that may be offered here. */
     unlock(ids: readonly string[]): Promise<readonly ToolOffer[]>;
     /** Chooses which rounds leave out the oldest messages when the context window is too small for all. */
@@ -36,7 +41,7 @@ export function createModelSession(
   const offers = [...options.offers].sort((a, b) => (a.schema.name < b.schema.name ? -1 : 1));
   const { requestId } = request;
   const { operation } = run;
-  let answering: CatalogueEntry | undefined;
+  let answering: CatalogueEntry | undefined = options.isResumed ? candidates[0] : undefined;
 
   const unlock = async (ids: readonly string[]): Promise<void> => {
     const known = new Set(offers.map(({ id }) => id));
@@ -57,7 +62,7 @@ export function createModelSession(
     const consulted: ModelSession = {
       ...modelSession,
       tools: () => allowed().map(({ schema }) => schema),
-      runTool: (name, input, nested) => runTool(name, input, nested, allowed(), false),
+      runTool: (name, input, nested) => runTool(name, input, nested, false, allowed(), false),
     };
     return runConsultation(run, consulted, consultation, place);
   };
@@ -66,11 +71,18 @@ export function createModelSession(
     name: string,
     input: unknown,
     place: string,
+    isDecided: boolean,
     among: readonly ToolOffer[],
     mayConsult: boolean,
   ): Promise<ToolResult> => {
     const offer = among.find(({ schema }) => schema.name === name);
     if (offer === undefined) return { content: `There is no tool ${name}.`, isError: true };
+    if (!isDecided && options.waitsFor(offer) !== undefined) {
+      return {
+        content: `The tool ${name} needs the approval of the user, and cannot be used here.`,
+        isError: true,
+      };
+    }
     const context: ToolContext = {
       ...options.scope,
       callKey: `${quest.id}:${place}`,
@@ -119,7 +131,18 @@ export function createModelSession(
       stopwatch.phase('tools');
     },
 
-    runTool: (name, input, place) => runTool(name, input, place, offers, true),
+    runTool: (name, input, place, isDecided = false) => runTool(name, input, place, isDecided, offers, true),
+
+    waitsFor(name) {
+      const offer = offers.find(({ schema }) => schema.name === name);
+      const kind = offer && options.waitsFor(offer);
+      return offer && kind && { kind, tool: offer.id };
+    },
+
+    getState: () => ({
+      model: (answering ?? candidates[0]).info.id,
+      tools: offers.map(({ id }) => id),
+    }),
   };
   return modelSession;
 }

@@ -8,7 +8,8 @@ import type { SecretBox } from '../../models/secret-box.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ModelContent } from '../../ports/models.ts';
 import type { PromptSource } from '../../prompts/prompt.ts';
-import type { FollowUp, QuestHandlerServices } from '../../runs/handler.ts';
+import type { QuestHandlerServices } from '../../runs/handler.ts';
+import type { FollowUp } from '../../runs/quest-task.ts';
 import type { QuestRequest } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
@@ -16,6 +17,7 @@ import type { AgentEvents } from '../agents/events.ts';
 import type { AgentReach } from '../agents/reach.ts';
 import type { FilesReader } from '../files/reader.ts';
 import { MESSAGES, type MessageRecord, type SessionRecord } from '../sessions/records.ts';
+import type { MessageRange } from '../sessions/replaced.ts';
 import { getSession, recentMessages } from '../sessions/session.ts';
 import { loadAttachments } from './attachments.ts';
 
@@ -51,6 +53,8 @@ export interface DialogueRequest extends QuestRequest {
   /** Thinking tokens of an answer. */
   readonly thinkingBudget?: number;
   readonly fileIds?: readonly string[];
+  /** The messages that the turn replaces: it knows only those before them. */
+  readonly replaces?: MessageRange;
   /** Mementos are extracted from the message. */
   readonly remembers?: true;
 }
@@ -71,12 +75,13 @@ export interface TurnInput {
 export async function loadTurnInput(
   services: DialogueServices,
   { quest, update, signal }: RunContext,
-  { model, maxTokens, fileIds = [] }: DialogueRequest,
+  { model, maxTokens, fileIds = [], replaces }: DialogueRequest,
   historyCount: number | undefined,
 ): Promise<TurnInput> {
   const { store } = services;
   const session = await getSession(store, quest);
-  const history = await recentMessages(store.collection(MESSAGES), session, historyCount);
+  const messages = store.collection(MESSAGES);
+  const history = await recentMessages(messages, session, historyCount, replaces?.from);
   const catalogue = await services.getCatalogue(quest.request.payer);
   const candidates = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
   const [{ info }] = candidates;

@@ -1,19 +1,21 @@
 import { type Answering, readAnswer } from '../../models/answering.ts';
 import { CAP_SPENT } from '../../models/output-cap.ts';
-import type {
-  FinishReason,
-  ModelContent,
-  ModelMessage,
-  ModelPart,
-  ToolChoice,
-  ToolSchema,
-} from '../../ports/models.ts';
+import type { FinishReason, ModelContent, ModelMessage, ToolChoice, ToolSchema } from '../../ports/models.ts';
+import type { LiveEvent } from '../../runs/live-event.ts';
 import type { LiveRound, StartLiveRound } from '../../runs/live-round.ts';
 import type { PaidCall } from '../../runs/model-call.ts';
+import type { WaitingCall } from '../../runs/records.ts';
 import type { ToolResult } from '../../tools/registry.ts';
-
-type ToolUse = Extract<ModelPart, { type: 'tool_use' }>;
-type ToolResultContent = Extract<ModelContent, { type: 'tool_result' }>;
+import { parseArguments } from './json.ts';
+import {
+  type CallResult,
+  finishRound,
+  mustWait,
+  type OpenRound,
+  runCall,
+  type ToolUse,
+  toMessages,
+} from './tool-calls.ts';
 
 /** The model's output in one round. */
 export interface Round {
@@ -37,9 +39,33 @@ export interface ModelSession {
   ): Promise<Answering<PaidCall>>;
   /** Charges a round that has ended; tools come next. */
   endRound(call: PaidCall): Promise<void>;
-  /** Runs one tool call. Never rejects. `place`: the position of the call in the quest, the same after a restart. */
-  runTool(name: string, input: unknown, place: string): Promise<ToolResult>;
+  /**
+   * Runs one tool call. Never rejects. `place`: the position of the call in the quest, the same after a restart.
+   * @param isDecided the user has approved the call.
+   */
+  runTool(name: string, input: unknown, place: string, isDecided?: boolean): Promise<ToolResult>;
+  /** Returns what the calls of a tool wait for; undefined: nothing. `tool`: its id. */
+  waitsFor(name: string): (Pick<WaitingCall, 'kind'> & { readonly tool: string }) | undefined;
+  /** The state that a later session needs to continue. */
+  getState(): SessionState;
   readonly signal: AbortSignal;
+}
+
+/** Plain JSON. */
+export interface SessionState {
+  /** The id of the model that answers. */
+  readonly model: string;
+  /** The ids of the offered tools. */
+  readonly tools: readonly string[];
+}
+
+/** A session for a small turn within the turn, which cannot wait: without the tools whose calls wait. */
+export function withoutWaiting(session: ModelSession): ModelSession {
+  return {
+    ...session,
+    tools: () => session.tools().filter(({ name }) => session.waitsFor(name) === undefined),
+    waitsFor: () => undefined,
+  };
 }
 
 export interface AskOptions {
@@ -60,6 +86,24 @@ export interface Turn {
   onText(text: string): void;
   /** Receives the events of the turn. Absent: they are not shown. */
   readonly startRound?: StartLiveRound;
+  /** Receives the events of decided calls. Absent: they are not shown. */
+  emit?(event: LiveEvent): void;
+}
+
+/** A turn whose last round has calls that wait. Plain JSON. */
+export interface PausedTurn {
+  /** The complete rounds. */
+  readonly messages: readonly ModelMessage[];
+  /** The calls so far, those of the open round included. */
+  readonly used: number;
+  readonly hasSpoken: boolean;
+  readonly open: OpenRound;
+}
+
+/** A paused turn and its decided calls. */
+export interface ResumedTurn {
+  readonly turn: PausedTurn;
+  readonly calls: readonly WaitingCall[];
 }
 
 const BLOCKED = "The model provider's safety rules blocked the answer.";
@@ -75,42 +119,74 @@ export function whyEmpty(reason: FinishReason | undefined, lastText: string): st
 
 const BETWEEN_ROUNDS = '\n\n';
 
+const NO_MORE_CALLS: CallResult = {
+  content: 'No more tool calls are allowed in this turn. Answer with what you have.',
+  isError: true,
+};
+
 /** The result of a turn. */
 export interface TurnEnd {
+  readonly paused?: undefined;
   readonly finishReason: FinishReason | undefined;
   /** The text of the last round. */
   readonly lastText: string;
 }
 
-/** Runs one turn: calls the model, runs its tool calls, and calls it again with the results, until it answers. */
-export async function runTurn(session: ModelSession, turn: Turn): Promise<TurnEnd> {
-  const messages = [...turn.messages];
-  let used = 0;
-  let hasSpoken = false;
-  for (let iteration = 1; ; iteration += 1) {
-    const mustAnswer = used >= turn.maxToolCalls;
+/** The turn waits for decisions. */
+export interface TurnPause {
+  readonly paused: PausedTurn;
+}
+
+/**
+ * Runs one turn: calls the model, runs its tool calls, and calls it again with the results, until it answers, or until
+ * calls wait for decisions.
+ */
+export async function runTurn(
+  session: ModelSession,
+  turn: Turn,
+  resumed?: ResumedTurn,
+): Promise<TurnEnd | TurnPause> {
+  const { place, maxToolCalls } = turn;
+  const getPlace = (number: number): string => (place === undefined ? String(number) : `${place}:${number}`);
+  const rounds: ModelMessage[] = [];
+  let { used = 0, hasSpoken = false } = resumed?.turn ?? {};
+  if (resumed !== undefined) {
+    const { messages, open } = resumed.turn;
+    const first = used - open.uses.length;
+    const emit = (event: LiveEvent): void => turn.emit?.(event);
+    const round = await finishRound(session, open, resumed.calls, (at) => getPlace(first + at), emit);
+    session.signal.throwIfAborted();
+    rounds.push(...messages, ...toMessages(round));
+  }
+  for (let iteration = (resumed?.turn.open.iteration ?? 0) + 1; ; iteration += 1) {
+    const mustAnswer = used >= maxToolCalls;
     // After the last allowed call the tools stay in the request, because a history with calls requires them.
     const tools = mustAnswer && used === 0 ? [] : session.tools();
     const toolChoice = mustAnswer && tools.length > 0 ? 'none' : undefined;
-    const answering = await session.ask(messages, tools, { toolChoice });
+    const answering = await session.ask([...turn.messages, ...rounds], tools, { toolChoice });
     const live = turn.startRound?.(iteration);
-    const round = await readRound(answering, session.signal, turn.onText, { hasSpoken, live });
-    hasSpoken ||= round.text !== '';
-    if (round.uses.length === 0 || tools.length === 0 || mustAnswer) {
-      return { finishReason: round.finishReason, lastText: round.text };
-    }
+    const { content, text, uses, finishReason } = await readRound(answering, session.signal, turn.onText, {
+      hasSpoken,
+      live,
+    });
+    hasSpoken ||= text !== '';
+    if (uses.length === 0 || tools.length === 0 || mustAnswer) return { finishReason, lastText: text };
     await session.endRound(answering.money);
     const first = used;
     const results = await Promise.all(
-      round.uses.map(async (use, index) => {
-        const result = await toResult(session, turn, use, first + index);
+      uses.map(async (use, at) => {
+        const isAllowed = first + at < maxToolCalls;
+        if (isAllowed && mustWait(session, use)) return null;
+        const result = isAllowed ? await runCall(session, use, getPlace(first + at)) : NO_MORE_CALLS;
         live?.result(use.id, result);
-        return result;
+        return { content: result.content, isError: result.isError };
       }),
     );
-    used += round.uses.length;
+    used += uses.length;
     session.signal.throwIfAborted();
-    messages.push({ role: 'assistant', content: round.content }, { role: 'user', content: results });
+    const open: OpenRound = { iteration, content, uses, results };
+    if (results.includes(null)) return { paused: { messages: rounds, used, hasSpoken, open } };
+    rounds.push(...toMessages(open));
   }
 }
 
@@ -164,48 +240,4 @@ function addText(content: ModelContent[], piece: string): void {
   const last = content.at(-1);
   if (last?.type === 'text') content[content.length - 1] = { type: 'text', text: last.text + piece };
   else content.push({ type: 'text', text: piece });
-}
-
-async function toResult(
-  session: ModelSession,
-  turn: Turn,
-  use: ToolUse,
-  number: number,
-): Promise<ToolResultContent> {
-  const result = await runToolUse(session, turn, use, number);
-  return {
-    type: 'tool_result',
-    toolUseId: use.id,
-    toolName: use.name,
-    content: result.content,
-    isError: result.isError,
-  };
-}
-
-async function runToolUse(
-  session: ModelSession,
-  { maxToolCalls, place }: Turn,
-  { name, arguments: json }: ToolUse,
-  /** The position of the call in the turn, from 0. */
-  number: number,
-): Promise<ToolResult> {
-  if (number >= maxToolCalls) {
-    return {
-      content: 'No more tool calls are allowed in this turn. Answer with what you have.',
-      isError: true,
-    };
-  }
-  const input = parseArguments(json);
-  if (input === undefined) return { content: 'The arguments were not valid JSON.', isError: true };
-  return session.runTool(name, input, place === undefined ? String(number) : `${place}:${number}`);
-}
-
-/** Parses the arguments of a call; some models send none for a tool without input. @returns undefined for invalid JSON. */
-export function parseArguments(json: string): unknown {
-  if (json.trim() === '') return {};
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
 }

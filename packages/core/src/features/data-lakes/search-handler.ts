@@ -1,5 +1,6 @@
 import { getPayer } from '../../contract/call.ts';
 import { providerFailure } from '../../models/failures.ts';
+import type { AdmissionControl } from '../../operations/admission-control.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import { ApiError, isApiError, notFound } from '../../shared/errors.ts';
@@ -12,6 +13,7 @@ import { findPassages, type LakeSearchServices, type Passage } from './search.ts
 
 export interface SearchLakeServices extends PipelineServices, LakeSearchServices, LakeEmbeddingServices {
   readonly isMember: MembershipCheck;
+  readonly admissionControl: AdmissionControl;
 }
 
 /** `POST /api/v1/data-lakes/{id}/search` */
@@ -21,6 +23,7 @@ export function createSearchLakeHandler(services: SearchLakeServices): Route {
     searchDataLake,
     services,
     async ({ params, body }, { caller, id, requestId, signal }) => {
+      services.admissionControl.admit();
       await requireDataLakes(services.adminSettings);
       const lake = await readableLake(services, caller.userId, params.id);
       if (!isUsable(lake)) throw notFound('Data lake');

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import { DEVICE_LOGINS, type DeviceLoginRecord } from './records.ts';
@@ -13,7 +14,6 @@ const MAX_INTERVAL_SECONDS = 60;
 /** An expired login is kept for this time, so that its device learns that it has expired. */
 const KEPT_MS = 10 * 60_000;
 const DEVICE_CODE_LENGTH = 43;
-const SWEEP_BATCH = 500;
 
 /** What asks to be signed in, and from where. */
 export interface Device {
@@ -129,13 +129,6 @@ export function createDeviceLogins(services: {
       }
     },
 
-    async sweep() {
-      const over = await logins.find(
-        { expiresAt: { lte: clock.now() - KEPT_MS } },
-        { order: { field: 'expiresAt', direction: 'asc' }, limit: SWEEP_BATCH },
-      );
-      for (const { id } of over) await logins.take(id);
-      return over.length;
-    },
+    sweep: () => removeAll(logins, { expiresAt: { lte: clock.now() - KEPT_MS } }),
   };
 }

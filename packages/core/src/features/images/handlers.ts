@@ -4,7 +4,7 @@ import { findDefaultImageModel } from '../../models/default-model.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import { type BeginServices, createBeginQuest } from '../../runs/begin.ts';
-import { questJob } from '../../runs/handler.ts';
+import { questJob } from '../../runs/quest-job.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { SESSIONS } from '../sessions/records.ts';
 import { type AcceptImageServices, acceptImage, type ImageInput } from './accept.ts';
@@ -85,11 +85,11 @@ export function createGenerateImageSimplyHandler(services: ImageServices): Route
         },
       );
     }
-    const isFirst = (await sessions.count({ ownerId: call.caller.userId })) === 0;
+    const owned = await sessions.find({ ownerId: call.caller.userId }, { limit: 1 });
     const { id } = await begin(call, body, {
       kind: IMAGE_GENERATION,
       model,
-      newConversation: isFirst,
+      newConversation: owned.length === 0,
       organizationId: undefined,
       request: { options: imageOptions({ ...body, model }), referenceFileIds: [] },
     });

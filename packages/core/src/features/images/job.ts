@@ -45,7 +45,7 @@ export function createImageHandlers(services: ImageJobServices, running: Running
       work: (run) => draw(services, run),
       alongside: (store, quest) => {
         const { options } = quest.request as ImageQuestRequest;
-        return writeMessages(services, store, quest, options.prompt, quest.images?.join('\n'));
+        return writeMessages(services, store, quest, { content: options.prompt }, quest.images?.join('\n'));
       },
     }),
   );

@@ -1,7 +1,7 @@
 import type { JobHandler } from '../../jobs/handler.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { FollowUp } from '../../runs/handler.ts';
+import type { FollowUp } from '../../runs/quest-task.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import {
   type BackgroundRequest,

@@ -1,4 +1,5 @@
 import type { Ids } from '../../ports/ids.ts';
+import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import type { NewMemento } from './extract.ts';
 import { MAX_MEMENTOS, MEMENTOS, type MementoRecord } from './records.ts';
@@ -48,5 +49,5 @@ export async function keepMementos(
     { ownerId },
     { order: { field: 'updatedAt', direction: 'asc' }, limit: known.length - MAX_MEMENTOS },
   );
-  for (const { id } of stale) await mementos.take(id, { ownerId });
+  await removeWhere(mementos, { ownerId, id: { in: stale.map(({ id }) => id) } });
 }

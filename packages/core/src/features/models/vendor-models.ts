@@ -46,6 +46,7 @@ export function vendorModelRoutes(
 ): Route[] {
   const common = {
     method: 'GET',
+    counterpart: 'listModels',
     auth: 'key-or-token',
     scopes: [],
     rate: { key: 'standard', user: 'standard' },

@@ -1,6 +1,7 @@
 import { toCredits } from '../../credits/amounts.ts';
 import { API_KEYS, USERS } from '../../identity/records.ts';
 import type { CreditLedger } from '../../ports/ledger.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import type { Store, StoredRecord } from '../../ports/store.ts';
 import { conflict } from '../../shared/errors.ts';
 import { SHARING_INVITES } from '../sharing/records.ts';
@@ -52,9 +53,8 @@ export async function disband(store: Store, organization: OrganizationRecord): P
   }
   const invites = store.collection(SHARING_INVITES);
   const offered = { type: 'organization', resourceId: organizationId };
-  for (const { id } of await findAll((options) => invites.find(offered, options))) await invites.take(id);
-  const subscriptions = store.collection(SUBSCRIPTIONS);
-  for (const { id } of await subscriptions.find({ organizationId })) await subscriptions.take(id);
+  await removeAll(invites, offered);
+  await removeAll(store.collection(SUBSCRIPTIONS), { organizationId });
   return [...changed];
 }
 

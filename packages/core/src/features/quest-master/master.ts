@@ -5,7 +5,7 @@ import { toOutcome } from '../../runs/outcomes.ts';
 import type { QuestOutcome } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import { isApiError, isCreditCode } from '../../shared/errors.ts';
-import { type ModelSession, readRound, runTurn } from '../conversation/turn.ts';
+import { type ModelSession, readRound, runTurn, withoutWaiting } from '../conversation/turn.ts';
 import type { DialogueServices } from '../conversation/turn-input.ts';
 import { type Plan, type PlannedTask, planIn } from './plan.ts';
 import { createPlanProgress } from './plan-progress.ts';
@@ -113,7 +113,7 @@ async function workOn(
   try {
     await runTurn(
       {
-        ...modelSession,
+        ...withoutWaiting(modelSession),
         async ask(conversation, tools, options) {
           const answering = await modelSession.ask(conversation, tools, options);
           call = answering.money;

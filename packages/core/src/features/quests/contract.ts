@@ -5,7 +5,25 @@ import { defineOperation } from '../../contract/operation.ts';
 import { promptDetail } from '../../prompts/contract.ts';
 import { CREDIT_CODES } from '../../shared/errors.ts';
 
-export const questStatus = z.enum(['pending', 'stopped', 'running', 'done']);
+export const questStatus = z.enum(['pending', 'stopped', 'running', 'waiting', 'done']);
+
+export const pendingApproval = z
+  .object({
+    callId: z.string().describe('The id of the call: `id` in the live events.'),
+    tool: z.string().describe('The id of the tool.'),
+    kind: z
+      .enum(['approval', 'answer'])
+      .describe(
+        '`approval`: approve, edit or reject the call. `answer`: run the tool and give its result, or reject.',
+      ),
+    input: z.unknown().describe('The input that the model wants to send.'),
+    decision: z
+      .enum(['approve', 'reject', 'edit', 'answer'])
+      .optional()
+      .describe('The decision, once it is taken. The quest goes on when all calls have one.'),
+  })
+  .meta({ description: 'A tool call that waits for a decision of the user.' });
+
 export const questType = z.enum(['message', 'oob', 'error', 'system', 'voice_transcript']);
 export const questErrorCode = z.enum(CREDIT_CODES);
 
@@ -44,10 +62,12 @@ const fallbackInfo = z
   })
   .meta({ description: 'Present only when the requested model failed and another one answered.' });
 
-const quest = z.object({
+export const quest = z.object({
   id: z.string().describe('The id of the quest.'),
   sessionId: z.string().describe('The id of the session of the turn.'),
-  status: questStatus.describe('The state of the quest: poll until it is `done` or `stopped`.'),
+  status: questStatus.describe(
+    'The state of the quest: poll until it is `done` or `stopped`. `waiting`, only with `approvals: true`: decide about `pendingApprovals`.',
+  ),
   type: questType.meta({ description: 'Check this first: `done` with `error` is a failure.' }),
   errorCode: questErrorCode
     .optional()
@@ -77,6 +97,12 @@ const quest = z.object({
     )
     .describe('The files of the answer.'),
   toolPayloads: z.array(toolPayload).describe('The data that tools returned for the user interface.'),
+  pendingApprovals: z
+    .array(pendingApproval)
+    .optional()
+    .describe(
+      'While the quest waits, for the user who asked with `approvals: true`: the calls to decide about.',
+    ),
   fallbackInfo: fallbackInfo
     .optional()
     .describe('The models, when another one than the requested one answered.'),

@@ -3,17 +3,17 @@ import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { showPrompt } from '../../prompts/sealed-texts.ts';
-import { type LiveReaderServices, replyWithEvents } from '../../runs/live-reader.ts';
+import { type LiveReaderServices, replyWithEvents, toLiveView } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { hasEnded, stopQuest } from '../../runs/transitions.ts';
+import { createStopQuest, type StopServices } from '../../runs/stop.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import { cancelQuest, getQuest, getQuestEvents, type WireQuest } from './contract.ts';
 import { getFiles } from './files.ts';
-import { toWireQuest } from './wire.ts';
+import { toPendingApprovals, toWireQuest } from './wire.ts';
 
 /** The services of `createQuestPoller`; `Services` satisfies it. */
 export interface QuestServices extends PipelineServices {
@@ -35,7 +35,12 @@ export function createQuestPoller(services: QuestServices): Route {
 export function createGetQuestHandler(services: QuestServices, operation: typeof getQuest): Route {
   const find = questFinder(services.store);
   return defineRoute(operation, services, async ({ params }, { caller, mountPath }) =>
-    shown(services, await find(params.id, canReadSession(caller.userId)), caller.userId, mountPath),
+    shown(
+      services,
+      await find(params.id, canReadSession(caller.userId), caller.userId),
+      caller.userId,
+      mountPath,
+    ),
   );
 }
 
@@ -47,12 +52,11 @@ export function createQuestEventsHandler(services: QuestServices & LiveReaderSer
       services,
       { headers: request.headers, after: query.after },
       {
-        questId: params.id,
+        stream: params.id,
         signal,
         async load() {
           const quest = await find(params.id, canReadSession(caller.userId));
-          const view = await shown(services, quest, caller.userId, mountPath);
-          return { view, text: quest.text ?? '', isOver: hasEnded(quest) };
+          return toLiveView(quest, await shown(services, quest, caller.userId, mountPath));
         },
       },
     ),
@@ -60,40 +64,41 @@ export function createQuestEventsHandler(services: QuestServices & LiveReaderSer
 }
 
 /** `POST /api/v1/quests/{id}/cancel` */
-export function createCancelQuestHandler(services: QuestServices): Route {
-  const quests = services.store.collection(QUESTS);
+export function createCancelQuestHandler(services: QuestServices & StopServices): Route {
+  const stop = createStopQuest(services);
   const find = questFinder(services.store);
   return defineRoute(cancelQuest, services, async ({ params }, { caller, mountPath }) => {
     const mayCancel = canEditSession(caller.userId);
-    await find(params.id, mayCancel);
-    const stopped = await stopQuest(quests, params.id, CANCELLED, services.clock.now());
-    if (stopped === undefined)
-      return shown(services, await find(params.id, mayCancel), caller.userId, mountPath);
-    services.questEvents.stopped(stopped.id);
-    return shown(services, stopped, caller.userId, mountPath);
+    await find(params.id, mayCancel, caller.userId);
+    const quest = (await stop(params.id, CANCELLED)) ?? (await find(params.id, mayCancel, caller.userId));
+    return shown(services, quest, caller.userId, mountPath);
   });
 }
 
 /** A quest without files, the common case, needs no lookup. */
-function shown(
+export function shown(
   { library, textBox }: QuestServices,
   quest: QuestRecord,
   userId: string,
   mountPath: string,
 ): WireQuest | Promise<WireQuest> {
-  const prompt = showPrompt(textBox, quest, userId);
-  if (quest.files === undefined || quest.files.length === 0) return Object.assign(toWireQuest(quest), prompt);
-  return getFiles(library, quest, mountPath).then((files) =>
-    Object.assign(toWireQuest(quest, files), prompt),
-  );
+  const own = { ...showPrompt(textBox, quest, userId), ...toPendingApprovals(quest, userId) };
+  if (quest.files === undefined || quest.files.length === 0) return Object.assign(toWireQuest(quest), own);
+  return getFiles(library, quest, mountPath).then((files) => Object.assign(toWireQuest(quest, files), own));
 }
 
-/** Access to a quest follows from its session. */
-function questFinder(store: Store): (id: string, mayUse: Filter<SessionRecord>) => Promise<QuestRecord> {
+/**
+ * Access to a quest follows from its session. A quest without one, such as a stored response, is its own session.
+ * @param ownerId the user who may use such a quest. Default: no user.
+ */
+export function questFinder(
+  store: Store,
+): (id: string, mayUse: Filter<SessionRecord>, ownerId?: string) => Promise<QuestRecord> {
   const quests = store.collection(QUESTS);
   const sessions = store.collection(SESSIONS);
-  return async (id, mayUse) => {
+  return async (id, mayUse, ownerId) => {
     const quest = await quests.get(id);
+    if (quest?.sessionId === id && quest.ownerId === ownerId) return quest;
     const session = quest && (await sessions.get(quest.sessionId, mayUse));
     if (quest === undefined || session === undefined) throw notFound('Quest');
     return quest;

@@ -1,5 +1,6 @@
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
 import { getApplicationQuest } from './application-contract.ts';
+import { createDecideQuestHandler } from './decisions.ts';
 import {
   createCancelQuestHandler,
   createGetQuestHandler,
@@ -14,10 +15,12 @@ export const quests = {
   routes: (
     services: ServicesFor<typeof createQuestPoller> &
       ServicesFor<typeof createCancelQuestHandler> &
-      ServicesFor<typeof createQuestEventsHandler>,
+      ServicesFor<typeof createQuestEventsHandler> &
+      ServicesFor<typeof createDecideQuestHandler>,
   ) => [
     createQuestPoller(services),
     createCancelQuestHandler(services),
+    createDecideQuestHandler(services),
     createGetQuestHandler(services, getApplicationQuest),
     createQuestEventsHandler(services),
   ],

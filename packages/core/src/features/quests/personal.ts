@@ -21,7 +21,10 @@ export function personalQuests({
   return {
     parts: [{ whole: SESSIONS, part: QUESTS, field: 'sessionId' }],
     async stop(ownerId) {
-      for (const { id } of await quests.find({ ownerId, status: { in: ['pending', 'running'] } })) {
+      for (const { id } of await quests.find({
+        ownerId,
+        status: { in: ['pending', 'running', 'waiting'] },
+      })) {
         if ((await stopQuest(quests, id, FORGOTTEN, clock.now())) !== undefined) questEvents.stopped(id);
       }
       // A worker that still holds a stopped quest charges for it, and may store a result.

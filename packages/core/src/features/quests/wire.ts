@@ -13,7 +13,8 @@ export function toWireQuest(quest: QuestRecord, files: WireQuest['files'] = NONE
   const wire: WireQuest = {
     id: quest.id,
     sessionId: quest.sessionId,
-    status: quest.status,
+    // Only the user who asked for approvals sees that a quest waits.
+    status: quest.status === 'waiting' ? 'running' : quest.status,
     type: quest.type,
     reply: toReply(quest),
     replies: toReplies(quest),
@@ -36,6 +37,24 @@ export function toWireQuest(quest: QuestRecord, files: WireQuest['files'] = NONE
     wire.attachmentDelivery = { ...delivery, droppedIds: [...droppedIds] };
   }
   return wire;
+}
+
+/** What the user who asked for approvals sees of a quest that waits. */
+export function toPendingApprovals(
+  { status, ownerId, wait }: QuestRecord,
+  userId: string,
+): Pick<WireQuest, 'pendingApprovals'> & { status?: 'waiting' } {
+  if (status !== 'waiting' || ownerId !== userId || wait === undefined) return {};
+  return {
+    status,
+    pendingApprovals: wait.calls.map(({ id, tool, kind, input, decision }) => ({
+      callId: id,
+      tool,
+      kind,
+      input,
+      ...(decision !== undefined && { decision: decision.type }),
+    })),
+  };
 }
 
 /** Payloads to display. Tasks of an abandoned plan are not shown as pending. */

@@ -2,7 +2,7 @@ import type { JobHandler } from '../../jobs/handler.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Store } from '../../ports/store.ts';
-import type { FollowUp } from '../../runs/handler.ts';
+import type { FollowUp } from '../../runs/quest-task.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { hasEnded } from '../../runs/transitions.ts';

@@ -2,20 +2,22 @@ import type { JobHandler } from '../../jobs/handler.ts';
 import { retryAfterDelay } from '../../jobs/retry-after-delay.ts';
 import type { DeletionCleanup } from '../../operations/deletion.ts';
 import type { NewJob } from '../../ports/queue.ts';
+import { removeAll, removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS } from '../../runs/records.ts';
 import { giveStorageBack } from '../storage/usage.ts';
 import { MESSAGES, SESSIONS, type SessionRecord } from './records.ts';
 
 const KIND = 'sessions.purge';
-const BATCH = 200;
+const BATCH = 500;
+/** Duration of the deletion of a session. */
+const DELETION_MS = 1000;
 /** Delay after which a copy is complete, or its process has ended. */
 const COPY_MS = 15 * 60_000;
 
-/** Deletes the data of a deleted session. */
-export function purgeJob(session: SessionRecord): NewJob {
-  const { id, ownerId: owner } = session;
-  return { kind: KIND, key: `purge:${id}`, owner, payload: { sessionId: id } };
+/** Deletes the data of a deleted session. Enqueued before the deletion, and due after it. */
+export function purgeJob({ id, ownerId: owner }: SessionRecord, now: number): NewJob {
+  return { kind: KIND, key: `purge:${id}`, owner, payload: { sessionId: id }, runAt: now + DELETION_MS };
 }
 
 export function createPurgeHandler(services: {
@@ -35,7 +37,7 @@ export function createPurgeHandler(services: {
       }
       await services.deletion.session(sessionId);
       await deleteMessages(services.store, sessionId);
-      await deleteBySession(quests, sessionId);
+      await removeAll(quests, { sessionId });
       return undefined;
     },
   };
@@ -43,38 +45,25 @@ export function createPurgeHandler(services: {
 
 /** Deletes the messages of an interrupted copy. Enqueued before the first message is copied. */
 export function purgeCopyJob(copy: SessionRecord, now: number): NewJob {
-  return { ...purgeJob(copy), key: `purge-copy:${copy.id}`, runAt: now + COPY_MS };
+  return { ...purgeJob(copy, now), key: `purge-copy:${copy.id}`, runAt: now + COPY_MS };
 }
 
 /** Deletes the messages of a session and releases their quota, in batches. */
 export async function deleteMessages(store: Store, sessionId: string): Promise<void> {
   for (;;) {
-    const batch = await store.collection(MESSAGES).find({ sessionId }, { limit: BATCH });
-    await store.transaction(async (inner) => {
+    const deleted = await store.transaction(async (inner) => {
+      const messages = inner.collection(MESSAGES);
+      const batch = await messages.find({ sessionId }, { limit: BATCH });
+      if (batch.length === 0) return 0;
+      await removeWhere(messages, { id: { in: batch.map(({ id }) => id) } });
       const bytes = new Map<string, number>();
-      for (const { id } of batch) {
-        const taken = await inner.collection(MESSAGES).take(id);
-        if (taken !== undefined)
-          bytes.set(taken.ownerId, (bytes.get(taken.ownerId) ?? 0) + (taken.bytes ?? 0));
+      for (const message of batch) {
+        bytes.set(message.ownerId, (bytes.get(message.ownerId) ?? 0) + (message.bytes ?? 0));
       }
       for (const [ownerId, sum] of bytes)
         await giveStorageBack(inner, { ownerId, kind: 'sessions', bytes: sum });
+      return batch.length;
     });
-    if (batch.length < BATCH) return;
-  }
-}
-
-/** Deletes all records of a session, in batches. */
-export async function deleteBySession(
-  collection: {
-    find(filter: { sessionId: string }, options: { limit: number }): Promise<readonly { id: string }[]>;
-    take(id: string): Promise<unknown>;
-  },
-  sessionId: string,
-): Promise<void> {
-  for (;;) {
-    const batch = await collection.find({ sessionId }, { limit: BATCH });
-    for (const { id } of batch) await collection.take(id);
-    if (batch.length < BATCH) return;
+    if (deleted < BATCH) return;
   }
 }

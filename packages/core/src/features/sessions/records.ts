@@ -68,6 +68,10 @@ export interface MessageRecord extends StoredRecord {
   /** Its storage usage in bytes. Absent: stored before usage was counted. */
   readonly bytes?: number;
   readonly questId?: string;
+  /** The id that the page of the user gave to the message. */
+  readonly pageId?: string;
+  /** The files that the user attached. */
+  readonly fileIds?: readonly string[];
   readonly createdAt: number;
 }
 

@@ -25,7 +25,7 @@ export async function removeSession(
 ): Promise<SessionRecord | undefined> {
   const { id, ownerId, lastUpdated } = session;
   // The purge job is enqueued before the deletion: it does nothing while the session exists.
-  await queue.enqueue(purgeJob(session));
+  await queue.enqueue(purgeJob(session, clock.now()));
   const deleted = await store.transaction(async (inner) => {
     const taken = await inner.collection(SESSIONS).take(id, { ownerId, lastUpdated });
     if (taken !== undefined) {

@@ -1,11 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Collection, Store } from '../../ports/store.ts';
-import { QuestAbandoned } from '../../runs/handler.ts';
+import { QuestAbandoned } from '../../runs/quest-task.ts';
 import type { QuestRecord } from '../../runs/records.ts';
 import { countStorage, measureRecord } from '../storage/usage.ts';
 import { canEditSession } from './access.ts';
 import { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './records.ts';
+import type { MessagePosition } from './replaced.ts';
 
 const MAX_MESSAGES = 1000;
 /** Minimum number of earlier messages where the request sets none, and the step of the window. */
@@ -26,21 +27,32 @@ export async function getSession(store: Store, quest: QuestRecord): Promise<Sess
  * Returns the newest messages of a session, oldest first.
  * @param count the exact number. Absent: 10 to 19, so that the window moves by ten messages, not with each turn: providers
  * cache a prompt only while it begins the same way.
+ * @param before a message: only those before it.
  */
 export async function recentMessages(
   messages: Collection<MessageRecord>,
   session: SessionRecord,
   count: number | undefined,
+  before?: MessagePosition,
 ): Promise<readonly MessageRecord[]> {
   const inSession = { sessionId: session.id, ownerId: session.ownerId };
   const limit = count === undefined ? DEFAULT_HISTORY + HISTORY_BLOCK : Math.ceil(count);
   const newest = await messages.find(inSession, {
     order: { field: 'createdAt', direction: 'desc' },
     limit: Math.min(limit, MAX_MESSAGES),
+    ...(before !== undefined && { after: { value: before.createdAt, id: before.id } }),
   });
   if (count !== undefined || newest.length < limit) return newest.toReversed();
-  const beyond = (await messages.count(inSession)) - DEFAULT_HISTORY;
+  const counted = { ...inSession, ...(before !== undefined && { createdAt: { lt: before.createdAt } }) };
+  const beyond = (await messages.count(counted)) - DEFAULT_HISTORY;
   return newest.slice(0, DEFAULT_HISTORY + (beyond % HISTORY_BLOCK)).toReversed();
+}
+
+/** What a user sent. */
+export interface Question {
+  readonly content: string;
+  readonly pageId?: string | undefined;
+  readonly fileIds?: readonly string[] | undefined;
 }
 
 /**
@@ -51,7 +63,7 @@ export async function writeMessages(
   services: { readonly clock: Clock; readonly ids: Ids },
   store: Store,
   quest: QuestRecord,
-  question: string,
+  { content, pageId, fileIds }: Question,
   answer: string | undefined,
 ): Promise<void> {
   const session = await store.collection(SESSIONS).get(quest.sessionId);
@@ -66,8 +78,10 @@ export async function writeMessages(
     {
       id: services.ids.next(),
       role: 'user',
-      content: question,
-      bytes: measureRecord(question),
+      content,
+      bytes: measureRecord(content),
+      ...(pageId !== undefined && { pageId }),
+      ...(fileIds !== undefined && { fileIds }),
       ...common,
     },
   ];

@@ -1,5 +1,6 @@
 import { isId } from '../../contract/identifiers.ts';
 import { USERS, type UserRecord } from '../../identity/records.ts';
+import { removeWhere } from '../../ports/remove-where.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { conflict, notFound } from '../../shared/errors.ts';
 import type { WireInvite } from './contract.ts';
@@ -72,9 +73,9 @@ export async function dropInvitesToDeleted(
   const invites = store.collection(SHARING_INVITES);
   const rows = await invites.find(which);
   const names = await findNames(resources, store, rows);
-  for (const { id, type, resourceId } of rows) {
-    if (names.get(type)?.has(resourceId) !== true) await invites.take(id, { status: 'pending' });
-  }
+  const orphans = rows.filter(({ type, resourceId }) => names.get(type)?.has(resourceId) !== true);
+  if (orphans.length === 0) return;
+  await removeWhere(invites, { status: 'pending', id: { in: orphans.map(({ id }) => id) } });
 }
 
 /** Invites with their senders and resources, by id; without those whose resource is deleted. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
 import { isEqual, type PendingTokens } from './pending-tokens.ts';
 
@@ -90,11 +91,7 @@ export function createChallenges(services: {
       };
     },
 
-    async sweep() {
-      const over = await challenges.find({ expiresAt: { lte: clock.now() } });
-      await Promise.all(over.map(({ id }) => challenges.take(id)));
-      return over.length;
-    },
+    sweep: () => removeAll(challenges, { expiresAt: { lte: clock.now() } }),
   };
 }
 

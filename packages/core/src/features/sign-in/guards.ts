@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
 import { ApiError } from '../../shared/errors.ts';
 
@@ -8,7 +9,6 @@ const REST_MS = 3_600_000;
 /** Period in which a client stays known after a sign-in. */
 const KNOWN_MS = 90 * DAY_MS;
 const MAX_KNOWN = 10;
-const SWEEP_BATCH = 500;
 
 /** The sign-in history of one address. Its id is a keyed hash of the e-mail address. */
 export interface SignInGuardRecord extends StoredRecord {
@@ -114,10 +114,6 @@ export function createSignInGuards(
       });
     },
 
-    async sweep() {
-      const over = await guards.find({ expiresAt: { lte: clock.now() } }, { limit: SWEEP_BATCH });
-      for (const { id } of over) await guards.take(id);
-      return over.length;
-    },
+    sweep: () => removeAll(guards, { expiresAt: { lte: clock.now() } }),
   };
 }

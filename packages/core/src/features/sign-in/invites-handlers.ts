@@ -4,6 +4,7 @@ import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { codeOfInvite } from './invite-codes.ts';
 import { REGISTRATION_INVITES, type RegistrationInviteRecord } from './invite-records.ts';
@@ -57,7 +58,7 @@ export function createDeleteRegistrationInvitesHandler(services: RegistrationInv
   return defineRoute(deleteRegistrationInvites, services, async ({ body }, call) => {
     const invites = actingFor(services, call).store.collection(REGISTRATION_INVITES);
     requireAbility(call.caller, 'manage', 'RegistrationInvite');
-    for (const id of new Set(body.ids)) await invites.take(id);
+    await removeWhere(invites, { id: { in: [...new Set(body.ids)] } });
     return { success: true, message: 'The invites are deleted' };
   });
 }

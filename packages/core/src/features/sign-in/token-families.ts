@@ -2,6 +2,7 @@ import { USERS, type UserRecord } from '../../identity/records.ts';
 import type { AccessTokens, VerifiedToken } from '../../identity/tokens.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
@@ -9,7 +10,6 @@ import { hashSecret } from '../../shared/secrets.ts';
 const GRACE_MS = 30_000;
 /** Maximum ended sign-ins in a user record; beyond it every token of the user is revoked. */
 const MAX_ENDED = 50;
-const SWEEP_BATCH = 500;
 
 /** One sign-in: a chain of refresh tokens. */
 export interface TokenFamilyRecord extends StoredRecord {
@@ -129,10 +129,6 @@ export function createTokenFamilies(services: {
       return undefined;
     },
 
-    async sweep() {
-      const over = await families.find({ expiresAt: { lte: clock.now() } }, { limit: SWEEP_BATCH });
-      for (const { id } of over) await families.take(id);
-      return over.length;
-    },
+    sweep: () => removeAll(families, { expiresAt: { lte: clock.now() } }),
   };
 }

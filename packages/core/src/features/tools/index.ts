@@ -6,6 +6,7 @@ import { createToolbox } from '../../tools/toolbox.ts';
 import { drawingTools } from './builtin/drawing.ts';
 import { everydayTools } from './builtin/everyday.ts';
 import { webTools } from './builtin/web.ts';
+import { TOOL_AUTHORIZATIONS, TOOL_CLIENTS, TOOL_CREDENTIALS } from './credential-records.ts';
 import { createToolsHandler } from './handlers.ts';
 import type { Skill } from './skill.ts';
 import { createListSkillsHandler } from './skills-handlers.ts';
@@ -20,6 +21,7 @@ interface ToolboxServices {
 
 export const tools = {
   name: 'tools',
+  collections: [TOOL_CREDENTIALS, TOOL_AUTHORIZATIONS, TOOL_CLIENTS],
   examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
   routes: (
     services: ServicesFor<typeof createToolsHandler> & ServicesFor<typeof createListSkillsHandler>,

@@ -1,13 +1,13 @@
 import type { PeriodicTask } from '../../jobs/engine.ts';
 import type { RetentionSettings } from '../../operations/retention.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { removeAll } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { WEBHOOK_DELIVERIES } from './records.ts';
 
 /** Deliveries can be listed and replayed for this time, unless the host chooses another. */
 const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
-const BATCH = 500;
 
 /** Deletes old deliveries, also those of deleted webhooks. */
 export function createDeliveryRetention({
@@ -24,12 +24,6 @@ export function createDeliveryRetention({
   return {
     name: 'delete-webhook-deliveries',
     everyMs: 600_000,
-    async run() {
-      const old = await deliveries.find(
-        { createdAt: { lt: clock.now() - keptMs } },
-        { order: { field: 'createdAt', direction: 'asc' }, limit: BATCH },
-      );
-      for (const { id } of old) await deliveries.take(id);
-    },
+    run: () => removeAll(deliveries, { createdAt: { lt: clock.now() - keptMs } }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Call } from '../../../contract/call.ts';
+import type { FieldIssue } from '../../../contract/data-url.ts';
 import { jsonReply, Reply } from '../../../contract/reply.ts';
 import { toCredits, toUsd } from '../../../credits/amounts.ts';
 import { STREAM_HEADERS } from '../../../http/sse.ts';
@@ -6,18 +7,17 @@ import { fallbackModels } from '../../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
 import { cacheHints } from '../../../models/prompt-cache.ts';
 import { describeRetired } from '../../../models/retired.ts';
-import type { Idempotency } from '../../../operations/idempotency.ts';
+import { REPLAYED_HEADER } from '../../../operations/idempotency.ts';
 import type { GenerateRequest, IgnorableField, ModelPart, PromptCacheHints } from '../../../ports/models.ts';
 import type { AskedCompletion } from '../answer.ts';
 import type { CompletionEncoder, CompletionEnd } from '../encoder.ts';
 import type { CompletionsServices } from '../handlers.ts';
 import { readCompletion, streamCompletion } from '../run.ts';
+import { streamOnce } from '../stream-once.ts';
 import { unknownModel } from './errors.ts';
-import { createMediaLoader, type FieldIssue, type MediaLoader, type MediaServices } from './media.ts';
+import { createMediaLoader, type MediaLoader, type MediaServices } from './media.ts';
 
-export interface WireAnswerServices extends CompletionsServices, MediaServices {
-  readonly idempotency: Idempotency;
-}
+export interface WireAnswerServices extends CompletionsServices, MediaServices {}
 
 /** The charge of an answer, beside its usage. Not part of the vendors' APIs. */
 export interface WireCredits {
@@ -44,12 +44,10 @@ export interface WireAnswer<A> {
 }
 
 /** The header with the charged credits of an answer that is not streamed. */
-const CREDITS_HEADER = 'X-Credits-Used';
+export const CREDITS_HEADER = 'X-Credits-Used';
 
 /** The header with the fields of the request that have no effect. */
-const IGNORED_HEADER = 'X-Ignored-Fields';
-
-const REPLAYED_HEADER = 'Idempotent-Replayed';
+export const IGNORED_HEADER = 'X-Ignored-Fields';
 
 /** What the request of a call is made with. */
 export interface AskedModel {
@@ -106,12 +104,19 @@ export async function answerOverWire<A extends { readonly credits?: WireCredits 
 ): Promise<Reply> {
   const headers: Record<string, string> = ignored.length > 0 ? { [IGNORED_HEADER]: ignored.join(', ') } : {};
   if (body.stream === true) {
-    const frames = await streamCompletion(services, call, asked, ({ entry }) => createEncoder(entry));
+    const { frames, isRepeated } = await streamOnce(
+      services,
+      { call, path, body },
+      asked,
+      ({ entry }) => createEncoder(entry),
+      streamCompletion,
+    );
+    if (isRepeated) headers[REPLAYED_HEADER] = 'true';
     return new Reply(200, { ...STREAM_HEADERS, ...headers }, frames);
   }
-  const { answer, isRepeated } = await services.idempotency.once({ call, path, body }, async () => {
+  const { answer, isRepeated } = await services.idempotency.once({ call, path, body }, async (onCharge) => {
     const collector = createCollector();
-    const end = await readCompletion(services, call, asked, (part) => collector.add(part));
+    const end = await readCompletion(services, call, asked, (part) => collector.add(part), onCharge);
     return collector.finish(end);
   });
   if (isRepeated) headers[REPLAYED_HEADER] = 'true';

@@ -17,7 +17,9 @@ export function toVendorStatus(
   if (isCreditCode(code)) return { status: outOfCredit, headers: NO_RETRY };
   // A 401 would be read as a bad key of the caller.
   if (code === 'provider_rejected') return { status: 502, headers: NO_RETRY };
-  if (code === 'provider_not_configured') return { status, headers: NO_RETRY };
+  if (code === 'provider_not_configured' || code === 'idempotency_key_spent') {
+    return { status, headers: NO_RETRY };
+  }
   if (status === 429 && Number(headers['Retry-After'] ?? 0) > MAX_WAIT_SECONDS) {
     return { status, headers: NO_RETRY };
   }

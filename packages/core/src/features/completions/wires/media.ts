@@ -1,9 +1,8 @@
-import { isBase64 } from '../../../contract/base64.ts';
+import { type FieldIssue, parseDataUrl } from '../../../contract/data-url.ts';
 import type { CatalogueEntry } from '../../../models/catalogue.ts';
 import type { ModelContent, ModelInfo } from '../../../ports/models.ts';
 import type { CallOptions } from '../../../ports/options.ts';
 import { isWebToolError, type WebTools } from '../../../ports/web.ts';
-import type { ApiError } from '../../../shared/errors.ts';
 
 export interface MediaServices {
   readonly web: WebTools;
@@ -38,14 +37,11 @@ export interface MediaLoaderOptions {
   readonly issue: FieldIssue;
 }
 
-export type FieldIssue = (path: string, message: string) => ApiError;
-
 /** The body has the same limit. */
 const MAX_FETCHED_BYTES = 25 * 2 ** 20;
 const MAX_FETCHED = 20;
 const MAX_FILES = 50;
 export const IMAGE_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
-const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]{0,100})?;base64,/i;
 
 export function createMediaLoader(
   { web, files }: MediaServices,
@@ -98,21 +94,6 @@ export function createMediaLoader(
       throw issue(path, 'no file that you and this model can read has this id');
     },
   };
-}
-
-/** Reads `data:<media type>;base64,<data>`. @throws ApiError of `issue`. */
-export function parseDataUrl(
-  url: string,
-  path: string,
-  issue: FieldIssue,
-): { readonly mediaType: string; readonly data: string } {
-  const [start, mediaType] = DATA_URL.exec(url.slice(0, 300)) ?? [];
-  if (start === undefined || mediaType === undefined) {
-    throw issue(path, 'expected a data URL: data:<media type>;base64,<data>');
-  }
-  const data = url.slice(start.length);
-  if (!isBase64(data)) throw issue(path, 'the data of the URL is not base64');
-  return { mediaType: mediaType.toLowerCase(), data };
 }
 
 function toType(mediaType: string): string {

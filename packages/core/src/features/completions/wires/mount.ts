@@ -16,10 +16,28 @@ export interface WireOptions {
   readonly complete: (response: ApiResponse, now: number) => ApiResponse;
 }
 
-/** Routes the requests of a wire that a vendor defines: every path below the mount gets an answer in its format. */
-export function createWire(services: PipelineServices, options: WireOptions): Mountable {
-  const { routes, basePath, errorFormat, complete } = options;
-  const router = createRouter([...routes]);
+export interface WireServices extends PipelineServices {
+  /** Whether the host has the operation of the API with this id. Absent: all. */
+  readonly hasOperation?: (id: string) => boolean;
+}
+
+/** An API on a wire that a vendor defines, ready to mount. */
+export interface WireApi extends Mountable {
+  /** The routes that the API has. */
+  readonly routes: readonly Route[];
+}
+
+/**
+ * Routes the requests of a wire that a vendor defines: every path below the mount gets an answer in its format. Leaves out
+ * the routes whose counterpart the host has switched off.
+ */
+export function createWire(services: WireServices, options: WireOptions): WireApi {
+  const { basePath, errorFormat, complete } = options;
+  const routes = options.routes.filter(
+    ({ operation: { counterpart } }) =>
+      counterpart === undefined || services.hasOperation?.(counterpart) !== false,
+  );
+  const router = createRouter(routes);
 
   async function answer(request: ApiRequest): Promise<ApiResponse | undefined> {
     const path = below(basePath ?? '', request.path);
@@ -40,6 +58,7 @@ export function createWire(services: PipelineServices, options: WireOptions): Mo
   }
 
   return {
+    routes,
     async handle(request) {
       const response = await answer(request);
       return response && complete(response, services.clock.now());

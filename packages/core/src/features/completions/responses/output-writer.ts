@@ -1,0 +1,62 @@
+import type { CatalogueEntry } from '../../../models/catalogue.ts';
+import { providerFailure } from '../../../models/failures.ts';
+import type { ModelPart } from '../../../ports/models.ts';
+import { QuestAbandoned } from '../../../runs/quest-task.ts';
+import type { RunContext } from '../../../runs/run-context.ts';
+import { ApiError, isApiError } from '../../../shared/errors.ts';
+import type { Incident } from '../../../shared/incident.ts';
+import { isOutput, packOutput, type ResponseOutput } from './output.ts';
+
+export const INTERRUPTED = 'The response was interrupted, and its rest is lost. Please try again.';
+
+/** Keeps the parts of an answer, and emits them for readers. */
+export interface OutputWriter {
+  readonly parts: ModelPart[];
+  /** @param entry the model that answers. */
+  begin(entry: CatalogueEntry): void;
+  add(part: ModelPart): void;
+  keep(facts: Omit<ResponseOutput, 'parts' | 'model'>): void;
+  /** Keeps an answer that broke off. @returns the error for the end of the quest. */
+  fail(error: unknown): unknown;
+}
+
+export function createOutputWriter(
+  { onError }: { readonly onError: (incident: Incident) => void },
+  { quest, operation, signal, live, writer, update }: RunContext,
+): OutputWriter {
+  const parts: ModelPart[] = [];
+  let model: string | undefined;
+
+  const keep: OutputWriter['keep'] = (facts) =>
+    update({ output: packOutput({ parts, ...(model !== undefined && { model }), ...facts }) });
+
+  return {
+    parts,
+    begin({ info }) {
+      model = info.id;
+    },
+    add(part) {
+      if (!isOutput(part)) return;
+      parts.push(part);
+      live.emit({ type: 'part', part });
+      // The periodic writes of the text also keep what a crash would cost.
+      if (part.type === 'text') writer.append(part.text);
+    },
+    keep,
+    fail(error) {
+      if (error instanceof QuestAbandoned) return error;
+      if (signal.aborted) {
+        if (parts.length > 0) keep({ failure: interrupted() });
+        return error;
+      }
+      if (!isApiError(error)) onError({ operation, requestId: quest.request.requestId, error });
+      const failure = isApiError(error) ? error : providerFailure(error, 'public');
+      keep({ failure });
+      return failure;
+    },
+  };
+}
+
+export function interrupted(): ApiError {
+  return new ApiError(503, INTERRUPTED);
+}

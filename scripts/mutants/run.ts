@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { instrument, type Mutant } from './instrument.ts';
+import { type Plan, planEnvironment } from './plan.ts';
+
+export interface Result {
+  readonly mutants: readonly Mutant[];
+  readonly killed: ReadonlySet<number>;
+  /** Changes at places that no test comes by. */
+  readonly unreached: ReadonlySet<number>;
+  /** Tests that fail when they are repeated, by name. */
+  readonly unusable: ReadonlySet<string>;
+}
+
+/** Milliseconds of one try of a test, and without any progress, before a process is ended. */
+const TIMEOUT_MS = 5_000;
+const STALLED_MS = 60_000;
+
+interface Line {
+  readonly killed?: number;
+  readonly reached?: readonly number[];
+  readonly unusable?: string;
+  readonly loaded?: readonly number[];
+}
+
+export interface RunOptions {
+  readonly root: string;
+  readonly files: readonly string[];
+  /** Patterns of test files. */
+  readonly tests: readonly string[];
+  /** Whether to leave out changes that need a process of their own: those of modules that load. */
+  readonly isQuick: boolean;
+}
+
+/** Tries every change of the files with the tests that come by it. */
+export async function run({ root, files, tests, isQuick }: RunOptions): Promise<Result> {
+  const mutants: Mutant[] = [];
+  for (const file of files) {
+    mutants.push(...instrument(file, await readFile(join(root, file), 'utf8'), mutants.length).mutants);
+  }
+  console.log(`${mutants.length} changes in ${files.length} files`);
+  const folder = await mkdtemp(join(tmpdir(), 'questline-mutants-'));
+  const resultsFile = join(folder, 'results.jsonl');
+  const currentFile = join(folder, 'current.json');
+  await writeFile(resultsFile, '');
+  const killed = new Set<number>();
+  const open = (done: ReadonlySet<number>, alone?: number): Plan => ({
+    files,
+    tests,
+    done: [...done],
+    resultsFile,
+    currentFile,
+    timeoutMs: TIMEOUT_MS,
+    ...(alone !== undefined && { alone }),
+  });
+  // A change that stops the process, e.g. by an endless loop, is found; the others go on in a new one.
+  for (let isComplete = false; !isComplete; ) {
+    await writeFile(currentFile, '{}');
+    isComplete = (await execute(root, open(killed))) !== 'stalled';
+    for (const line of await readLines(resultsFile)) if (line.killed !== undefined) killed.add(line.killed);
+    if (isComplete) break;
+    const { id } = JSON.parse(await readFile(currentFile, 'utf8')) as { readonly id?: number };
+    if (id === undefined || killed.has(id)) throw new Error('the tests do not run');
+    killed.add(id);
+  }
+  const lines = await readLines(resultsFile);
+  const loaded = new Set(lines.flatMap((line) => line.loaded ?? []));
+  const alone = isQuick ? [] : [...loaded].filter((id) => !killed.has(id));
+  if (alone.length > 0) {
+    console.log(`${alone.length} changes of modules that load or of set-up, each in a process of its own`);
+    // Without a change the tests must pass.
+    if ((await execute(root, open(killed, -1))) !== 'passed')
+      throw new Error('the tests fail without a change');
+  }
+  for (const id of alone) {
+    if ((await execute(root, open(killed, id))) !== 'passed') killed.add(id);
+  }
+  const reached = new Set([...loaded, ...lines.flatMap((line) => line.reached ?? [])]);
+  await rm(folder, { recursive: true });
+  return {
+    mutants,
+    killed,
+    unreached: new Set(mutants.map(({ id }) => id).filter((id) => !reached.has(id))),
+    unusable: new Set(lines.flatMap(({ unusable }) => unusable ?? [])),
+  };
+}
+
+/** Runs the tests in a process. `stalled`: it was ended, because it made no progress. */
+async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 'stalled'> {
+  const child = spawn('vitest', ['run', '--config', 'scripts/mutants/vitest.config.ts'], {
+    cwd: root,
+    env: { ...process.env, ...planEnvironment(plan) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
+  let isStalled = false;
+  let last = '';
+  let since = Date.now();
+  const watch = setInterval(async () => {
+    const now = await readFile(plan.currentFile, 'utf8').catch(() => '');
+    if (now !== last || (now === '{}' && plan.alone === undefined)) since = Date.now();
+    last = now;
+    if (Date.now() - since < STALLED_MS) return;
+    isStalled = true;
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  }, 1_000);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  clearInterval(watch);
+  if (isStalled) return 'stalled';
+  return code === 0 ? 'passed' : 'failed';
+}
+
+async function readLines(file: string): Promise<readonly Line[]> {
+  const text = await readFile(file, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}

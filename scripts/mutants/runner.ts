@@ -1,0 +1,95 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest';
+import { readPlan } from './plan.ts';
+import { installSwitch } from './switch.ts';
+
+const plan = readPlan();
+const mutants = installSwitch(plan.alone);
+const done = new Set<number>(plan.done);
+
+type TryOptions = Parameters<TestRunner['onBeforeTryTask']>[1];
+
+interface Trial {
+  /** The changes that this test reaches and no test has found. */
+  left: number[];
+  stage: 'first' | 'again' | 'changed' | 'after';
+}
+
+/**
+ * Repeats each test with every change that it reaches: first without a change, to see what it reaches; once more, to see
+ * that it can be repeated; then once per change, until a test fails.
+ */
+// biome-ignore lint/style/noDefaultExport: vitest loads the default export of a runner.
+export default class MutantsRunner extends TestRunner {
+  readonly #trials = new WeakMap<object, Trial>();
+
+  override async onBeforeRunTask(test: RunnerTask): Promise<void> {
+    await super.onBeforeRunTask(test);
+    if (test.type !== 'test' || plan.alone !== undefined || test.fails === true) return;
+    test.repeats = Number.MAX_SAFE_INTEGER;
+    test.retry = 0;
+    this.#trials.set(test, { left: [], stage: 'first' });
+  }
+
+  override onBeforeTryTask(test: RunnerTestCase, options: TryOptions): void {
+    super.onBeforeTryTask(test, options);
+    const trial = this.#trials.get(test);
+    if (trial === undefined) return;
+    test.result?.attempts?.splice(0);
+    // What was reached before the first try: modules that load, and set-up of the file.
+    if (trial.stage === 'first') report({ loaded: mutants.reached() });
+    mutants.clear();
+    if (trial.stage !== 'changed') return;
+    const [next] = trial.left;
+    if (next === undefined) test.context.skip('every change was tried');
+    else this.#begin(next, test);
+  }
+
+  override async onAfterRetryTask(test: RunnerTestCase, options: TryOptions): Promise<void> {
+    await super.onAfterRetryTask(test, options);
+    const trial = this.#trials.get(test);
+    if (trial === undefined || test.result?.state === 'skip') return;
+    const hasFailed = test.result?.state === 'fail';
+    const active = mutants.active();
+    mutants.activate(undefined);
+    if (test.result !== undefined) delete test.result.errors;
+    this.#proceed(test, trial, hasFailed, active);
+  }
+
+  #begin(id: number, test: RunnerTestCase): void {
+    writeFileSync(plan.currentFile, JSON.stringify({ id, test: test.name, since: Date.now() }));
+    mutants.activate(id);
+  }
+
+  #proceed(test: RunnerTestCase, trial: Trial, hasFailed: boolean, active: number | undefined): void {
+    if (trial.stage === 'first') {
+      const reached = mutants.reached();
+      report({ reached });
+      trial.left = reached.filter((id) => !done.has(id));
+      trial.stage = hasFailed ? 'changed' : 'again';
+      if (hasFailed) {
+        report({ unusable: test.name, why: 'fails without a change' });
+        trial.left = [];
+      }
+      return;
+    }
+    if (trial.stage !== 'changed') {
+      // A test that depends on its first run says nothing about changes.
+      if (hasFailed) {
+        report({ unusable: test.name, why: trial.stage });
+        trial.left = [];
+      }
+      trial.stage = 'changed';
+      return;
+    }
+    trial.left.shift();
+    if (!hasFailed || active === undefined) return;
+    done.add(active);
+    report({ killed: active, test: test.name });
+    trial.stage = 'after';
+  }
+}
+
+function report(line: object): void {
+  appendFileSync(plan.resultsFile, `${JSON.stringify(line)}\n`);
+}

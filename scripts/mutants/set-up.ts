@@ -1,0 +1,4 @@
+import { readPlan } from './plan.ts';
+import { installSwitch } from './switch.ts';
+
+installSwitch(readPlan().alone);

@@ -1,0 +1,4 @@
+import { live } from '../../support/server-process.ts';
+import { openWorkspace } from './workspace.ts';
+
+live(openWorkspace);

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { COLLECTIONS, createUser, issueApiKey } from '@questline/core';
+import { QUESTS } from '@questline/core/internal';
+import OpenAI from 'openai';
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { describe, expect, it, vi } from 'vitest';
+import { migrate } from '../../../packages/sql/src/index.ts';
+import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { type ServerProcess, startServerProcess, stopServerProcess } from '../../support/server-process.ts';
+import { type Address, openWorkspace } from './workspace.ts';
+
+const CHILD = join(import.meta.dirname, 'crash.child.ts');
+const WITHIN = { timeout: 60_000, interval: 50 };
+const BODY = { model: 'scripted', input: 'Count to three.', background: true };
+
+const ENGINES: readonly Engine[] = [SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])];
+
+/** The workspace of the test, beside that of the processes. */
+async function setUp(engine: Engine) {
+  const opened = await engine.open();
+  await migrate(opened.database, { collections: COLLECTIONS });
+  const address = { engine: opened.address, stopsAt: 'nowhere' as const };
+  const { services, close } = await openWorkspace(address, () => undefined);
+  const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
+  if (user === undefined) throw new Error('no user');
+  const account = `user:${user.id}`;
+  await services.ledger.grant({ account, amount: 1e9, key: 'start', reason: 'start' });
+  const { key } = await issueApiKey(services, { userId: user.id, name: 'crash', scopes: ['ai:chat'] });
+  return {
+    services,
+    account,
+    async start(stopsAt: Address['stopsAt']) {
+      const server = await startServerProcess(CHILD, { ...address, stopsAt });
+      const client = new OpenAI({ apiKey: key, baseURL: `${server.url}/openai/v1`, maxRetries: 0 });
+      return { server, client };
+    },
+    async closeAll() {
+      await close();
+      await opened.close();
+    },
+  };
+}
+
+function kill(server: ServerProcess): Promise<void> {
+  return stopServerProcess(server, 'SIGKILL');
+}
+
+/** Reads a stream to its end, or to where it breaks off. The SDK rejects after the event `error`, which is the last one. */
+async function readAll(
+  stream: Promise<AsyncIterable<ResponseStreamEvent>>,
+  seen: ResponseStreamEvent[] = [],
+): Promise<readonly ResponseStreamEvent[]> {
+  try {
+    for await (const event of await stream) seen.push(event);
+  } catch {
+    // What it has sent counts.
+  }
+  return seen;
+}
+
+async function untilEnded(client: OpenAI, id: string) {
+  return vi.waitFor(async () => {
+    const response = await client.responses.retrieve(id);
+    expect(['queued', 'in_progress']).not.toContain(response.status);
+    return response;
+  }, WITHIN);
+}
+
+describe.each(ENGINES)('a process that is killed during a response, on $name', (engine) => {
+  it('before any output: another one makes it, and it is charged once', async () => {
+    const { services, account, start, closeAll } = await setUp(engine);
+    const first = await start('the beginning');
+    const { id } = await first.client.responses.create(BODY);
+    await vi.waitFor(
+      async () => expect((await first.client.responses.retrieve(id)).status).toBe('in_progress'),
+      WITHIN,
+    );
+    await kill(first.server);
+    const second = await start('nowhere');
+    const ended = await untilEnded(second.client, id);
+    expect(ended).toMatchObject({ status: 'completed', output_text: 'One two three' });
+    const charges = await services.ledger.charges({ account }, 10);
+    expect(charges.filter(({ amount }) => amount > 0)).toMatchObject([
+      { status: 'settled', usage: { input: ended.usage?.input_tokens, output: ended.usage?.output_tokens } },
+    ]);
+    expect((await services.ledger.balance(account)).held).toBe(0);
+    await kill(second.server);
+    await closeAll();
+  }, 120_000);
+
+  it('in the middle: it ends as failed, its readers continue, and its output is charged once', async () => {
+    const { services, account, start, closeAll } = await setUp(engine);
+    const first = await start('the middle');
+    const seen: ResponseStreamEvent[] = [];
+    const reading = readAll(first.client.responses.create({ ...BODY, stream: true }), seen);
+    const quests = services.store.collection(QUESTS);
+    await vi.waitFor(async () => {
+      const [quest] = await quests.find({});
+      expect(quest?.text).toBe('One two three');
+      expect(quest?.notes?.steps).toHaveLength(1);
+      expect(seen.at(-1)).toMatchObject({ type: 'response.output_text.delta', delta: 'three' });
+    }, WITHIN);
+    await kill(first.server);
+    await reading;
+    const second = await start('nowhere');
+    const [begun] = seen;
+    const id = begun?.type === 'response.created' ? begun.response.id : '';
+    const ended = await untilEnded(second.client, id);
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+    const after = seen.at(-1)?.sequence_number ?? -1;
+    const rest = await readAll(second.client.responses.retrieve(id, { stream: true, starting_after: after }));
+    const all = await readAll(second.client.responses.retrieve(id, { stream: true }));
+    expect([...seen, ...rest]).toEqual(all);
+    expect(all.at(-1)).toMatchObject({ type: 'response.failed' });
+    const charges = await services.ledger.charges({ account }, 10);
+    expect(charges).toMatchObject([
+      { status: 'settled', usage: { input: ended.usage?.input_tokens, output: ended.usage?.output_tokens } },
+    ]);
+    expect(charges[0]?.amount).toBeGreaterThan(0);
+    expect((await services.ledger.balance(account)).held).toBe(0);
+    await kill(second.server);
+    await closeAll();
+  }, 120_000);
+});

@@ -1,0 +1,59 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createApi, createServices } from '@questline/core';
+import { createIds, createSystemClock } from '@questline/core/memory';
+import type { ModelPart, ModelProvider } from '@questline/core/ports';
+import { createOpenAIApi } from '@questline/openai';
+import { createSqlPorts } from '@questline/sql';
+import { connect } from '../../../packages/sql/test/connect.ts';
+import type { EngineAddress } from '../../../packages/sql/test/engines.ts';
+import { SCRIPTED_MODEL } from '../../support/model.ts';
+
+export interface Address {
+  readonly engine: EngineAddress;
+  /** Where the model stops. */
+  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle';
+}
+
+const LEASE_MS = 3000;
+
+/** A complete service on one database, as each process opens it. */
+export async function openWorkspace({ engine, stopsAt }: Address, onError: (error: unknown) => void) {
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const { database, close } = connect(engine);
+  const services = createServices(
+    { ...createSqlPorts(database, { clock, ids }), models: [createModel(stopsAt)], clock, ids },
+    {
+      jwtSecret: 'a'.repeat(64),
+      worker: { leaseMs: LEASE_MS, pollMs: 50 },
+      onError: ({ error }) => onError(error),
+    },
+  );
+  const api = createApi(services, { worker: false });
+  const { handle } = createOpenAIApi(services, { basePath: '/openai' });
+  return { services, api: { ...api, handle }, close };
+}
+
+function createModel(stopsAt: Address['stopsAt']): ModelProvider {
+  const models = [SCRIPTED_MODEL];
+  return {
+    id: 'scripted',
+    models: () => models,
+    async generate() {
+      return answer(stopsAt);
+    },
+  };
+}
+
+async function* answer(stopsAt: Address['stopsAt']): AsyncGenerator<ModelPart> {
+  if (stopsAt === 'the beginning') await forever();
+  yield { type: 'text', text: 'One two ' };
+  yield { type: 'text', text: 'three' };
+  if (stopsAt === 'the middle') await forever();
+  yield { type: 'usage', usage: { input: 10, output: 3 } };
+  yield { type: 'finish', reason: 'stop' };
+}
+
+async function forever(): Promise<void> {
+  for (;;) await wait(1000);
+}

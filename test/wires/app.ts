@@ -1,0 +1,105 @@
+import { type Mountable, toFetchHandler, USERS } from '@questline/core';
+import { type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import { filledLake } from '../support/lakes.ts';
+import { createRecordingProvider } from './provider.ts';
+import type { GuardedApp } from './wire.ts';
+
+export const SCOPES = [
+  'ai:chat',
+  'ai:generate',
+  'agents:read',
+  'notebooks:read',
+  'notebooks:write',
+  'datalake:read',
+  'datalake:query',
+  'files:read',
+  'files:write',
+] as const;
+
+/** An app whose provider answers every call at once. Without a worker until `api.start`. */
+export async function createGuardedApp(options: ChatAppOptions = {}): Promise<GuardedApp> {
+  const { provider, asked } = createRecordingProvider();
+  const app = await createChatApp({
+    started: false,
+    models: [provider],
+    web: { fetchFile: async () => ({ mediaType: 'image/png', data: new Uint8Array(3) }) },
+    ...options,
+    key: { scopes: SCOPES, ...options.key },
+    settings: {
+      secretEncryptionKey: 'c'.repeat(64),
+      ...options.settings,
+      admin: {
+        DefaultAPIModel: 'scripted',
+        DefaultImageModel: 'painter',
+        EnableDataLakes: true,
+        ...options.settings?.admin,
+      },
+    },
+  });
+  return { ...app, asked };
+}
+
+/** Handles requests to an api at a mount path. */
+export function toHandler(api: Mountable, mountPath: string): (request: Request) => Promise<Response> {
+  const handle = toFetchHandler(api, mountPath === '' ? {} : { mountPath });
+  return async (request) => (await handle(request)) ?? new Response('{}', { status: 404 });
+}
+
+/** Runs accepted work until a condition holds. */
+async function workUntil(app: GuardedApp, isDone: () => Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 600; round += 1) {
+    await app.settle();
+    if (await isDone()) return;
+    await app.clock.advance(100);
+  }
+  throw new Error('the work does not end');
+}
+
+/** Lets the app work until a promise settles. */
+export async function whileWorking<T>(app: GuardedApp, promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  promise.then(end, end);
+  await workUntil(app, async () => isOver);
+  return promise;
+}
+
+/** An access token of the user of a credential. */
+export async function signIn(app: GuardedApp, credential: string | null): Promise<string> {
+  const { userId } = await app.services.authenticator.identify(credential ?? '');
+  return app.token(await app.services.store.collection(USERS).get(userId));
+}
+
+/** @returns the id of a session of the user of a credential, always the same. */
+export async function findSession(app: GuardedApp, token: string): Promise<string> {
+  const listed = await app.json('GET', '/api/v1/sessions', { credential: token });
+  if (listed.body.data.length > 0) return listed.body.data[0].id;
+  const made = await app.json('POST', '/api/v1/sessions', { credential: token, body: { name: 'Work' } });
+  return made.body.id;
+}
+
+const ENDED: readonly unknown[] = [
+  ...['done', 'stopped', 'completed', 'failed', 'aborted'],
+  ...['succeeded', 'blocked', 'cancelled'],
+];
+
+/** Works until a job has ended. @returns the body of its poll. */
+// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
+export async function workJob(app: GuardedApp, path: string, token: string): Promise<any> {
+  await app.api.start();
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  let body: any;
+  await workUntil(app, async () => {
+    ({ body } = await app.json('GET', path, { credential: token }));
+    return ENDED.includes(body.status ?? body.state);
+  });
+  return body;
+}
+
+/** @returns the id of a public data lake with a file. */
+export async function findLake(app: GuardedApp): Promise<string> {
+  const { lakeId } = await filledLake(app, { 'a.txt': 'Rain.' }, { name: 'Public', is_public: true });
+  return lakeId;
+}
