@@ -57,6 +57,40 @@ describe('events of a chat turn', () => {
     expect(app.incidents).toEqual([]);
   });
 
+  it('give the exact text to a reader who comes after the text was saved and before its events were read', async () => {
+    let mayRead = Promise.resolve();
+    let read = (): void => undefined;
+    const log = createMemoryEventLog({ clock: { now: () => 0, timer: () => () => undefined } });
+    const eventLog: EventLog = {
+      ...log,
+      async read(...args) {
+        await mayRead;
+        return log.read(...args);
+      },
+    };
+    const { app, id, call, follow } = await begin({ eventLog });
+    const reading = [readFrames(await follow())];
+    await app.settle();
+    mayRead = new Promise((resolve) => {
+      read = resolve;
+    });
+    call.say(say('Once '));
+    await pass(app, 600);
+    expect(await app.poll(id)).toMatchObject({ replies: ['Once '] });
+    reading.push(readFrames(await follow()));
+    await app.settle();
+    read();
+    call.say(say('more'), END);
+    call.end();
+    await pass(app);
+    await pass(app);
+    for (const frames of await Promise.all(reading)) {
+      const follower = createFollower();
+      for (const frame of frames) follower.apply(frame);
+      expect(follower.text).toBe('Once more');
+    }
+  });
+
   it('contain reasoning, tool calls and payloads', async () => {
     const { app, call, follow } = await begin({}, { message: 'Roll', tools: ['dice_roll'] });
     call.say(

@@ -24,6 +24,7 @@ import {
 } from '@questline/core/memory';
 import type {
   CreditLedger,
+  EventLog,
   Identity,
   Mail,
   Mailer,
@@ -55,6 +56,7 @@ export interface TestAppOptions {
   readonly ledger?: (ledger: CreditLedger) => CreditLedger;
   readonly store?: (store: Store) => Store;
   readonly publisher?: Publisher;
+  readonly eventLog?: EventLog;
   readonly web?: WebTools;
   readonly objects?: ObjectStore;
   readonly extractors?: readonly TextExtractor[];
@@ -127,6 +129,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       clock,
       ids,
       ...(options.publisher !== undefined && { publisher: options.publisher }),
+      ...(options.eventLog !== undefined && { eventLog: options.eventLog }),
       ...(options.web !== undefined && { web: options.web }),
       ...(options.objects !== undefined && { objects: options.objects }),
       ...(options.extractors !== undefined && { extractors: options.extractors }),

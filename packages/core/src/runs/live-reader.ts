@@ -25,11 +25,20 @@ export interface LiveView<View extends object = object> {
   readonly isOver: boolean;
   /** It was stopped: its text stays as it was then, and the events may have more. */
   readonly isStopped?: boolean;
+  /** It has waited for decisions. */
+  readonly hasWaited?: boolean;
 }
 
 /** Describes a quest to its reader. @param view the body of the operation that polls it. */
 export function toLiveView<View extends object>(quest: QuestRecord, view: View): LiveView<View> {
-  return { view, text: quest.text ?? '', isOver: hasEnded(quest), isStopped: quest.status === 'stopped' };
+  const { text = '', status, wait, decided } = quest;
+  return {
+    view,
+    text,
+    isOver: hasEnded(quest),
+    isStopped: status === 'stopped',
+    hasWaited: wait !== undefined || decided !== undefined,
+  };
 }
 
 export interface LiveReaderOptions<View extends object = object> {
@@ -132,10 +141,10 @@ async function* generate<View extends object>(
           : (tail.after(position) ?? (await readFrames(eventLog, stream, position)));
       if (events === undefined) {
         epoch = tail.epoch;
-        const { view, text } = await load();
+        const loaded = await load();
         position = tail.state.last;
-        shown = getText(tail, text);
-        yield encoder.snapshot(tail.state, view, shown);
+        shown = getText(tail, loaded);
+        yield encoder.snapshot(tail.state, loaded.view, shown);
       } else if (events.length > 0) {
         const frames = takeFrames(events);
         position = frames.at(-1)?.sequence;
@@ -170,9 +179,12 @@ async function* generate<View extends object>(
   }
 }
 
-/** After the end the record counts, and without events there is only the record. */
-function getText({ state, isOver }: LiveTail, stored: string): string {
-  return isOver || state.last === 0 ? stored : state.text;
+/**
+ * The text at the position of the tail. After the end the record counts. Without events the record may be ahead of them:
+ * its text is the right one only where the next events begin with the whole text, after a wait or a loss of events.
+ */
+function getText({ state, isOver, epoch }: LiveTail, { text, hasWaited = false }: LiveView): string {
+  return isOver || (state.last === 0 && (hasWaited || epoch > 0)) ? text : state.text;
 }
 
 /** Takes as many frames as one write takes, at least one. */
