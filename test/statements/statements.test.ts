@@ -24,8 +24,8 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['a completion', 3, 20, ({ ask }) => ask('POST', '/api/ai/v1/completions', completion)],
   [
     'a chat that opens a session, with its turn',
-    26,
-    43,
+    23,
+    41,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],
   ['a poll', 3, 6, ({ ask, quest }) => ask('GET', `/api/v1/quests/${quest}`)],
@@ -37,15 +37,15 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['the usage', 7, 10, ({ ask }) => ask('GET', '/api/v1/usage')],
   [
     'an image, with its job',
-    29,
-    46,
+    26,
+    44,
     ({ ask, session }) =>
       ask('POST', '/api/v1/image-generations', { prompt: 'A cat', model: 'painter', session_id: session }),
   ],
   [
     'an agent run of one round, with its job',
-    34,
-    53,
+    31,
+    51,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],
   [
@@ -70,8 +70,8 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ],
   [
     'the deletion of a session of 10 messages, with its job',
-    27,
-    30,
+    26,
+    28,
     async ({ ask, token, advance, fillSession, idle, take }) => {
       const { id } = await ask('POST', '/api/v1/sessions', { name: 'Short' });
       await fillSession(String(id), 10);

@@ -88,7 +88,10 @@ export function createBullQueue({
   const takeDue = async (want: LeaseWanted): Promise<BullLease[]> => {
     const { limit } = want;
     const taken: BullLease[] = [];
-    let left = want.kinds.map((kind) => ({ kind, room: createRoom(want.perOwner?.[kind]) }));
+    let left = want.kinds.map((kind) => ({
+      kind,
+      room: createRoom(want.perOwner?.[kind], want.limitByKind?.[kind]),
+    }));
     while (left.length > 0 && taken.length < limit) {
       const pages = await Promise.all(
         left.map(async ({ kind, room }) => {
@@ -205,12 +208,14 @@ interface Lane {
 }
 
 /** Counts the jobs that one call leases per owner, in addition to those already leased. */
-function createRoom(limit: OwnerLimit | undefined) {
+function createRoom(limit: OwnerLimit | undefined, most = Number.POSITIVE_INFINITY) {
+  let left = most;
   const held = new Map(limit?.held);
   const max = limit?.max ?? Number.POSITIVE_INFINITY;
   return {
-    has: (owner: string): boolean => owner === '' || (held.get(owner) ?? 0) < max,
+    has: (owner: string): boolean => left > 0 && (owner === '' || (held.get(owner) ?? 0) < max),
     count(owner: string): void {
+      left -= 1;
       held.set(owner, (held.get(owner) ?? 0) + 1);
     },
     full: (): number => [...held.values()].filter((count) => count >= max).length,

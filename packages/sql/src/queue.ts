@@ -19,7 +19,7 @@ export interface SqlQueueOptions {
   readonly publisher?: Publisher | undefined;
 }
 
-/** A durable queue in a table. Every operation is one statement; leasing first makes due jobs ready. */
+/** A durable queue in a table. Every operation is one statement; leasing takes more where jobs that became due are to be made ready first. */
 export function createSqlQueue(
   database: SqlDatabase,
   { clock, ids, listen = false, publisher }: SqlQueueOptions,
@@ -94,22 +94,31 @@ export function createSqlQueue(
       }
     },
 
-    async lease({ kinds, limit, leaseMs, leaseMsByKind = {}, perOwner }, options) {
+    async lease(want, options) {
+      const { kinds, limit, leaseMs, leaseMsByKind = {}, perOwner } = want;
       if (kinds.length === 0) return [];
       const now = clock.now();
       const leaseUntil = now + leaseMs;
       const untils = JSON.stringify(
         Object.fromEntries(Object.entries(leaseMsByKind).map(([kind, ms]) => [kind, now + ms])),
       );
-      await run(promote({ now }), options);
+      let isPromoted = dialect === 'sqlite';
+      if (isPromoted) await run(promote({ now }), options);
       const taken: SqlRow[] = [];
       while (taken.length < limit) {
         const wanted = limit - taken.length;
         const { full, ...rooms } = listRooms(perOwner, taken);
-        const bounds = { lanes: wanted + full, limit: wanted, now, leaseUntil, untils };
-        const want = { ...claims.asked(kinds), ...rooms, ...bounds };
+        const bounds = { lanes: wanted + full, limit: wanted, now, leaseUntil, untils, isPromoted };
+        const values = { ...claims.asked(want, taken), ...rooms, ...bounds };
         // This round has leased jobs, even if the next one fails.
-        const rows = await run(claim(want), taken.length === 0 ? options : undefined);
+        const answer = await run(claim(values), taken.length === 0 ? options : undefined);
+        if (answer[0]?.pending === true) {
+          await run(promote({ now }), options);
+          isPromoted = true;
+          continue;
+        }
+        isPromoted = true;
+        const rows = answer.filter(({ sequence }) => sequence !== null);
         claims.served(rows);
         taken.push(...rows);
         // If every owner had at most one job, none is left.

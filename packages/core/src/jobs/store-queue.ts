@@ -97,15 +97,20 @@ export function createStoreQueue(ports: {
       }
     },
 
-    async lease({ kinds, limit, leaseMs, leaseMsByKind, perOwner }, options) {
+    async lease({ kinds, limit, limitByKind, leaseMs, leaseMsByKind, perOwner }, options) {
       const leased: LeasedJob[] = [];
       const now = clock.now();
       const held = countingLimits(perOwner);
-      for (let look = 0; look < LOOKS && leased.length < limit && kinds.length > 0; look += 1) {
-        const want = { kinds, perOwner: held.limits, limit: limit - leased.length, now };
+      const room = new Map(kinds.map((kind) => [kind, limitByKind?.[kind] ?? limit]));
+      const isOpen = (kind: string): boolean => (room.get(kind) ?? 0) > 0;
+      for (let look = 0; look < LOOKS && leased.length < limit; look += 1) {
+        const open = kinds.filter(isOpen);
+        if (open.length === 0) break;
+        const want = { kinds: open, perOwner: held.limits, limit: limit - leased.length, now };
         let lost = 0;
         for (const job of await findInTurn(jobs, roundRobin, want, options)) {
           if (leased.length === limit) break;
+          if (!isOpen(job.kind)) continue;
           const mine = await seize(job, now + (leaseMsByKind?.[job.kind] ?? leaseMs), now);
           if (mine === undefined) {
             lost += 1;
@@ -114,6 +119,7 @@ export function createStoreQueue(ports: {
           leased.push(toLeased(mine));
           roundRobin.served(mine);
           held.count(mine);
+          room.set(mine.kind, (room.get(mine.kind) ?? 0) - 1);
         }
         if (lost === 0) break;
       }

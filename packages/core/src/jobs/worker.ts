@@ -24,6 +24,8 @@ export interface Worker {
 /** Maximum attempts of a failing job. After that the job is dropped. */
 const MAX_ATTEMPTS = 20;
 const MAX_PAUSE_MS = 300_000;
+/** Maximum number of jobs of one lease call. */
+const MAX_LEASED = 16;
 /** Maximum clean-up time of an interrupted job, in milliseconds. */
 const INTERRUPTED_MS = 5000;
 
@@ -59,7 +61,7 @@ export function createWorker(services: {
   let isWoken = false;
   /** A wake-up arrived during a lease call: lease once more. */
   let isWanted = false;
-  /** The last look found no job of any kind with a free slot. */
+  /** The last look found all jobs of the kinds and owners with a free slot. */
   let isDrained = false;
   let pumping: Promise<void> | undefined;
   let endings: (() => void)[] = [];
@@ -92,12 +94,18 @@ export function createWorker(services: {
       isWanted = false;
       const free = [...lanes.values()].filter((lane) => lane.active < lane.most);
       if (free.length === 0) return;
-      const limit = Math.min(...free.map((lane) => lane.most - lane.active));
-      const kinds = free.map((lane) => lane.handler.kind);
-      const jobs = await queue.lease({ kinds, limit, leaseMs: settings.leaseMs, leaseMsByKind, perOwner });
-      isDrained = jobs.length === 0;
+      const rooms = free.map(({ handler, most, active }) => [handler.kind, most - active] as const);
+      const limit = Math.min(
+        MAX_LEASED,
+        rooms.reduce((sum, [, room]) => sum + room, 0),
+      );
+      const kinds = rooms.map(([kind]) => kind);
+      const limitByKind = Object.fromEntries(rooms);
+      const { leaseMs } = settings;
+      const jobs = await queue.lease({ kinds, limit, limitByKind, leaseMs, leaseMsByKind, perOwner });
+      isDrained = jobs.length < limit;
       for (const job of jobs) launch(job);
-      if (jobs.length < limit && !isWanted) return;
+      if (isDrained && !isWanted) return;
     }
   };
 

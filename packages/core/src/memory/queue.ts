@@ -132,26 +132,28 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       return { id: job.id, added: true };
     },
 
-    async lease({ kinds, limit, leaseMs, leaseMsByKind, perOwner }, options) {
+    async lease({ kinds, limit, limitByKind, leaseMs, leaseMsByKind, perOwner }, options) {
       options?.signal?.throwIfAborted();
       const now = clock.now();
       expire(now);
       const asked = [...new Set(kinds)].flatMap((kind) => {
         const lanes = waiting.get(kind);
-        return lanes === undefined ? [] : [{ lanes, limits: countingLimit(perOwner?.[kind]) }];
+        const room = limitByKind?.[kind] ?? limit;
+        return lanes === undefined ? [] : [{ lanes, room, limits: countingLimit(perOwner?.[kind]) }];
       });
       const handed: LeasedJob[] = [];
       while (handed.length < limit) {
         let next: Job | undefined;
         let from: (typeof asked)[number] | undefined;
         for (const one of asked) {
-          const first = one.lanes.next(one.limits);
+          const first = one.room > 0 ? one.lanes.next(one.limits) : undefined;
           if (first === undefined || (next !== undefined && !isEarlier(first, next))) continue;
           next = first;
           from = one;
         }
         if (next === undefined || from === undefined) break;
         from.lanes.serve(next);
+        from.room -= 1;
         from.limits?.held.set(next.owner, (from.limits.held.get(next.owner) ?? 0) + 1);
         handed.push(handOut(next, now + (leaseMsByKind?.[next.kind] ?? leaseMs)));
       }

@@ -52,6 +52,8 @@ export interface OwnerLimit {
 export interface LeaseWanted {
   readonly kinds: readonly string[];
   readonly limit: number;
+  /** Maximum number of jobs of a kind, within `limit`. Kinds without an entry have no limit of their own. */
+  readonly limitByKind?: Readonly<Record<string, number>>;
   readonly leaseMs: number;
   /** Lease duration by job kind, in milliseconds. Replaces `leaseMs`. */
   readonly leaseMsByKind?: Readonly<Record<string, number>>;

@@ -21,6 +21,8 @@ export function definePromotion(dialect: SqlDialect, table: string) {
  * starts after the owner served last, and takes the oldest jobs of each: one of each owner before the second
  * of any. `keyed` merges the kinds: the list with the oldest next job continues, which is the order by the
  * greatest `run_at` so far in each list.
+ *
+ * PostgreSQL leases nothing and answers `pending` while jobs are to be made ready first, unless `isPromoted`.
  */
 export function defineClaim(dialect: SqlDialect, table: string) {
   const isSqlite = dialect === 'sqlite';
@@ -29,6 +31,12 @@ export function defineClaim(dialect: SqlDialect, table: string) {
     isSqlite
       ? `select ${columns.map(([column]) => `json_extract(value, '$.${column}')`).join(', ')} from json_each(@${name}) limit @${name}Count`
       : `select * from jsonb_to_recordset(cast(@${name} as jsonb)) as given(${columns.map((column) => column.join(' ')).join(', ')}) limit @${name}Count`;
+  // The condition comes after the limit, whose estimate it must not change.
+  const asked = list('asked', [
+    ['kind', 'text'],
+    ['last_owner', 'text'],
+    ['most', 'bigint'],
+  ]);
   const nextOwner = (kind: string, condition: string): string =>
     `(select jobs.owner from ${table} jobs where jobs.kind = ${kind} and jobs.ready = 1 and ${condition}
       order by jobs.owner limit 1)`;
@@ -44,11 +52,13 @@ export function defineClaim(dialect: SqlDialect, table: string) {
   const oldest = `select sequence, run_at from ${table} own
     where own.kind = lanes.kind and own.owner = lanes.owner and own.ready = 1 and ${isDue}
     order by own.run_at, own.sequence limit`;
-  const share = `case when lanes.owner = '' then @limit else ${isSqlite ? 'min' : 'least'}(lanes.room, lanes.share) end`;
+  const least = isSqlite ? 'min' : 'least';
+  const share = `case when lanes.owner = '' then lanes.most else ${least}(lanes.room, lanes.share) end`;
   const jobs = isSqlite
     ? `join ${table} job on job.sequence in (select sequence from (${oldest} @limit))`
-    : `cross join lateral (${oldest} @limit for update skip locked) job`;
-  const chosen = 'select sequence from keyed order by key, kind, round, half, place, sequence limit @limit';
+    : `cross join lateral (${oldest} ${share} for update skip locked) job`;
+  const chosen =
+    'select sequence from keyed where number <= most order by key, kind, round, half, place, sequence limit @limit';
   const until = `coalesce(${
     isSqlite
       ? `(select value from json_each(@untils) where json_each.key = kind)`
@@ -56,14 +66,30 @@ export function defineClaim(dialect: SqlDialect, table: string) {
   }, @leaseUntil)`;
 
   return defineStatement<
-    'asked' | 'askedCount' | 'rooms' | 'roomsCount' | 'lanes' | 'limit' | 'now' | 'leaseUntil' | 'untils'
+    | 'asked'
+    | 'askedCount'
+    | 'rooms'
+    | 'roomsCount'
+    | 'lanes'
+    | 'limit'
+    | 'now'
+    | 'leaseUntil'
+    | 'untils'
+    | 'isPromoted'
   >(
     dialect,
     `with recursive
-     asked(kind, last_owner) as (${list('asked', [
-       ['kind', 'text'],
-       ['last_owner', 'text'],
-     ])}),
+     ${
+       isSqlite
+         ? ''
+         : `pending(found) as materialized (
+       select not cast(@isPromoted as boolean)
+         and exists (select 1 from ${table} late where late.ready = 0 and late.due_at <= @now)
+     ),`
+     }
+     asked(kind, last_owner, most) as (${
+       isSqlite ? asked : `select given.* from (${asked}) given where not (select found from pending)`
+     }),
      rooms(kind, owner, room) as (${list('rooms', [
        ['kind', 'text'],
        ['owner', 'text'],
@@ -82,24 +108,27 @@ export function defineClaim(dialect: SqlDialect, table: string) {
          @limit) end
        from owners
      ),
-     lanes(kind, owner, half, place, room, share) as (
-       select kind, owner, half, place, room, (@limit + count(*) over (partition by kind) - 1) / count(*) over (partition by kind)
-       from open where room > 0
+     lanes(kind, owner, half, place, room, most, share) as (
+       select open.kind, owner, half, place, room, most,
+         (most + count(*) over (partition by open.kind) - 1) / count(*) over (partition by open.kind)
+       from open join asked on asked.kind = open.kind where room > 0
      ),
-     rounds(sequence, run_at, kind, half, place, allowed, round) as (
-       select job.sequence, job.run_at, lanes.kind, lanes.half, lanes.place, ${share},
+     rounds(sequence, run_at, kind, half, place, most, allowed, round) as (
+       select job.sequence, job.run_at, lanes.kind, lanes.half, lanes.place, lanes.most, ${share},
          row_number() over (partition by lanes.kind, lanes.owner order by job.run_at, job.sequence)
        from lanes ${jobs}
      ),
-     keyed(sequence, kind, round, half, place, key) as (
-       select sequence, kind, round, half, place,
-         max(run_at) over (partition by kind order by round, half, place rows unbounded preceding)
+     keyed(sequence, kind, round, half, place, most, key, number) as (
+       select sequence, kind, round, half, place, most,
+         max(run_at) over (partition by kind order by round, half, place rows unbounded preceding),
+         row_number() over (partition by kind order by round, half, place, sequence)
        from rounds where round <= allowed
-     )
+     )${isSqlite ? '' : ', claimed as ('}
      update ${table}
      set ready = 0, due_at = ${until}, lease_until = ${until}, attempt = attempt + 1, fence = fence + 1
      where ${isSqlite ? `sequence in (${chosen})` : `sequence = any(array(${chosen}))`}
-     returning sequence, id, kind, owner, cast(payload as text) as payload, key, run_at, attempt, fence, lease_until`,
+     returning sequence, id, kind, owner, cast(payload as text) as payload, key, run_at, attempt, fence, lease_until
+     ${isSqlite ? '' : ') select claimed.*, pending.found as pending from pending left join claimed on true'}`,
   );
 }
 
@@ -108,9 +137,16 @@ export function createClaims() {
   const lastServed = new Map<string, string>();
 
   return {
-    /** The owners served last, by requested kind. */
-    asked(kinds: readonly string[]): { readonly asked: string; readonly askedCount: number } {
-      const asked = [...new Set(kinds)].map((kind) => ({ kind, last_owner: lastServed.get(kind) ?? '' }));
+    /** The owners served last and the number of jobs, by requested kind. @param taken the jobs of this call so far. */
+    asked(
+      { kinds, limit, limitByKind }: Pick<LeaseWanted, 'kinds' | 'limit' | 'limitByKind'>,
+      taken: readonly SqlRow[],
+    ): { readonly asked: string; readonly askedCount: number } {
+      const asked = [...new Set(kinds)].flatMap((kind) => {
+        const own = (limitByKind?.[kind] ?? limit) - taken.filter((row) => row.kind === kind).length;
+        const most = Math.min(own, limit - taken.length);
+        return most > 0 ? [{ kind, last_owner: lastServed.get(kind) ?? '', most }] : [];
+      });
       return { asked: JSON.stringify(asked), askedCount: asked.length };
     },
 

@@ -153,6 +153,26 @@ export const ownerCases: readonly QueueCase[] = [
     },
   },
   {
+    name: 'leases at most the limit of a kind, with and without owners',
+    section: 'behaviour',
+    async run({ queue, time }) {
+      for (const kind of ['a', 'b', 'c']) {
+        for (let at = 0; at < 4; at += 1) {
+          const owner = ['hog', 'hog', 'other', undefined][at];
+          const runAt = time.now() - 100 + at;
+          await queue.enqueue(toJob(`${kind} ${at}`, { kind, runAt, ...(owner !== undefined && { owner }) }));
+        }
+      }
+      const want = { kinds: ['a', 'b', 'c'], leaseMs: LONG * time.unit };
+      const take = async (limit: number, limitByKind: Readonly<Record<string, number>>) =>
+        (await queue.lease({ ...want, limit, limitByKind })).map(({ kind }) => kind).sort();
+      expect(await take(10, { a: 1, b: 0 })).toEqual(['a', 'c', 'c', 'c', 'c']);
+      expect(await take(10, { a: 2, b: 3, c: 5 })).toEqual(['a', 'a', 'b', 'b', 'b']);
+      expect(await take(1, { a: 9, b: 9 })).toHaveLength(1);
+      expect(await take(10, {})).toHaveLength(1);
+    },
+  },
+  {
     name: 'does not hide jobs of others behind an owner at its limit',
     section: 'behaviour',
     async run(subject) {

@@ -169,6 +169,11 @@ defectTests('queue', queueCases, [
     }),
   ),
   defect(
+    'ignores the limits of kinds',
+    ['leases at most the limit of a kind, with and without owners'],
+    (sound) => ({ lease: ({ limitByKind: _, ...want }, options) => sound.lease(want, options) }),
+  ),
+  defect(
     'ignores the limits of owners',
     [
       'leases an owner at most its limit, less the jobs it holds',
