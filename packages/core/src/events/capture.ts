@@ -1,5 +1,5 @@
-import { removeWhere } from '../ports/remove-where.ts';
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
+import { wrapCollection } from '../ports/wrap-collection.ts';
 import type { NewEvent } from './event.ts';
 import type { EventOutbox } from './outbox.ts';
 import type { OutboxRecord } from './records.ts';
@@ -31,8 +31,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
       const add = async (change: RecordChange<R>): Promise<void> => {
         for (const event of toEvents(watched, change)) written.push(await outbox.add(inner, event));
       };
-      return {
-        ...pass(collection),
+      return wrapCollection(collection, {
         async insert(record, options) {
           const isNew = await collection.insert(record, options);
           if (isNew && mayInsert(watched)) await add({ before: undefined, after: record });
@@ -45,7 +44,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
           if (before !== undefined && after !== undefined) await add({ before, after });
           return after;
         },
-      };
+      });
     },
     transaction: (work, options) => inner.transaction(work, options),
   });
@@ -71,8 +70,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
       const collection = store.collection(definition);
       const watched = byName.get(definition.name);
       if (watched === undefined) return collection;
-      return {
-        ...pass(collection),
+      return wrapCollection(collection, {
         insert: async (record, options) =>
           mayInsert(watched) && (await isHeard())
             ? transaction((inner) => inner.collection(definition).insert(record, options))
@@ -81,7 +79,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
           mayMatch(watched, patch) && (await isHeard())
             ? transaction((inner) => inner.collection(definition).update(id, patch, guard, options))
             : collection.update(id, patch, guard, options),
-      };
+      });
     },
     transaction,
   };
@@ -93,18 +91,4 @@ function mayInsert(sources: readonly EventSource[]): boolean {
 
 function mayMatch(sources: readonly EventSource[], patch: object): boolean {
   return sources.some((source) => source.matches(patch));
-}
-
-/** The operations that cause no event. Spread would lose methods of a prototype. */
-function pass<R extends StoredRecord>(collection: Collection<R>): Collection<R> {
-  return {
-    get: (...args) => collection.get(...args),
-    find: (...args) => collection.find(...args),
-    count: (...args) => collection.count(...args),
-    insert: (...args) => collection.insert(...args),
-    update: (...args) => collection.update(...args),
-    add: (...args) => collection.add(...args),
-    take: (...args) => collection.take(...args),
-    removeWhere: (...args) => removeWhere(collection, ...args),
-  };
 }

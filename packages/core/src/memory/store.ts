@@ -39,8 +39,16 @@ export function createMemoryStore(): Store {
     return table;
   };
 
+  const collections = new WeakMap<object, unknown>();
+
   return {
-    collection: (definition) => createCollection(definition, getTable(definition)),
+    collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
+      const known = collections.get(definition) as Collection<R> | undefined;
+      if (known !== undefined) return known;
+      const collection = createCollection(definition, getTable(definition));
+      collections.set(definition, collection);
+      return collection;
+    },
 
     async transaction(work, options) {
       for (;;) {

@@ -1,6 +1,14 @@
 import type { Clock } from '../ports/clock.ts';
 import { removeWhere } from '../ports/remove-where.ts';
-import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
+import type {
+  Collection,
+  CollectionDefinition,
+  Filter,
+  RemoveOptions,
+  Store,
+  StoredRecord,
+} from '../ports/store.ts';
+import { wrapCollection } from '../ports/wrap-collection.ts';
 import { type AuditedStore, recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { AUDIT_LOG, type AuditActor } from './audit-records.ts';
 import type { AuditedChange, AuditSource } from './audit-source.ts';
@@ -22,13 +30,14 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         const now = clock.now();
         for (const entry of source.toEntries(change, actor)) await recordAudit(inner, actor, entry, now);
       };
-      return takingEach(source, {
-        ...pass(collection),
-        async insert(next, options) {
-          const isNew = await collection.insert(next, options);
-          if (isNew && source.inserts === true) await record({ after: next });
-          return isNew;
-        },
+      return wrapCollection(collection, {
+        ...(source.inserts === true && {
+          async insert(next, options) {
+            const isNew = await collection.insert(next, options);
+            if (isNew) await record({ after: next });
+            return isNew;
+          },
+        }),
         async update(id, patch, guard, options) {
           if (!touches(source, patch)) return collection.update(id, patch, guard, options);
           const before = await collection.get(id, guard, options);
@@ -36,11 +45,12 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
           if (before !== undefined && after !== undefined) await record({ before, after });
           return after;
         },
-        async take(id, guard, options) {
-          const before = await collection.take(id, guard, options);
-          if (before !== undefined && source.deletions === true) await record({ before });
-          return before;
-        },
+        ...(source.deletions === true &&
+          takingEach(collection, async (id, guard, options) => {
+            const before = await collection.take(id, guard, options);
+            if (before !== undefined) await record({ before });
+            return before;
+          })),
       });
     },
     transaction: (work, options) => inner.transaction(work, options),
@@ -57,20 +67,18 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         if (source === undefined) return collection;
         const within = <T>(work: (inner: Collection<R>) => Promise<T>): Promise<T> =>
           transaction((inner) => work(inner.collection(definition)));
-        return takingEach(source, {
-          ...pass(collection),
-          insert: (record, options) =>
-            source.inserts === true
-              ? within((inner) => inner.insert(record, options))
-              : collection.insert(record, options),
+        return wrapCollection(collection, {
+          ...(source.inserts === true && {
+            insert: (record, options) => within((inner) => inner.insert(record, options)),
+          }),
           update: (id, patch, guard, options) =>
             touches(source, patch)
               ? within((inner) => inner.update(id, patch, guard, options))
               : collection.update(id, patch, guard, options),
-          take: (id, guard, options) =>
-            source.deletions === true
-              ? within((inner) => inner.take(id, guard, options))
-              : collection.take(id, guard, options),
+          ...(source.deletions === true &&
+            takingEach(collection, (id, guard, options) =>
+              within((inner) => inner.take(id, guard, options)),
+            )),
         });
       },
       transaction,
@@ -86,12 +94,12 @@ function touches({ fields }: AuditSource, patch: object): boolean {
 }
 
 /** Where each deletion causes an entry, many records are deleted one by one. */
-function takingEach<R extends StoredRecord>(source: AuditSource, collection: Collection<R>): Collection<R> {
-  if (source.deletions !== true) return collection;
-  const { find, take } = collection;
+function takingEach<R extends StoredRecord>(collection: Collection<R>, take: Collection<R>['take']) {
+  const find: Collection<R>['find'] = (filter, options) => collection.find(filter, options);
   return {
-    ...collection,
-    removeWhere: (filter, options) => removeWhere<R>({ find, take }, filter, options),
+    take,
+    removeWhere: (filter: Filter<R>, options?: RemoveOptions) =>
+      removeWhere<R>({ find, take }, filter, options),
   };
 }
 
@@ -99,19 +107,5 @@ function appendOnly<R extends StoredRecord>(collection: Collection<R>): Collecti
   const refuse = async (): Promise<never> => {
     throw new Error('entries of the audit log are neither changed nor deleted');
   };
-  return { ...pass(collection), update: refuse, add: refuse, take: refuse, removeWhere: refuse };
-}
-
-/** The operations that cause no entry. Spread would lose methods of a prototype. */
-function pass<R extends StoredRecord>(collection: Collection<R>): Collection<R> {
-  return {
-    get: (...args) => collection.get(...args),
-    find: (...args) => collection.find(...args),
-    count: (...args) => collection.count(...args),
-    insert: (...args) => collection.insert(...args),
-    update: (...args) => collection.update(...args),
-    add: (...args) => collection.add(...args),
-    take: (...args) => collection.take(...args),
-    removeWhere: (...args) => removeWhere(collection, ...args),
-  };
+  return wrapCollection(collection, { update: refuse, add: refuse, take: refuse, removeWhere: refuse });
 }

@@ -20,3 +20,4 @@ export * from './text-extractor.ts';
 export * from './vectors.ts';
 export * from './web.ts';
 export type * from './webhook-sender.ts';
+export * from './wrap-collection.ts';

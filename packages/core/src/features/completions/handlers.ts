@@ -4,7 +4,7 @@ import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { fallbackModels } from '../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { findDefaultChatModel, NO_CHAT_MODEL } from '../../models/default-model.ts';
-import { cacheHints, type PromptCacheSetting } from '../../models/prompt-cache.ts';
+import { createCacheHints, type PromptCacheSetting } from '../../models/prompt-cache.ts';
 import { describeRetired } from '../../models/retired.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
 import { REPLAYED_HEADER } from '../../operations/idempotency.ts';
@@ -42,14 +42,14 @@ export interface CompletionsSettings {
 
 /** `POST /api/ai/v1/completions`: reserve, ask the model, stream, settle. */
 export function createCompletionsHandler(services: CompletionsServices): Route {
+  const getHints = createCacheHints(services.promptCache, 'user');
   return defineRoute(createCompletion, services, async ({ body }, call) => {
     services.admissionControl.admit();
     const found = services.getCatalogue(call.caller);
     const catalogue = found instanceof Promise ? await found : found;
     const entry = catalogue.find(body.model);
     if (entry?.info.type !== 'text') throw unknownModel(catalogue, body.model);
-    const hints = cacheHints(services.promptCache, 'user', call.caller.userId);
-    const request = toGenerateRequest(body, entry, hints);
+    const request = toGenerateRequest(body, entry, getHints(call.caller.userId));
     const facts = services.completions.metaEvent ? getFacts(body, request, entry) : {};
     const asked: AskedCompletion = {
       operation: createCompletion.id,
