@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: ['test/support/compile-cache.ts'],
-    setupFiles: ['test/support/seed.ts'],
+    setupFiles: ['test/support/seed.ts', 'test/support/vendor-types/setup.ts'],
     // Only to end what hangs: a busy machine may take its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

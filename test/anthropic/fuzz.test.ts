@@ -4,6 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anything, nastyText } from '../support/arbitrary.ts';
 import { createChatApp } from '../support/chat.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { createThinker } from './support.ts';
 
 /** Generated requests per operation. The default is small; set it to 5000 for a complete run. */
@@ -138,7 +139,9 @@ async function createTarget() {
     key: { scopes: ['ai:chat'], requestsPerMinute: 1e9, requestsPerDay: 1e9 },
     web: { fetchFile: async () => ({ mediaType: 'image/png', data: new Uint8Array(3) }) },
   });
-  const handle = toFetchHandler(createAnthropicApi(app.services), { mountPath: '/anthropic' });
+  const handle = toFetchHandler(withVendorTypes('anthropic', createAnthropicApi(app.services)), {
+    mountPath: '/anthropic',
+  });
   const statuses = new Map<number, number>();
   return {
     statuses,

@@ -2,6 +2,7 @@ import Anthropic, { type ClientOptions } from '@anthropic-ai/sdk';
 import { createAnthropicApi } from '@questline/anthropic';
 import { type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import { createScriptedProvider, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 
 export interface AnthropicApp extends ChatApp {
@@ -17,7 +18,10 @@ export interface AnthropicApp extends ChatApp {
 /** An app on a local port, with the Anthropic API at `/anthropic`. */
 export async function createAnthropicApp(options: ChatAppOptions = {}): Promise<AnthropicApp> {
   const app = await createChatApp({ started: false, ...options });
-  const baseURL = await serveWire(createAnthropicApi(app.services), '/anthropic');
+  const baseURL = await serveWire(
+    withVendorTypes('anthropic', createAnthropicApi(app.services)),
+    '/anthropic',
+  );
   const connect = (more: ClientOptions = {}): Anthropic =>
     new Anthropic({ apiKey: app.key, baseURL, maxRetries: 0, ...more });
   return {

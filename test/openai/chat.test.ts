@@ -353,6 +353,11 @@ describe('chat completions of the official SDK', () => {
         max_output_tokens: 10_000,
         max_input_tokens: 100_000,
         max_tokens: 10_000,
+        capabilities: null,
+        lifecycle: 'active',
+        deprecated_at: null,
+        retires_at: null,
+        line: null,
       },
     ]);
     expect(await (await app.send('GET', '/models')).json()).toEqual({

@@ -3,9 +3,11 @@ import { createOpenAIApi } from '@questline/openai';
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anything, nastyText } from '../support/arbitrary.ts';
-import { createChatApp } from '../support/chat.ts';
+import { type ChatApp, createChatApp } from '../support/chat.ts';
 import { createSoundStudio, createStudio } from '../support/media.ts';
 import { createScriptedProvider } from '../support/model.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
+import { whileWorking } from '../wires/app.ts';
 
 /** Generated requests per operation. The default is small; set it to 5000 for a complete run. */
 const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
@@ -251,8 +253,10 @@ async function createTarget() {
     },
     web: { fetchFile: async () => ({ mediaType: 'image/png', data: new Uint8Array(3) }) },
   });
-  const handle = toFetchHandler(createOpenAIApi(app.services), { mountPath: '/openai' });
-  return async (method: string, path: string, body: string | FormData | undefined, type?: string) => {
+  const handle = toFetchHandler(withVendorTypes('openai', createOpenAIApi(app.services)), {
+    mountPath: '/openai',
+  });
+  const send = async (method: string, path: string, body: string | FormData | undefined, type?: string) => {
     const request = new Request(`http://questline.test/openai/v1${path}`, {
       method,
       headers: { Authorization: `Bearer ${app.key}`, ...(type !== undefined && { 'Content-Type': type }) },
@@ -262,10 +266,11 @@ async function createTarget() {
     if (response === undefined) throw new Error(`${path} was not answered`);
     return response;
   };
+  return { app, send };
 }
 
-async function check(response: Response): Promise<void> {
-  const answer = await response.text();
+async function check(app: ChatApp, sent: Promise<Response>): Promise<void> {
+  const [response, answer] = await whileWorking(app, readAll(sent));
   expect(response.status, answer.slice(0, 300)).toBeLessThan(500);
   if (response.status < 400) return;
   expect(JSON.parse(answer)).toEqual({
@@ -278,6 +283,11 @@ async function check(response: Response): Promise<void> {
   });
 }
 
+async function readAll(sent: Promise<Response>): Promise<[response: Response, text: string]> {
+  const response = await sent;
+  return [response, await response.text()];
+}
+
 function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string';
 }
@@ -286,10 +296,10 @@ describe('generated requests over the OpenAI wire', () => {
   it.each(Object.entries(BODIES))(
     'are answered by %s without a 5xx, with errors of its shape',
     async (path, body) => {
-      const send = await createTarget();
+      const { app, send } = await createTarget();
       await fc.assert(
         fc.asyncProperty(body, async (value) => {
-          await check(await send('POST', path, JSON.stringify(value), 'application/json'));
+          await check(app, send('POST', path, JSON.stringify(value), 'application/json'));
         }),
         { numRuns: RUNS },
       );
@@ -299,7 +309,7 @@ describe('generated requests over the OpenAI wire', () => {
   it.each(['/images/edits', '/audio/transcriptions', '/files'])(
     'are accepted by %s as broken forms without a 5xx',
     async (path) => {
-      const send = await createTarget();
+      const { app, send } = await createTarget();
       const form = fc.array(
         fc.tuple(
           fc.constantFrom(
@@ -325,13 +335,13 @@ describe('generated requests over the OpenAI wire', () => {
             if (isFile) data.append(name, new Blob([value], { type: 'image/png' }), 'a.mp3');
             else data.append(name, value);
           }
-          await check(await send('POST', path, data));
+          await check(app, send('POST', path, data));
         }),
         { numRuns: RUNS },
       );
-      await check(await send('POST', path, '{}', 'application/json'));
-      await check(await send('POST', path, 'no boundary', 'multipart/form-data'));
-      await check(await send('POST', path, '--x\r\n', 'multipart/form-data; boundary=x'));
+      await check(app, send('POST', path, '{}', 'application/json'));
+      await check(app, send('POST', path, 'no boundary', 'multipart/form-data'));
+      await check(app, send('POST', path, '--x\r\n', 'multipart/form-data; boundary=x'));
     },
   );
 });

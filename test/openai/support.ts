@@ -1,6 +1,7 @@
 import { createOpenAIApi } from '@questline/openai';
 import OpenAI, { type ClientOptions } from 'openai';
 import { type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 
 export interface OpenAIApp extends ChatApp {
@@ -16,7 +17,7 @@ export interface OpenAIApp extends ChatApp {
 /** An app on a local port, with the OpenAI API at `/openai`. */
 export async function createOpenAIApp(options: ChatAppOptions = {}): Promise<OpenAIApp> {
   const app = await createChatApp(options);
-  const baseURL = `${await serveWire(createOpenAIApi(app.services), '/openai')}/v1`;
+  const baseURL = `${await serveWire(withVendorTypes('openai', createOpenAIApi(app.services)), '/openai')}/v1`;
   const connect = (more: ClientOptions = {}): OpenAI =>
     new OpenAI({ apiKey: app.key, baseURL, maxRetries: 0, ...more });
   return {

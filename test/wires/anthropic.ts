@@ -1,4 +1,5 @@
 import { createAnthropicApi } from '@questline/anthropic';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { listRoutes, vendorOperations } from './vendor-operation.ts';
 import type { GuardedWire, WireRequest } from './wire.ts';
 
@@ -22,7 +23,7 @@ export const ANTHROPIC: GuardedWire = {
   name: 'Anthropic',
   mountPath: '/anthropic',
   package: 'anthropic',
-  createApi: ({ services }) => createAnthropicApi(services),
+  createApi: ({ services }) => withVendorTypes('anthropic', createAnthropicApi(services)),
   list: async ({ services }) => listRoutes(createAnthropicApi(services)),
   operations: [
     operation({

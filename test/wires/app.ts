@@ -45,8 +45,10 @@ export function toHandler(api: Mountable, mountPath: string): (request: Request)
   return async (request) => (await handle(request)) ?? new Response('{}', { status: 404 });
 }
 
+type Working = Pick<GuardedApp, 'settle' | 'clock'>;
+
 /** Runs accepted work until a condition holds. */
-async function workUntil(app: GuardedApp, isDone: () => Promise<boolean>): Promise<void> {
+async function workUntil(app: Working, isDone: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < 600; round += 1) {
     await app.settle();
     if (await isDone()) return;
@@ -56,7 +58,7 @@ async function workUntil(app: GuardedApp, isDone: () => Promise<boolean>): Promi
 }
 
 /** Lets the app work until a promise settles. */
-export async function whileWorking<T>(app: GuardedApp, promise: Promise<T>): Promise<T> {
+export async function whileWorking<T>(app: Working, promise: Promise<T>): Promise<T> {
   let isOver = false;
   const end = (): void => {
     isOver = true;

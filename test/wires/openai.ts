@@ -1,5 +1,6 @@
 import { createOpenAIApi } from '@questline/openai';
 import { saveFile } from '../support/lakes.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { toHandler, whileWorking } from './app.ts';
 import { listRoutes, vendorOperations } from './vendor-operation.ts';
 import type { GuardedApp, GuardedWire, WireOperation, WireRequest } from './wire.ts';
@@ -68,7 +69,7 @@ export const OPENAI: GuardedWire = {
   name: 'OpenAI',
   mountPath: '/openai',
   package: 'openai',
-  createApi: ({ services }) => createOpenAIApi(services),
+  createApi: ({ services }) => withVendorTypes('openai', createOpenAIApi(services)),
   list: async ({ services }) => listRoutes(createOpenAIApi(services)),
   operations: [
     operation({

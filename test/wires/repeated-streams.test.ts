@@ -4,6 +4,7 @@ import { createOpenAIApi } from '@questline/openai';
 import { describe, expect, it, vi } from 'vitest';
 import { type ChatApp, createChatApp, silent } from '../support/chat.ts';
 import type { ModelCall } from '../support/model.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { toHandler } from './app.ts';
 
 const MESSAGES = [{ role: 'user', content: 'Weather?' }];
@@ -31,7 +32,7 @@ const WIRES: readonly Streaming[] = [
     name: 'chat completions',
     path: '/openai/v1/chat/completions',
     body: { model: 'scripted', messages: MESSAGES, stream: true, stream_options: { include_usage: true } },
-    toApi: ({ services }) => createOpenAIApi(services),
+    toApi: ({ services }) => withVendorTypes('openai', createOpenAIApi(services)),
     mountPath: '/openai',
     reused: 400,
   },
@@ -39,7 +40,7 @@ const WIRES: readonly Streaming[] = [
     name: 'responses',
     path: '/openai/v1/responses',
     body: { model: 'scripted', input: 'Weather?', stream: true, store: false },
-    toApi: ({ services }) => createOpenAIApi(services),
+    toApi: ({ services }) => withVendorTypes('openai', createOpenAIApi(services)),
     mountPath: '/openai',
     reused: 400,
   },
@@ -47,7 +48,7 @@ const WIRES: readonly Streaming[] = [
     name: 'messages',
     path: '/anthropic/v1/messages',
     body: { model: 'scripted', messages: MESSAGES, max_tokens: 100, stream: true },
-    toApi: ({ services }) => createAnthropicApi(services),
+    toApi: ({ services }) => withVendorTypes('anthropic', createAnthropicApi(services)),
     mountPath: '/anthropic',
     reused: 400,
   },

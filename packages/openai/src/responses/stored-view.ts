@@ -39,7 +39,7 @@ export function toEnded(response: StoredResponse, items: ItemWriter, creditsPerU
     completed_at: status === 'completed' ? Math.floor(updatedAt / 1000) : null,
     error: failure === undefined ? null : toResponseError(failure),
     incomplete_details: incomplete,
-    usage: usage === undefined ? null : toResponseUsage({ cost: { usage, charged: 0 } }),
+    ...(usage !== undefined && { usage: toResponseUsage({ cost: { usage, charged: 0 } }) }),
     ...getCredits(response, creditsPerUsd),
   };
 }

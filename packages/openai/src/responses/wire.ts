@@ -2,6 +2,7 @@ import type { WireCredits } from '@questline/core/internal';
 import type { FinishReason } from '@questline/core/ports';
 import type { ResponseUsage } from '../usage.ts';
 import type { ResponseBody } from './contract.ts';
+import type { RequestTool } from './contract-tools.ts';
 
 /* Answers by the types of the npm package `openai` 7.57.0. Fields without a counterpart there say so. */
 
@@ -75,7 +76,8 @@ export interface ResponseState {
   readonly completed_at: number | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null;
-  readonly usage: ResponseUsage | null;
+  /** Absent until it is known. */
+  readonly usage?: ResponseUsage;
   /** Not the vendor's. Absent while credits are not enforced. */
   readonly credits?: WireCredits;
 }
@@ -124,7 +126,7 @@ export function describeRequest(
     temperature: body.temperature ?? null,
     text: { format: text?.format ?? { type: 'text' } },
     tool_choice: body.tool_choice ?? 'auto',
-    tools: body.tools ?? [],
+    tools: (body.tools ?? []).map(describeTool),
     top_logprobs: 0,
     top_p: body.top_p ?? null,
     truncation: 'disabled',
@@ -137,13 +139,24 @@ export const BEGUN: ResponseState = {
   completed_at: null,
   error: null,
   incomplete_details: null,
-  usage: null,
 };
 
 /** Why an answer is incomplete. Null: it is complete. */
 export function toIncompleteDetails(reason: FinishReason | undefined): ResponseState['incomplete_details'] {
   if (reason === 'max_tokens') return { reason: 'max_output_tokens' };
   return reason === 'content_filter' ? { reason: 'content_filter' } : null;
+}
+
+/** A tool with the fields that the vendor's type requires. */
+function describeTool(tool: RequestTool): Readonly<Record<string, unknown>> {
+  switch (tool.type) {
+    case 'function':
+      return { parameters: null, strict: null, ...tool };
+    case 'namespace':
+      return { ...tool, description: tool.description ?? '' };
+    default:
+      return tool;
+  }
 }
 
 function toText(value: unknown): string | null {

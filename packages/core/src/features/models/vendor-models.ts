@@ -29,6 +29,16 @@ interface VendorModel {
   readonly max_input_tokens: number;
   /** The maximum output, under the other vendor's name. */
   readonly max_tokens: number;
+  /** Not known in the form of the vendor. */
+  readonly capabilities: null;
+  /** Retired models are not listed. */
+  readonly lifecycle: 'active' | 'deprecated';
+  /** Not known. */
+  readonly deprecated_at: null;
+  /** 00:00 UTC of `shutdown_date`. */
+  readonly retires_at: string | null;
+  /** Not known. */
+  readonly line: null;
 }
 
 export interface VendorModelsOptions {
@@ -92,6 +102,7 @@ export function vendorModelRoutes(
 }
 
 function toVendorModel(info: ModelInfo): VendorModel {
+  const retires = parseDay(info.deprecationDate);
   const checked = info.checkedOn === undefined ? 0 : (parseDay(info.checkedOn) ?? 0);
   return {
     id: info.id,
@@ -107,5 +118,10 @@ function toVendorModel(info: ModelInfo): VendorModel {
     max_output_tokens: info.maxOutputTokens,
     max_input_tokens: info.contextWindow,
     max_tokens: info.maxOutputTokens,
+    capabilities: null,
+    lifecycle: retires === undefined ? 'active' : 'deprecated',
+    deprecated_at: null,
+    retires_at: retires === undefined ? null : new Date(retires).toISOString(),
+    line: null,
   };
 }
