@@ -26,9 +26,18 @@ import { PROJECTS, toWireProject } from '../features/projects/records.ts';
 import { session } from '../features/sessions/contract.ts';
 import { SESSIONS } from '../features/sessions/records.ts';
 import { toWireSession } from '../features/sessions/sessions.ts';
+import { defineResourceKind } from '../features/sharing/contract.ts';
 import { defineResource, type Resource } from '../features/sharing/resource.ts';
 import type { AdminSettingsReader } from '../operations/admin-settings.ts';
 import type { Store } from '../ports/store.ts';
+
+/** Described once per process, because schemas are costly to create. */
+const PROJECT = defineResourceKind('project', 'Project', project);
+const SESSION = defineResourceKind('session', 'Session', session);
+const FILE = defineResourceKind('file', 'File', file);
+const AGENT = defineResourceKind('agent', 'Agent', applicationAgent);
+const ARTIFACT = defineResourceKind('artifact', 'Artifact', artifact);
+const ORGANIZATION = defineResourceKind('organization', 'Organization', organization);
 
 export interface ResourcesServices extends ArtifactReaderServices {
   readonly store: Store;
@@ -41,35 +50,23 @@ export interface ResourcesServices extends ArtifactReaderServices {
 export function createResources(services: ResourcesServices): readonly Resource[] {
   const { store } = services;
   return [
-    defineResource(store, {
-      type: 'project',
-      subject: 'Project',
-      schema: project,
+    defineResource(store, PROJECT, {
       collection: PROJECTS,
       getName: ({ name }) => name,
       toWire: toWireProject,
     }),
-    defineResource(store, {
-      type: 'session',
-      subject: 'Session',
-      schema: session,
+    defineResource(store, SESSION, {
       collection: SESSIONS,
       getName: ({ name }) => name,
       toWire: toWireSession,
     }),
-    defineResource(store, {
-      type: 'file',
-      subject: 'File',
-      schema: file,
+    defineResource(store, FILE, {
       collection: FILES,
       getName: ({ name }) => name,
       toWire: async (record, mountPath, { userId }) =>
         toWireFile(record, await services.library.link(record, mountPath), userId),
     }),
-    defineResource(store, {
-      type: 'agent',
-      subject: 'Agent',
-      schema: applicationAgent,
+    defineResource(store, AGENT, {
       collection: AGENTS,
       getName: ({ name }) => name,
       async find({ userId }, id) {
@@ -79,10 +76,7 @@ export function createResources(services: ResourcesServices): readonly Resource[
       toWire: async (record) =>
         toApplicationAgent(record, (await services.adminSettings.current()).AgentPublishing),
     }),
-    defineResource(store, {
-      type: 'artifact',
-      subject: 'Artifact',
-      schema: artifact,
+    defineResource(store, ARTIFACT, {
       collection: ARTIFACTS,
       getName: ({ title }) => title,
       async find({ userId }, id) {
@@ -91,10 +85,7 @@ export function createResources(services: ResourcesServices): readonly Resource[
       },
       toWire: async (record) => toWireArtifact(record, await readContent(store, record)),
     }),
-    defineResource(store, {
-      type: 'organization',
-      subject: 'Organization',
-      schema: organization,
+    defineResource(store, ORGANIZATION, {
       collection: ORGANIZATIONS,
       getName: ({ name }) => name,
       find: (caller, id) => store.collection(ORGANIZATIONS).get(id, visibleTo(caller)),

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { HoldCap } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import {
   BUDGETS,
   type BudgetedCall,
@@ -49,10 +50,10 @@ interface CachedRules {
 export function createBudgets({ store, clock }: { readonly store: Store; readonly clock: Clock }): Budgets {
   const records = store.collection(BUDGETS);
   /** The current windows, by rule. */
-  const windows = new LRUCache<string, CurrentBudget>({ max: MAX_CACHED_CALLERS });
-  const callers = new LRUCache<string, { until: number; rules: readonly BudgetRecord[] }>({
-    max: MAX_CACHED_CALLERS,
-  });
+  const windows = new LRUCache<string, CurrentBudget>(withMaxEntries(MAX_CACHED_CALLERS));
+  const callers = new LRUCache<string, { until: number; rules: readonly BudgetRecord[] }>(
+    withMaxEntries(MAX_CACHED_CALLERS),
+  );
   let known: CachedRules | undefined;
   let reading: Promise<CachedRules> | undefined;
   /** Counts invalidations, so that a read that began before one is not cached. */

@@ -9,6 +9,7 @@ import {
 import type { Budgets } from '../credits/budgets.ts';
 import type { CapUsage, CreditLedger, HoldCap, HoldOutcome } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { BudgetThreshold, NewEvent } from './event.ts';
 import { getAccountOwner } from './ids.ts';
@@ -57,7 +58,7 @@ export function createBudgetEvents({
 }): BudgetEvents {
   const { receivers } = outbox;
   /** Spares the store after a threshold was reported. */
-  const known = new LRUCache<string, Reported>({ max: MAX_CACHED });
+  const known = new LRUCache<string, Reported>(withMaxEntries(MAX_CACHED));
 
   const isHeard = async (): Promise<boolean> => {
     await receivers.refresh();

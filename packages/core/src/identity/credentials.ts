@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdentityRequest } from '../ports/identity.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Store } from '../ports/store.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import type { HostCallers } from './host-callers.ts';
@@ -74,16 +75,16 @@ export function createAuthenticator(services: {
   const apiKeys = store.collection(API_KEYS);
   const users = store.collection(USERS);
   const knownKeys = new LRUCache<string, CacheEntry<KnownKey>>({
-    max: CACHED,
+    ...withMaxEntries(CACHED),
     dispose({ value: { record } }) {
       // A rotated key may already be cached under its new secret.
       if (hashes.get(record.id) === record.hash) hashes.delete(record.id);
     },
   });
-  const knownUsers = new LRUCache<string, CacheEntry<UserRecord>>({ max: CACHED });
+  const knownUsers = new LRUCache<string, CacheEntry<UserRecord>>(withMaxEntries(CACHED));
   /** The cache key by key id, for eviction. */
   const hashes = new Map<string, string>();
-  const used = new LRUCache<string, number>({ max: CACHED });
+  const used = new LRUCache<string, number>(withMaxEntries(CACHED));
   /** Eviction counter: a read that began before an eviction is not cached. */
   let forgotten = 0;
 

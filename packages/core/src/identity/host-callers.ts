@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ModelList, TokenCaller } from '../contract/call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HostIdentity, Identity, IdentityRequest } from '../ports/identity.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { ApiError, forbidden } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import { withTimeout } from '../shared/timeouts.ts';
@@ -78,7 +79,7 @@ export function createHostCallers({
   const { cacheTtlMs, timeoutMs } = settings;
   const allowed = new Set(settings.allowedOrigins);
   /** Keyed by the hash of the credential, so that memory contains no usable credential. */
-  const known = new LRUCache<string, CacheEntry>({ max: MAX_CACHED });
+  const known = new LRUCache<string, CacheEntry>(withMaxEntries(MAX_CACHED));
   /** Running lookups: parallel requests with one credential share an answer. */
   const running = new Map<string, Promise<TokenCaller | undefined>>();
   /** Eviction counter: a lookup that began before an eviction is not cached. */

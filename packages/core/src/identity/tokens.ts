@@ -1,6 +1,7 @@
 import type { CryptoKey as JoseKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { hashSecret } from '../shared/secrets.ts';
 
 export type TokenType = 'access' | 'refresh';
@@ -58,7 +59,7 @@ export function createAccessTokens(
     return signing;
   };
   /** Keyed by the hash of the token, so that memory contains no usable token. */
-  const verified = new LRUCache<string, VerifiedToken>({ max: CACHED });
+  const verified = new LRUCache<string, VerifiedToken>(withMaxEntries(CACHED));
 
   return {
     lifetimes,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import { isProviderError, ProviderError } from '../ports/models.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { isApiError } from '../shared/errors.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 
@@ -62,7 +63,7 @@ interface Gate {
 const NO_GATES: readonly Gate[] = [];
 
 export function createCircuitBreaker(clock: Clock): CircuitBreaker {
-  const states = new LRUCache<string, State>({ max: MAX_CIRCUITS });
+  const states = new LRUCache<string, State>(withMaxEntries(MAX_CIRCUITS));
 
   const isOpen = (state: State | undefined): state is State =>
     state !== undefined && state.failures >= MAX_FAILURES;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { type CatalogueOptions, createCatalogue, type ModelCatalogue } from './catalogue.ts';
 import { keyedProvider } from './keyed-provider.ts';
 import { getPlace, PROVIDER_KEYS, type ProviderKeyRecord } from './provider-keys-records.ts';
@@ -37,8 +38,8 @@ export function createOwnModels(services: {
 }): OwnModels {
   const { clock, box, catalogue, options } = services;
   const keys = services.store.collection(PROVIDER_KEYS);
-  const known = new LRUCache<string, CacheEntry>({ max: CACHED });
-  const used = new LRUCache<string, number>({ max: CACHED });
+  const known = new LRUCache<string, CacheEntry>(withMaxEntries(CACHED));
+  const used = new LRUCache<string, number>(withMaxEntries(CACHED));
   /** Eviction counter: a read that began before an eviction is not cached. */
   let forgotten = 0;
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PromptCacheHints } from '../ports/models.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 
 /** Use of the providers' prompt caches. `ttl`: lifetime of entries, if the provider offers a choice. */
 export type PromptCacheSetting = 'auto' | 'off' | { readonly ttl: '5m' | '1h' };
@@ -27,7 +28,7 @@ export function createCacheHints(
   setting: PromptCacheSetting,
   scope: PromptCacheScope,
 ): (id: string) => PromptCacheHints {
-  const recent = new LRUCache<string, PromptCacheHints>({ max: MAX_RECENT });
+  const recent = new LRUCache<string, PromptCacheHints>(withMaxEntries(MAX_RECENT));
   return (id) => {
     const known = recent.get(id);
     if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ChargeDetails, CreditLedger } from '../ports/ledger.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { passReports } from './ledger-reports.ts';
 import type { Observer } from './observer.ts';
 
@@ -13,7 +14,7 @@ interface OpenHold {
 
 /** Instruments a ledger: reports each credit movement after it happened. */
 export function instrumentLedger(ledger: CreditLedger, tell: NonNullable<Observer['credit']>): CreditLedger {
-  const holds = new LRUCache<string, OpenHold | 'ended'>({ max: MAX_HOLDS });
+  const holds = new LRUCache<string, OpenHold | 'ended'>(withMaxEntries(MAX_HOLDS));
   const getPurpose = (about: ChargeDetails | undefined) => ({
     operation: about?.operation,
     model: about?.model,

@@ -23,6 +23,13 @@ const MAKEABLE = [
   'blog-draft',
 ] as const;
 
+const ARTIFACT_INPUT = z.object({
+  type: z.enum(MAKEABLE),
+  title: text({ min: 1, max: 255 }),
+  content: text({ min: 1 }).meta({ description: 'The complete content, without a code fence.' }),
+  description: text({ max: 1000 }).optional(),
+});
+
 /** `create_artifact` and `create_lattice`: store results of a turn for its user, in its session; offered while artifacts are switched on. */
 export function artifactTools(services: ArtifactMakerServices): ToolRegistry {
   const { store, adminSettings } = services;
@@ -55,12 +62,7 @@ export function artifactTools(services: ArtifactMakerServices): ToolRegistry {
       description:
         'Saves a complete page, program, diagram, drawing or draft as an artifact of the user. Use it for content that the ' +
         'user will open, change or share later. Do not use it for short examples.',
-      input: z.object({
-        type: z.enum(MAKEABLE),
-        title: text({ min: 1, max: 255 }),
-        content: text({ min: 1 }).meta({ description: 'The complete content, without a code fence.' }),
-        description: text({ max: 1000 }).optional(),
-      }),
+      input: ARTIFACT_INPUT,
       offered: 'default',
       fits: /\b(?:artifact|page|website|component|script|program|diagram|svg|draft)\b/i,
       run: keepAndTell,

@@ -13,6 +13,16 @@ import { type KnowledgeServices, lakesOfSession, lakesOfUser, searchLakes } from
 
 const NO_LAKE = 'There is no such data lake.';
 
+const SEARCH_INPUT = z.object({
+  query: z.string().min(1).max(4000),
+  top_k: z.number().int().min(1).max(20).default(5),
+  lake: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Search only the data lake with this id or slug.' }),
+});
+
 /**
  * A tool that searches data lakes, offered automatically to users with a data lake. It reads with the rights of the turn's
  * user: no document or model can change that.
@@ -59,15 +69,7 @@ export function knowledgeTools(services: KnowledgeServices): ToolRegistry {
     id: 'knowledge_search',
     description:
       'Searches the documents in the data lakes of this workspace by meaning and by words. Returns passages with the names of their files.',
-    input: z.object({
-      query: z.string().min(1).max(4000),
-      top_k: z.number().int().min(1).max(20).default(5),
-      lake: z
-        .string()
-        .max(64)
-        .optional()
-        .meta({ description: 'Search only the data lake with this id or slug.' }),
-    }),
+    input: SEARCH_INPUT,
     offered: 'automatic',
     run: search,
   });

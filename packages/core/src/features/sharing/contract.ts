@@ -7,7 +7,7 @@ import { defineOperation } from '../../contract/operation.ts';
 import { numberedQuery, pagination } from '../../contract/pages.ts';
 import { text } from '../../contract/text.ts';
 import { INVITE_STATES } from './records.ts';
-import type { Resource } from './resource.ts';
+import type { ResourceKind } from './resource.ts';
 
 const named = z
   .object({
@@ -65,13 +65,14 @@ function audits(type: string, audit: readonly AuditAction[]) {
   return type === 'organization' ? { audit } : {};
 }
 
-/** The operations of every shareable kind. */
-export function resourceOperations({
-  type,
-  subject,
-  schema,
-  permissions,
-}: Pick<Resource, 'type' | 'subject' | 'schema' | 'permissions'>) {
+export type ResourceOperations = ReturnType<typeof toOperations>;
+
+/** Describes a shareable kind. @param schema the fields of the response. */
+export function defineResourceKind(type: string, subject: string, schema: z.ZodType): ResourceKind {
+  return { type, subject, operations: toOperations(type, subject, schema) };
+}
+
+function toOperations(type: string, subject: string, schema: z.ZodType) {
   const path = `/api/${type}/{id}` as const;
   return {
     read: defineOperation({
@@ -125,7 +126,7 @@ export function resourceOperations({
         params: idParams,
         body: z.object({
           email: emailAddress.describe('The e-mail address of the user to invite.'),
-          permission: z.enum(permissions).default('read').meta({
+          permission: z.enum(PERMISSIONS).default('read').meta({
             description: 'What the share permits. `write`: also change it; neither share nor delete it.',
           }),
           expiresAt: z.iso

@@ -9,7 +9,7 @@ import type { Mailer } from '../../ports/mailer.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { invalid, notFound } from '../../shared/errors.ts';
 import { hashSecret } from '../../shared/secrets.ts';
-import { acceptInvite, listInvites, readInvite, refuseInvite, resourceOperations } from './contract.ts';
+import { acceptInvite, listInvites, readInvite, refuseInvite } from './contract.ts';
 import { accept, answerable, dropInvitesToDeleted, insertInvite, showInvites } from './invites.ts';
 import { inviteMail } from './mail.ts';
 import { SHARING_INVITES, type SharingInviteRecord } from './records.ts';
@@ -43,7 +43,7 @@ export function sharingRoutes(services: SharingServices, resources: readonly Res
 function resourceRoutes(services: SharingServices, resource: Resource): Route[] {
   const { store, ids, clock } = services;
   const { subject, type } = resource;
-  const { read, listInvites: list, createInvite, revokeSharing, leave } = resourceOperations(resource);
+  const { read, listInvites: list, createInvite, revokeSharing, leave } = resource.operations;
   const invites = store.collection(SHARING_INVITES);
   const users = store.collection(USERS);
 

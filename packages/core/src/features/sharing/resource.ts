@@ -1,18 +1,19 @@
-import type * as z from 'zod';
-import { canRead, PERMISSIONS, type Permission, type ShareableRecord } from '../../access/access.ts';
+import { canRead, type ShareableRecord } from '../../access/access.ts';
 import type { Caller } from '../../contract/call.ts';
 import type { Collection, CollectionDefinition, Filter, Store } from '../../ports/store.ts';
+import type { ResourceOperations } from './contract.ts';
 
-/** A kind of resource that has a path of its own and can be shared. */
-export interface Resource {
+/** What the operations of a kind depend on. */
+export interface ResourceKind {
   /** The word in its path. */
   readonly type: string;
   /** The resource name in a 404 message. */
   readonly subject: string;
-  /** The fields of the response. */
-  readonly schema: z.ZodType;
-  /** The permissions that an invite to this kind can offer. */
-  readonly permissions: readonly Permission[];
+  readonly operations: ResourceOperations;
+}
+
+/** A kind of resource that has a path of its own and can be shared. */
+export interface Resource extends ResourceKind {
   records(store: Store): Collection<ShareableRecord>;
   /** @returns undefined when the caller may not read it. @throws ApiError 403 while the kind is switched off. */
   show(caller: Caller, id: string, mountPath: string): Promise<object | undefined>;
@@ -27,12 +28,7 @@ export interface Resource {
 }
 
 export interface ResourceDefinition<R extends ShareableRecord> {
-  readonly type: string;
-  readonly subject: string;
-  readonly schema: z.ZodType;
   readonly collection: CollectionDefinition<R>;
-  /** Default: read and write. */
-  readonly permissions?: readonly Permission[];
   readonly getName: (record: R) => string;
   /** Returns the record, when the caller may read it. Default: the owner, and users with a share. */
   readonly find?: (caller: Caller, id: string) => Promise<R | undefined>;
@@ -46,14 +42,12 @@ const nothing = async (): Promise<void> => undefined;
 
 export function defineResource<R extends ShareableRecord>(
   store: Store,
+  kind: ResourceKind,
   definition: ResourceDefinition<R>,
 ): Resource {
-  const { type, subject, schema, collection, find, toWire, canInvite, joined, left } = definition;
+  const { collection, find, toWire, canInvite, joined, left } = definition;
   return {
-    type,
-    subject,
-    schema,
-    permissions: definition.permissions ?? PERMISSIONS,
+    ...kind,
     async findNames(where, ids) {
       if (ids.length === 0) return new Map();
       const wanted: { id: { in: readonly string[] } } = { id: { in: ids } };

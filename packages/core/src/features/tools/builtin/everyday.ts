@@ -4,15 +4,24 @@ import type { Ids } from '../../../ports/ids.ts';
 import { answered, defineTool, failed, type Tool } from '../../../tools/tool.ts';
 import { ArithmeticError, evaluate } from './arithmetic.ts';
 
+const TIME_INPUT = z.object({
+  time_zone: z.string().max(64).optional().meta({ description: 'IANA name, e.g. Europe/Berlin.' }),
+});
+
+const CALCULATOR_INPUT = z.object({ expression: z.string().min(1).max(500) });
+
+const DICE_INPUT = z.object({
+  count: z.number().int().min(1).max(100).default(1),
+  sides: z.number().int().min(2).max(1000).default(6),
+});
+
 /** Tools without external services: the time, arithmetic, dice. */
 export function everydayTools(services: { readonly clock: Clock; readonly ids: Ids }): Tool[] {
   return [
     defineTool({
       id: 'current_datetime',
       description: 'Returns the current date and time, in UTC and in a time zone of your choice.',
-      input: z.object({
-        time_zone: z.string().max(64).optional().meta({ description: 'IANA name, e.g. Europe/Berlin.' }),
-      }),
+      input: TIME_INPUT,
       offered: 'default',
       fits: /\b(?:time|date|today|now|day|tomorrow|yesterday|week|month|year|clock)\b/i,
       run({ time_zone }) {
@@ -30,7 +39,7 @@ export function everydayTools(services: { readonly clock: Clock; readonly ids: I
       description:
         'Computes an arithmetic expression exactly as written: + - * / % ^, parentheses, sqrt, abs, round, floor, ceil, ' +
         'sin, cos, tan, ln, log, exp, pi, e.',
-      input: z.object({ expression: z.string().min(1).max(500) }),
+      input: CALCULATOR_INPUT,
       offered: 'default',
       fits: /\d\s*[-+*/^%]\s*\d|\b(?:calculate|compute|sum|add|multiply|divide|percent|average|square root)\b/i,
       run({ expression }) {
@@ -46,10 +55,7 @@ export function everydayTools(services: { readonly clock: Clock; readonly ids: I
     defineTool({
       id: 'dice_roll',
       description: 'Rolls fair dice and returns each one and their sum.',
-      input: z.object({
-        count: z.number().int().min(1).max(100).default(1),
-        sides: z.number().int().min(2).max(1000).default(6),
-      }),
+      input: DICE_INPUT,
       offered: 'default',
       fits: /\b(?:dice|die|roll|d\d+|random number)\b/i,
       run({ count, sides }) {

@@ -17,6 +17,11 @@ export interface ImageInput {
   readonly shape: 'square' | 'portrait' | 'landscape';
 }
 
+const IMAGE_INPUT = z.object({
+  prompt: z.string().min(1).max(4000),
+  shape: z.enum(['square', 'portrait', 'landscape']).default('square'),
+});
+
 /** `generate_image`, offered while the hook is ready. */
 export function imageTools(hook: ImageHook): ToolRegistry {
   const toolbox = createToolbox([
@@ -25,10 +30,7 @@ export function imageTools(hook: ImageHook): ToolRegistry {
       description:
         'Generates an image and shows it to the user. Use it only when the user asks for a picture, drawing or photo. Describe ' +
         'the whole image: subject, surroundings, light, style.',
-      input: z.object({
-        prompt: z.string().min(1).max(4000),
-        shape: z.enum(['square', 'portrait', 'landscape']).default('square'),
-      }),
+      input: IMAGE_INPUT,
       offered: 'default',
       fits: /\b(?:image|picture|photo|draw|drawing|paint|painting|illustrat\w*|logo|sketch)\b/i,
       run: (input, context) => hook.generate(input, context),
