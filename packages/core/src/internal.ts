@@ -3,6 +3,12 @@
  * any release.
  */
 export type { LinkKind, LinkReader } from './access/links.ts';
+export {
+  type Conversation,
+  type Conversations,
+  type ConversationsServices,
+  createConversations,
+} from './app/conversations.ts';
 export { createRoutes } from './app/routes.ts';
 export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
@@ -132,6 +138,20 @@ export { createUiChatHandler } from './features/chat/ui-handlers.ts';
 export type { AskedCompletion } from './features/completions/answer.ts';
 export type { CompletionEncoder, CompletionEnd } from './features/completions/encoder.ts';
 export type { CompletionsServices, CompletionsSettings } from './features/completions/handlers.ts';
+export {
+  type ConversationEntry,
+  type EntryRange,
+  toEntryId,
+} from './features/completions/conversations/entries.ts';
+export {
+  CONVERSATION_ENTRIES,
+  CONVERSATIONS,
+  type ConversationEntryRecord,
+  type ConversationRecord,
+  MAX_CONVERSATION_CHARACTERS,
+  MAX_CONVERSATION_ITEMS,
+} from './features/completions/conversations/records.ts';
+export { checkUnlocked } from './features/completions/conversations/turns.ts';
 export type { ResponseWriter } from './features/completions/responses/follow.ts';
 export { RESPONSES, type ResponseRecord } from './features/completions/responses/records.ts';
 export {

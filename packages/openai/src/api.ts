@@ -9,6 +9,7 @@ import {
 } from '@questline/core/internal';
 import { type AudioRouteServices, audioRoutes } from './audio.ts';
 import { type ChatServices, createChatCompletionHandler } from './chat/handlers.ts';
+import { type ConversationRouteServices, conversationRoutes } from './conversations/handlers.ts';
 import { createEmbeddingsRoute } from './embeddings.ts';
 import { openAIErrors } from './errors.ts';
 import { type FileRouteServices, fileRoutes } from './files.ts';
@@ -22,6 +23,7 @@ export interface OpenAIApiServices
   extends WireServices,
     ChatServices,
     ResponsesServices,
+    ConversationRouteServices,
     ModelsServices,
     EmbeddingsServices,
     AudioRouteServices,
@@ -46,6 +48,7 @@ export function createOpenAIApi(services: OpenAIApiServices, { basePath }: OpenA
       createChatCompletionHandler(services),
       createResponseHandler(services),
       ...storedResponseRoutes(services),
+      ...conversationRoutes(services),
       ...vendorModelRoutes(services, { vendor: 'OpenAI', errorFormat: openAIErrors, unknownModel }),
       createEmbeddingsRoute(services),
       ...imageRoutes(services),

@@ -12,7 +12,7 @@ const MAX_FIELDS = 100;
 
 const inputText = z.object({ type: z.literal('input_text'), text: z.string() });
 
-const inputImage = z.object({
+const inputImage = z.looseObject({
   type: z.literal('input_image'),
   image_url: z.string().nullish(),
   file_id: z.string().nullish(),
@@ -26,7 +26,7 @@ const inputFile = z.object({
   filename: z.string().nullish(),
 });
 
-const outputText = z.object({ type: z.literal('output_text'), text: z.string() });
+const outputText = z.looseObject({ type: z.literal('output_text'), text: z.string() });
 const refusal = z.object({ type: z.literal('refusal'), refusal: z.string() });
 /** What some clients call the parts of a message. */
 const plainText = z.object({ type: z.literal('text'), text: z.string() });
@@ -38,7 +38,7 @@ const messageContent = z.union([
   }),
 ]);
 
-const message = z.object({
+const message = z.looseObject({
   type: z.literal('message'),
   role: z.enum(['user', 'assistant', 'system', 'developer']),
   content: messageContent,
@@ -89,7 +89,7 @@ const reasoning = z.looseObject({
 
 const itemReference = z.object({ type: z.literal('item_reference'), id });
 
-const other = z.object({ type: z.literal('other'), name: z.string() });
+const other = z.object({ type: z.literal('other'), name: z.string(), value: z.unknown() });
 
 const item = z.discriminatedUnion('type', [
   message,
@@ -131,7 +131,7 @@ export const inputItem = z.preprocess((value) => {
     return { ...value, type: isReference ? 'item_reference' : 'message' };
   }
   if (typeof type !== 'string' || KNOWN.includes(type)) return value;
-  return { type: 'other', name: type.slice(0, 100) };
+  return { type: 'other', name: type.slice(0, 100), value };
 }, item);
 
 export type InputItem = z.output<typeof item>;

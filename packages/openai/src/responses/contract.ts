@@ -12,7 +12,7 @@ import { MAX_TOOLS, tool } from './contract-tools.ts';
  */
 
 /** 25 MiB: conversations carry images. */
-const BODY_LIMIT = 25 * 2 ** 20;
+export const BODY_LIMIT = 25 * 2 ** 20;
 const MAX_ITEMS = 10_000;
 const MAX_PROPERTIES = 10_000;
 const MAX_METADATA = 16;
@@ -42,7 +42,7 @@ const format = z.discriminatedUnion('type', [
   }),
 ]);
 
-const metadata = z
+export const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= MAX_METADATA, `expected at most ${MAX_METADATA} pairs`);
 
@@ -53,6 +53,9 @@ const body = z.looseObject({
   stream: z.boolean().nullish(),
   store: z.boolean().nullish(),
   background: z.boolean().nullish(),
+  conversation: z
+    .union([z.string().min(1).max(200), z.looseObject({ id: z.string().min(1).max(200) })])
+    .nullish(),
   previous_response_id: z.string().min(1).max(200).nullish(),
   include: list(z.string(), { max: MAX_INCLUDES }).nullish(),
   max_output_tokens: z.int().min(1).nullish(),

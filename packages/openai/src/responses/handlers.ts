@@ -1,12 +1,18 @@
 import { defineRoute, type Route } from '@questline/core';
 import {
   answerOverWire,
+  type ConversationsServices,
+  createConversations,
   createResponses,
   prepareAnswer,
   type ResponsesServices as StoredResponsesServices,
   toAskedCompletion,
   type WireAnswerServices,
 } from '@questline/core/internal';
+import { findConversation } from '../conversations/handlers.ts';
+import { createContinuedHistory } from '../conversations/history.ts';
+import { getConversationId } from '../conversations/ids.ts';
+import { findMessage, toContext } from '../conversations/items.ts';
 import { issue } from '../errors.ts';
 import { createResponse, type ResponseBody } from './contract.ts';
 import { ResponseEncoder, toEndState } from './encoder.ts';
@@ -21,7 +27,10 @@ import type { StoredWire } from './stored-wire.ts';
 import { readTools } from './tools.ts';
 import { describeRequest, type WireResponse } from './wire.ts';
 
-export interface ResponsesServices extends WireAnswerServices, StoredResponsesServices {
+export interface ResponsesServices
+  extends WireAnswerServices,
+    StoredResponsesServices,
+    ConversationsServices {
   // Both have these, with the same types.
   readonly store: StoredResponsesServices['store'];
   readonly clock: StoredResponsesServices['clock'];
@@ -37,50 +46,84 @@ export interface ResponsesServices extends WireAnswerServices, StoredResponsesSe
  */
 export function createResponseHandler(services: ResponsesServices): Route {
   const responses = createResponses(services);
+  const conversations = createConversations(services);
   const answerStored = createStoredAnswer(services, responses);
   return defineRoute(createResponse, services, async ({ body }, call) => {
     services.admissionControl.admit();
     refuseUnsupported(body);
-    const history = await loadHistory(responses, call.caller.userId, body);
-    const items = [...history.before, ...history.own.map(({ item }) => item)];
-    const earlier = history.before.length;
-    const tools = readTools(body, items, earlier);
+    const { userId } = call.caller;
+    const conversationId = getConversationId(body);
+    const conversation =
+      conversationId === undefined
+        ? undefined
+        : await findConversation(conversations, userId, conversationId);
     const { catalogue, entry, media, promptCache } = await prepareAnswer(
       services,
       call,
       () => body.model,
       issue,
     );
-    const messages = await toModelMessages(body.instructions, items, {
-      media,
-      provider: entry.provider.id,
-      earlier,
-    });
-    const request = toGenerateRequest(body, messages, tools, entry, promptCache);
+    const load = async () => {
+      const continued =
+        conversation && createContinuedHistory(services.store, conversations, conversation);
+      const history = await loadHistory(responses, userId, body, continued);
+      const items = [...history.before, ...history.own.map(({ item }) => item)];
+      const earlier = {
+        count: history.before.length,
+        field: conversation === undefined ? ('previous_response_id' as const) : ('conversation' as const),
+      };
+      const tools = readTools(body, items, earlier);
+      const provider = entry.provider.id;
+      const messages = await toModelMessages(body.instructions, items, { media, provider, earlier });
+      const request = toGenerateRequest(body, messages, tools, entry, promptCache);
+      return { history, tools, request, ignored: findIgnored(body, request, entry) };
+    };
     const now = (): number => Math.floor(services.clock.now() / 1000);
     const isCapNamed = body.max_output_tokens != null;
-    const ignored = findIgnored(body, request, entry);
+    const toNew = ({ history, tools, request }: Awaited<ReturnType<typeof load>>, id: string) => {
+      const facts = { id: toResponseId(id), createdAt: now(), model: entry.info.id };
+      const wire: StoredWire = {
+        request: describeRequest(body, facts),
+        tools: tools.entries,
+        size: history.size,
+      };
+      const input = history.own.map(({ id: known, item }, index) => ({
+        id: known ?? toInputItemId(item, id, index),
+        item,
+      }));
+      return {
+        request,
+        model: entry.info.id,
+        isCapNamed,
+        wire: JSON.stringify(wire),
+        input: JSON.stringify(input),
+        earlier: history.earlier,
+        ...(conversation !== undefined && {
+          conversation: { read: conversation, context: toContext(wire) },
+        }),
+      };
+    };
+    if (conversation !== undefined) {
+      // A repeated request gets the first response, whatever its conversation has become.
+      let ignored: readonly string[] = [];
+      const prepare = async (id: string) => {
+        const loaded = await load();
+        ignored = loaded.ignored;
+        const message = findMessage(loaded.history.own.map(({ item }) => item));
+        await conversations.use(conversation, { model: entry.info.id, message });
+        return toNew(loaded, id);
+      };
+      return answerStored(call, body, () => ignored, prepare);
+    }
+    const loaded = await load();
+    const { tools, request, ignored } = loaded;
     if (body.store !== false) {
-      return answerStored(call, body, ignored, (id) => {
-        const facts = { id: toResponseId(id), createdAt: now(), model: entry.info.id };
-        const wire: StoredWire = {
-          request: describeRequest(body, facts),
-          tools: tools.entries,
-          size: history.size,
-        };
-        const input = history.own.map(({ id: known, item }, index) => ({
-          id: known ?? toInputItemId(item, id, index),
-          item,
-        }));
-        return {
-          request,
-          model: entry.info.id,
-          isCapNamed,
-          wire: JSON.stringify(wire),
-          input: JSON.stringify(input),
-          earlier: history.earlier,
-        };
-      });
+      return answerStored(
+        call,
+        body,
+        () => ignored,
+        (id) => toNew(loaded, id),
+      );
     }
     const facts = { id: toResponseId(call.id), createdAt: now() };
     const written = { id: call.id, tools, includesReasoning: includesReasoning(body) };

@@ -4,7 +4,7 @@ import { issue } from '../errors.ts';
 import type { ResponseBody } from './contract.ts';
 import type { InputItem, WholeItem } from './contract-items.ts';
 import { readItemOwner, readResponseId } from './ids.ts';
-import { getItems, readWire, type StoredItem } from './stored-wire.ts';
+import { getItems, isReferable, readWire, type StoredItem } from './stored-wire.ts';
 
 /** Characters of the items of one conversation. The body of a request has the same limit. */
 const MAX_CHARACTERS = 25 * 2 ** 20;
@@ -23,6 +23,14 @@ export interface History {
   readonly size: number;
 }
 
+/** The items of the conversation that a request continues. */
+export interface ContinuedHistory {
+  /** Characters of its items. */
+  readonly size: number;
+  /** @throws ApiError 400 if it has no room for the items of the request. */
+  load(items: number, characters: number): Promise<readonly WholeItem[]>;
+}
+
 /**
  * Reads what a request refers to.
  * @throws ApiError 400 `previous_response_not_found`, or for a response that cannot be continued; 404 for an unknown item.
@@ -31,11 +39,18 @@ export async function loadHistory(
   responses: Responses,
   userId: string,
   { input, previous_response_id: previousId }: ResponseBody,
+  conversation?: ContinuedHistory,
 ): Promise<History> {
   const items: readonly InputItem[] =
     typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : input;
   const own = await resolveReferences(responses, userId, items);
   const ownSize = JSON.stringify(own).length;
+  if (conversation !== undefined) {
+    const size = conversation.size + ownSize;
+    // A conversation has each item once, so that one that was referred to becomes a new item.
+    const added = own.map(({ item }) => ({ item }));
+    return { before: await conversation.load(own.length, ownSize), own: added, earlier: [], size };
+  }
   if (previousId == null) return { before: [], own, earlier: [], size: ownSize };
   const previous = await findPrevious(responses, userId, previousId);
   const size = readWire(previous).size + JSON.stringify(previous.output.parts).length + ownSize;
@@ -55,12 +70,15 @@ async function findPrevious(
 ): Promise<StoredResponse> {
   const id = readResponseId(previousId);
   const previous = id === undefined ? undefined : await responses.find(userId, id);
-  if (previous === undefined) {
+  if (previous === undefined || !isReferable(previous)) {
     const message = `Previous response with id '${previousId}' not found.`;
     throw new ApiError(400, message, {
       extra: { code: 'previous_response_not_found' },
       details: [{ path: 'previous_response_id', message }],
     });
+  }
+  if (readWire(previous).request.conversation !== null) {
+    throw cannotContinue('the response belongs to a conversation; continue that with conversation');
   }
   if (previous.status === 'completed') return previous;
   throw cannotContinue(
@@ -70,28 +88,29 @@ async function findPrevious(
   );
 }
 
-/** Replaces references by their items. */
-async function resolveReferences(
+/** Replaces references by their items. @param field the list that has them. */
+export async function resolveReferences(
   responses: Responses,
   userId: string,
   items: readonly InputItem[],
+  field = 'input',
 ): Promise<History['own']> {
   const owners = new Set(
     items.flatMap((item) => (item.type === 'item_reference' ? (readItemOwner(item.id) ?? []) : [])),
   );
   if (owners.size > MAX_REFERENCED) {
-    throw issue('input', `expected references to at most ${MAX_REFERENCED} responses`);
+    throw issue(field, `expected references to at most ${MAX_REFERENCED} responses`);
   }
   const found = owners.size === 0 ? [] : await responses.findAll(userId, [...owners]);
   const known = new Map<string, StoredItem>(
-    found.flatMap((response) => getItems(response).map((one) => [one.id, one] as const)),
+    found.filter(isReferable).flatMap((response) => getItems(response).map((one) => [one.id, one] as const)),
   );
   return items.map((item, index) => {
     if (item.type !== 'item_reference') return { item };
     const stored = known.get(item.id);
     if (stored !== undefined) return stored;
     const message = `Item with id '${item.id.slice(0, 200)}' not found. Items of responses with store set to false are not stored.`;
-    throw new ApiError(404, message, { details: [{ path: `input.${index}.id`, message }] });
+    throw new ApiError(404, message, { details: [{ path: `${field}.${index}.id`, message }] });
   });
 }
 

@@ -3,7 +3,7 @@ import type { ModelContent, ModelMessage } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import { parseArguments } from '../tool-arguments.ts';
 import type { CallItem, MessageItem, OutputItem, WholeItem } from './contract-items.ts';
-import { toItemPath } from './item-path.ts';
+import { type EarlierItems, toItemPath } from './item-path.ts';
 import { toContent, toToolResult } from './media.ts';
 import { readReasoning } from './reasoning.ts';
 import { SEARCH, toCustomArguments, toModelName } from './tools.ts';
@@ -27,8 +27,7 @@ export interface InputOptions {
   readonly media: MediaLoader;
   /** The provider of the requested model. */
   readonly provider: string;
-  /** The number of items of earlier responses, before those of the request. */
-  readonly earlier: number;
+  readonly earlier: EarlierItems;
 }
 
 /** A call of a tool in the open message of the assistant. */
@@ -121,7 +120,7 @@ async function convert(
       case 'additional_tools':
         break;
       case 'other':
-        if (!SKIPPED.includes(item.name)) throw refuseItem(item.name, path);
+        checkReadable(item, path);
         break;
     }
   }
@@ -134,7 +133,7 @@ function findResult(
   items: readonly WholeItem[],
   { id, index }: OpenCall,
   taken: ReadonlySet<number>,
-  earlier: number,
+  earlier: EarlierItems,
 ): number {
   for (let place = index + 1; place < items.length; place += 1) {
     const item = items[place];
@@ -187,6 +186,11 @@ function toAssistantContent({ content }: MessageItem, path: string): ModelConten
 
 function toParts(content: MessageItem['content']): Exclude<MessageItem['content'], string> {
   return typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
+}
+
+/** @throws ApiError 400 for an item that has no meaning here. */
+export function checkReadable(item: WholeItem, path: string): void {
+  if (item.type === 'other' && !SKIPPED.includes(item.name)) throw refuseItem(item.name, path);
 }
 
 function refuseItem(type: string, path: string): ReturnType<typeof unsupported> {

@@ -1,4 +1,10 @@
-/** The path of an item for error messages. @param earlier the number of items of earlier responses. */
-export function toItemPath(index: number, earlier: number): string {
-  return index < earlier ? 'previous_response_id' : `input.${index - earlier}`;
+/** The items before those of a request, and the field that refers to them. */
+export interface EarlierItems {
+  readonly count: number;
+  readonly field: 'previous_response_id' | 'conversation';
+}
+
+/** The path of an item for error messages. */
+export function toItemPath(index: number, { count, field }: EarlierItems): string {
+  return index < count ? field : `input.${index - count}`;
 }

@@ -9,11 +9,11 @@ type Part = Exclude<MessageItem['content'], string>[number];
 export function toListedItem({ id, item }: StoredItem): ListedItem {
   switch (item.type) {
     case 'message': {
-      const { role, content } = item;
+      const { role, content, status = 'completed', ...rest } = item;
       const isAssistant = role === 'assistant';
       const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
       const listed = parts.map((part) => toListedPart(part, isAssistant));
-      return { id, type: 'message', status: 'completed', role, content: listed };
+      return { ...rest, id, type: 'message', status: status ?? 'completed', role, content: listed };
     }
     case 'reasoning': {
       const { encrypted_content: encrypted } = item;
@@ -29,6 +29,8 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
       return { ...item, id, status: 'completed', execution: 'client' };
     case 'additional_tools':
       return { ...item, id, role: 'developer' };
+    case 'other':
+      return { ...(item.value as object), id };
     default:
       return { ...item, id, status: 'completed' };
   }
@@ -37,7 +39,7 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
 function toListedPart(part: Part, isAssistant: boolean): Readonly<Record<string, unknown>> {
   if (part.type === 'refusal') return part;
   if (part.type === 'output_text' || (part.type === 'text' && isAssistant)) {
-    return { type: 'output_text', text: part.text, annotations: [], logprobs: [] };
+    return { annotations: [], logprobs: [], ...part, type: 'output_text' };
   }
   return toInputPart(part);
 }
@@ -47,7 +49,7 @@ function toInputPart(part: InputPart): Readonly<Record<string, unknown>> {
     case 'text':
       return { type: 'input_text', text: part.text };
     case 'input_image':
-      return { detail: 'auto', ...part };
+      return { ...part, detail: part.detail ?? 'auto' };
     default:
       return part;
   }

@@ -27,11 +27,8 @@ const NAMES = {
 /** @throws ApiError 400 that names a field that would change the answer and is not supported, with what to do instead. */
 export function refuseUnsupported(body: ResponseBody): void {
   const fields: Readonly<Record<string, unknown>> = body;
-  if (isFilled(fields.conversation)) {
-    throw unsupported(
-      'conversation',
-      'this server has no conversations; continue a response with previous_response_id, or send all items in input',
-    );
+  if (body.conversation != null && body.previous_response_id != null) {
+    throw issue('previous_response_id', 'cannot be combined with conversation, which has the earlier items');
   }
   if (body.background === true && body.store === false) {
     throw issue('background', 'needs a stored response: leave store out, or set it to true');

@@ -3,6 +3,7 @@ import {
   type Call,
   CREDITS_HEADER,
   finalizing,
+  header,
   IGNORED_HEADER,
   REPLAYED_HEADER,
   type Responses,
@@ -35,15 +36,21 @@ export function createStoredAnswer(
   return async (
     call: Call,
     body: ResponseBody,
-    ignored: readonly string[],
+    getIgnored: () => readonly string[],
     prepare: Parameters<Responses['start']>[1],
   ): Promise<Reply> => {
-    const { signal } = call;
+    const { signal, request } = call;
     const { userId } = call.caller;
     const id = await responses.start({ call, path, body }, prepare);
     const accepted = await responses.find(userId, id);
     if (accepted === undefined) throw deleted();
     const isOurs = accepted.requestId === call.requestId;
+    const ignored = getIgnored();
+    /** Only its conversation keeps it, unless a repeated request must find it. */
+    const isKept = body.store !== false || header(request.headers, 'idempotency-key') !== undefined;
+    const forget = async (): Promise<void> => {
+      if (!isKept) await responses.remove(userId, id);
+    };
     const headers: Record<string, string> = {
       ...(ignored.length > 0 && { [IGNORED_HEADER]: ignored.join(', ') }),
       ...(!isOurs && { [REPLAYED_HEADER]: 'true' }),
@@ -52,6 +59,7 @@ export function createStoredAnswer(
     /** The end of the request ends a response that is not in the background. */
     const leave = async (): Promise<void> => {
       if (isForeground && isOurs) await responses.cancel(id);
+      await forget();
     };
 
     if (body.stream === true) {
@@ -65,6 +73,7 @@ export function createStoredAnswer(
       const writer = createStoredWriter(readWire(accepted), { id, creditsPerUsd });
       const frames = finalizing(responses.follow(userId, id, signal, writer), async ({ reason }) => {
         if (reason === 'abandoned' || signal.aborted) await leave();
+        else await forget();
       });
       return new Reply(200, { ...STREAM_HEADERS, ...headers }, frames);
     }
@@ -76,6 +85,7 @@ export function createStoredAnswer(
     if (isRunning) await leave();
     if (signal.aborted) throw new ApiError(400, 'The client disconnected before the answer began');
     if (isRunning) throw new ApiError(503, 'The service is about to restart. Try again shortly.');
+    if (ended.failure === undefined || ended.output.parts.length > 0) await forget();
     await refuseFailed(userId, ended);
     const response = toWireResponse(ended, creditsPerUsd);
     if (response.credits !== undefined) headers[CREDITS_HEADER] = String(response.credits.used);

@@ -12,7 +12,7 @@ import { cancelResponse, deleteResponse, getResponse, listInputItems } from './c
 import { toResponseId } from './ids.ts';
 import { toListedItem } from './listed-items.ts';
 import { toWireResponse } from './stored-view.ts';
-import { getItems, readInput, readWire } from './stored-wire.ts';
+import { getItems, isReferable, readInput, readWire } from './stored-wire.ts';
 import { createStoredWriter } from './stored-writer.ts';
 
 export interface StoredRouteServices extends PipelineServices, ResponsesServices {
@@ -28,7 +28,7 @@ export function storedResponseRoutes(services: StoredRouteServices): Route[] {
   const { creditsPerUsd } = services.catalogue;
   const find = async (userId: string, id: string): Promise<StoredResponse> => {
     const response = await responses.find(userId, id);
-    if (response === undefined) throw unknown(id);
+    if (response === undefined || !isReferable(response)) throw unknown(id);
     return response;
   };
 
@@ -57,6 +57,7 @@ export function storedResponseRoutes(services: StoredRouteServices): Route[] {
     }),
 
     defineRoute(deleteResponse, services, async ({ params: { id } }, { caller: { userId } }) => {
+      await find(userId, id);
       if (!(await responses.remove(userId, id))) throw unknown(id);
       return jsonReply(200, { id: toResponseId(id), object: 'response', deleted: true });
     }),

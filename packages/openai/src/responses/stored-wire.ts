@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { inputItem, type WholeItem } from './contract-items.ts';
 import { ItemWriter } from './items.ts';
 import type { ToolTable, WireTool } from './tools.ts';
-import type { DescribedRequest, ResponseItem } from './wire.ts';
+import { type DescribedRequest, type ResponseItem, toIncompleteDetails } from './wire.ts';
 
 /** What a stored response keeps of its request, as JSON text. */
 export interface StoredWire {
@@ -25,7 +25,7 @@ export function readWire({ wire }: Pick<StoredResponse, 'wire'>): StoredWire {
 }
 
 /** The tools of a stored response, for its calls. */
-export function readToolTable({ tools }: StoredWire): Pick<ToolTable, 'find'> {
+export function readToolTable({ tools }: Pick<StoredWire, 'tools'>): Pick<ToolTable, 'find'> {
   const table = new Map<string, WireTool>(tools);
   return { find: (modelName) => table.get(modelName) };
 }
@@ -35,28 +35,38 @@ export function readInput({ input }: Pick<StoredResponse, 'input'>): readonly St
   return JSON.parse(input) as readonly StoredItem[];
 }
 
-/** The complete items of the answer, as clients get them. */
-function getOutput(response: StoredResponse): readonly ResponseItem[] {
+/** The complete items of an answer, as clients get them. @param id of the response. */
+export function toOutputItems(
+  id: string,
+  wire: Pick<StoredWire, 'tools'>,
+  { parts, finishReason }: StoredResponse['output'],
+): readonly ResponseItem[] {
   const items = new ItemWriter({
-    id: response.id,
-    tools: readToolTable(readWire(response)),
+    id,
+    tools: readToolTable(wire),
     includesReasoning: true,
     sink: () => undefined,
   });
-  for (const part of response.output.parts) items.add(part);
-  items.close();
+  for (const part of parts) items.add(part);
+  items.close(toIncompleteDetails(finishReason) === null ? 'completed' : 'incomplete');
   return items.output;
+}
+
+/** Output items, as they are read when a client sends them back. What this server writes has no references. */
+export function toStoredItems(output: readonly ResponseItem[]): readonly StoredItem[] {
+  const read = items.parse(output);
+  return output.map(({ id }, index) => ({ id, item: read[index] as WholeItem }));
+}
+
+/** Whether clients may refer to a response: not to one that only its conversation keeps. */
+export function isReferable(response: Pick<StoredResponse, 'wire'>): boolean {
+  return readWire(response).request.store !== false;
 }
 
 const items = z.array(inputItem);
 
 /** The items of a response in order: those of its request, then those of its answer. */
 export function getItems(response: StoredResponse): readonly StoredItem[] {
-  const output = getOutput(response);
-  const read = items.parse(output);
-  return [
-    ...readInput(response),
-    // What this server writes has no references.
-    ...output.map(({ id }, index) => ({ id, item: read[index] as WholeItem })),
-  ];
+  const output = toOutputItems(response.id, readWire(response), response.output);
+  return [...readInput(response), ...toStoredItems(output)];
 }

@@ -3,7 +3,7 @@ import { issue, unsupported } from '../errors.ts';
 import type { ResponseBody } from './contract.ts';
 import type { WholeItem } from './contract-items.ts';
 import type { PlainTool, RequestTool } from './contract-tools.ts';
-import { toItemPath } from './item-path.ts';
+import { type EarlierItems, toItemPath } from './item-path.ts';
 
 /** A tool as the client knows it. */
 export interface WireTool {
@@ -54,7 +54,7 @@ const CUSTOM_PARAMETERS = {
 export function readTools(
   { tools }: Pick<ResponseBody, 'tools'>,
   items: readonly WholeItem[],
-  earlier: number,
+  earlier: EarlierItems,
 ): ToolTable {
   const schemas: ToolSchema[] = [];
   const table = new Map<string, WireTool>();

@@ -1,6 +1,7 @@
 import type { WireCredits } from '@questline/core/internal';
 import type { FinishReason } from '@questline/core/ports';
 import type { ResponseUsage } from '../usage.ts';
+import { getConversationId } from '../conversations/ids.ts';
 import type { ResponseBody } from './contract.ts';
 import type { RequestTool } from './contract-tools.ts';
 
@@ -103,6 +104,7 @@ export function describeRequest(
   { id, createdAt, model }: ResponseFacts,
 ): DescribedRequest {
   const { reasoning, text } = body;
+  const conversationId = getConversationId(body);
   return {
     id,
     object: 'response',
@@ -110,7 +112,7 @@ export function describeRequest(
     model,
     access_programs: null,
     background: body.background === true,
-    conversation: null,
+    conversation: conversationId === undefined ? null : { id: conversationId },
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     max_tool_calls: null,

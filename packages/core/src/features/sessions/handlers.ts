@@ -8,7 +8,7 @@ import type { JobQueue } from '../../ports/queue.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { conflict, forbidden, notFound } from '../../shared/errors.ts';
-import { giveStorageBack, measureRecord, type StorageQuotas, takeStorage } from '../storage/usage.ts';
+import { giveStorageBack, type StorageQuotas, takeStorage } from '../storage/usage.ts';
 import { canEditSession, canReadSession, ownsSession } from './access.ts';
 import { attachmentTimes } from './attachment-times.ts';
 import {
@@ -24,7 +24,7 @@ import { checkLinkChange, withoutDeleted } from './links.ts';
 import { deleteMessages, purgeCopyJob } from './purge.ts';
 import { SESSIONS, type SessionRecord } from './records.ts';
 import { removeSession } from './removal.ts';
-import { getSettings, nameOfCopy, newSession, toWireSession } from './sessions.ts';
+import { getSettings, measured, nameOfCopy, newSession, toWireSession } from './sessions.ts';
 
 export interface SessionServices extends PipelineServices {
   readonly sessionListeners: readonly SessionListener[];
@@ -163,11 +163,6 @@ export function createDeleteSessionHandler(services: SessionServices): Route {
     );
     return { newLastNotebookId: latest?.id ?? null };
   });
-}
-
-function measured(session: SessionRecord): SessionRecord {
-  const { bytes: _, ...rest } = session;
-  return { ...rest, bytes: measureRecord(JSON.stringify(rest)) };
 }
 
 /** @throws ApiError 422 beyond the quota. */

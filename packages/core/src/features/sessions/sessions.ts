@@ -2,6 +2,7 @@ import type { SessionSettings } from '../../contract/session.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { countCharacters } from '../../shared/characters.ts';
+import { measureRecord } from '../storage/usage.ts';
 import type { WireSession } from './contract.ts';
 import type { SessionRecord } from './records.ts';
 
@@ -16,6 +17,12 @@ export function newSession(
 ): SessionRecord {
   const now = services.clock.now();
   return { id: services.ids.next(), ownerId, name, firstCreated: now, lastUpdated: now, ...settings };
+}
+
+/** The session with its storage usage. */
+export function measured(session: SessionRecord): SessionRecord & { readonly bytes: number } {
+  const { bytes: _, ...rest } = session;
+  return { ...rest, bytes: measureRecord(JSON.stringify(rest)) };
 }
 
 /** The fields that a copy of a session keeps. */

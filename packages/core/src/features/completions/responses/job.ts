@@ -13,6 +13,7 @@ import { QUESTS, type QuestOutcome, type QuestRecord } from '../../../runs/recor
 import type { RunContext } from '../../../runs/run-context.ts';
 import type { RunningQuests } from '../../../runs/running.ts';
 import { countStorage } from '../../storage/usage.ts';
+import { addTurn } from '../conversations/turns.ts';
 import { forStandIn } from '../request.ts';
 import { packOutput } from './output.ts';
 import { createOutputWriter, INTERRUPTED, interrupted, type OutputWriter } from './output-writer.ts';
@@ -100,13 +101,15 @@ function toRequest(asked: GenerateRequest, entry: CatalogueEntry, model: string)
 }
 
 /** Drops the call of the model. The output of a stopped quest is known only when its worker has closed it. */
-async function storeOutput(store: Store, { id, status, output }: QuestRecord): Promise<void> {
+async function storeOutput(store: Store, quest: QuestRecord): Promise<void> {
+  const { id, status, output } = quest;
   if (status === 'stopped' && output !== undefined) {
     await store.collection(QUESTS).update(id, { output });
   }
   const bytes = output === undefined ? 0 : Buffer.byteLength(output);
   const responses = store.collection(RESPONSES);
   const response = await responses.update(id, { call: undefined });
+  if (response !== undefined) await addTurn(store, quest, response);
   if (response === undefined || bytes === 0) return;
   await responses.add(id, { bytes });
   await countStorage(store, { ownerId: response.ownerId, kind: 'sessions', bytes });

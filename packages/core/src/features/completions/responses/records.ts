@@ -20,6 +20,8 @@ export interface ResponseRecord extends StoredRecord {
   readonly input: string;
   /** Ids of the earlier responses of the conversation, oldest first. */
   readonly earlier: readonly string[];
+  /** The conversation that its items are added to, with what the wire needs to write them. JSON text. */
+  readonly conversation?: { readonly id: string; readonly context: string };
   /** The call of the model, as JSON text. Absent after the end. */
   readonly call?: string;
   /** Bytes that count for the storage quota. */

@@ -9,6 +9,7 @@ import { questJob } from '../../../runs/quest-job.ts';
 import { newQuest, QUESTS } from '../../../runs/records.ts';
 import { stopQuest } from '../../../runs/transitions.ts';
 import { measureRecord, type StorageQuotas, takeStorage } from '../../storage/usage.ts';
+import { type ContinuedConversation, lockConversation } from '../conversations/turns.ts';
 import { followResponse, type ResponseWriter, untilStarted } from './follow.ts';
 import { RESPONSE, RESPONSES, type ResponseRecord, type ResponseRequest } from './records.ts';
 import { type RemovalServices, removeResponse } from './removal.ts';
@@ -28,17 +29,19 @@ export interface NewResponse extends Pick<ResponseRecord, 'wire' | 'input' | 'ea
   /** The id of the requested model. */
   readonly model: string;
   readonly isCapNamed: boolean;
+  /** The conversation that it continues, and what the wire needs to write the items of its answer. */
+  readonly conversation?: { readonly read: ContinuedConversation; readonly context: string };
 }
 
 /** The stored responses, for a wire that offers them. Ids of other users are unknown ids. */
 export interface Responses {
   /**
    * Accepts a response, once per `Idempotency-Key`. @param prepare is called with its id, unless the request is a
-   * repetition. @throws ApiError 422 `limit_exceeded`, 503 during a shutdown.
+   * repetition. @throws ApiError 409 `conversation_locked`, 422 `limit_exceeded`, 503 during a shutdown.
    */
   start(
     request: { readonly call: Call; readonly path: string; readonly body: unknown },
-    prepare: (id: string) => NewResponse,
+    prepare: (id: string) => NewResponse | Promise<NewResponse>,
   ): Promise<string>;
   find(userId: string, id: string): Promise<StoredResponse | undefined>;
   /** In the order of the ids; unknown ones are left out. */
@@ -79,7 +82,7 @@ export function createResponses(services: ResponsesServices): Responses {
         begin(
           accepted,
           async () => {
-            const records = toRecords(id, call, prepare(id), clock.now());
+            const records = toRecords(id, call, await prepare(id), clock.now());
             const write = (where: Store): Promise<void> => insert(where, records, services.storageQuotas);
             return {
               answer: { id },
@@ -120,7 +123,7 @@ function withoutKey(call: Call): Call {
 function toRecords(
   id: string,
   call: Call,
-  { wire, input, earlier, request: asked, model, isCapNamed }: NewResponse,
+  { wire, input, earlier, request: asked, model, isCapNamed, conversation }: NewResponse,
   now: number,
 ) {
   const ownerId = call.caller.userId;
@@ -136,19 +139,24 @@ function toRecords(
     wire,
     input,
     earlier,
+    ...(conversation !== undefined && {
+      conversation: { id: conversation.read.id, context: conversation.context },
+    }),
     call: JSON.stringify(asked),
     bytes: measureRecord(wire + input),
     createdAt: now,
   };
-  return { response, quest: newQuest({ id, kind: RESPONSE, sessionId: id, ownerId, request }, now) };
+  const quest = newQuest({ id, kind: RESPONSE, sessionId: id, ownerId, request }, now);
+  return { response, quest, continued: conversation?.read };
 }
 
 async function insert(
   store: Store,
-  { response, quest }: ReturnType<typeof toRecords>,
+  { response, quest, continued }: ReturnType<typeof toRecords>,
   quotas: StorageQuotas,
 ): Promise<void> {
   const { ownerId, bytes } = response;
+  if (continued !== undefined) await lockConversation(store, continued, response.id);
   await takeStorage(store, { ownerId, kind: 'sessions', bytes }, quotas);
   const isNew = await store.collection(RESPONSES).insert(response);
   if (!isNew || !(await store.collection(QUESTS).insert(quest))) throw new Error('duplicate response id');
