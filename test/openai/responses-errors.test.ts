@@ -6,7 +6,6 @@ import { FUNCTIONS, QUESTION } from './support-responses.ts';
 
 describe('errors of responses', () => {
   it.each([
-    ['conversation', { conversation: 'conv_1' }, 'continue a response with previous_response_id'],
     ['prompt', { prompt: { id: 'p1' } }, 'send instructions and input'],
     ['context_management', { context_management: [{ type: 'compaction' }] }, 'send a shorter conversation'],
     ['moderation', { moderation: { model: 'm' } }, 'moderated responses'],

@@ -53,7 +53,12 @@ function stored(title: string, isStreamed: boolean): WireOperation {
 /** @returns the id of a stored response. */
 async function createResponse(app: GuardedApp): Promise<string> {
   await app.api.start();
-  const { text } = await stored('', false).send({
+  const { text } = await stored('', false).send(toRequest(app));
+  return JSON.parse(text).id;
+}
+
+function toRequest(app: GuardedApp): WireRequest {
+  return {
     app,
     handle: toHandler(createOpenAIApi(app.services), '/openai'),
     credential: app.key,
@@ -61,8 +66,55 @@ async function createResponse(app: GuardedApp): Promise<string> {
     subject: '',
     fileId: undefined,
     text: 'x',
-  });
+  };
+}
+
+const items = ({ text }: WireRequest) => ({ items: [{ role: 'user', content: text }] });
+
+const addConversation = operation({
+  id: 'createConversation',
+  method: 'POST',
+  path: '/conversations',
+  repeat: { none: 'costs nothing; as `POST /api/v1/sessions`' },
+  body: items,
+});
+
+const addItem = operation({
+  id: 'createConversationItems',
+  method: 'POST',
+  path: '/conversations/{subject}/items',
+  repeat: { none: 'costs nothing; the vendor repeats it too' },
+  prepare: createConversation,
+  body: items,
+});
+
+/** @returns the id of a conversation with one item. */
+async function createConversation(app: GuardedApp): Promise<string> {
+  const { text } = await addConversation.send({ ...toRequest(app), text: 'x' });
   return JSON.parse(text).id;
+}
+
+/** An operation on one item. Its subject is the id of the conversation, a slash and the id of the item. */
+function onItem(id: string, method: 'GET' | 'DELETE', none: string): WireOperation {
+  const one = operation({
+    id,
+    title: `${method} /conversations/{id}/items/{item}`,
+    method,
+    path: '/conversations/{subject}',
+    repeat: { none },
+  });
+  return {
+    ...one,
+    async prepare(app) {
+      const subject = await createConversation(app);
+      const { text } = await addItem.send({ ...toRequest(app), subject });
+      return `${subject}/${JSON.parse(text).data[0].id}`;
+    },
+    send(request) {
+      const [conversation, item = 'none'] = request.subject.split('/');
+      return one.send({ ...request, subject: `${conversation}/items/${item}` });
+    },
+  };
 }
 
 export const OPENAI: GuardedWire = {
@@ -138,6 +190,39 @@ export const OPENAI: GuardedWire = {
       repeat: FREE,
       prepare: createResponse,
     }),
+    addConversation,
+    operation({
+      id: 'getConversation',
+      method: 'GET',
+      path: '/conversations/{subject}',
+      repeat: FREE,
+      prepare: createConversation,
+    }),
+    operation({
+      id: 'updateConversation',
+      method: 'POST',
+      path: '/conversations/{subject}',
+      repeat: { none: 'replacing twice is replacing once' },
+      prepare: createConversation,
+      body: ({ text }) => ({ metadata: { text } }),
+    }),
+    operation({
+      id: 'deleteConversation',
+      method: 'DELETE',
+      path: '/conversations/{subject}',
+      repeat: { none: 'deleting twice is deleting once' },
+      prepare: createConversation,
+    }),
+    operation({
+      id: 'listConversationItems',
+      method: 'GET',
+      path: '/conversations/{subject}/items',
+      repeat: FREE,
+      prepare: createConversation,
+    }),
+    addItem,
+    onItem('getConversationItem', 'GET', 'free, and writes nothing twice'),
+    onItem('deleteConversationItem', 'DELETE', 'deleting twice is deleting once'),
     operation({ id: 'listOpenAIModels', method: 'GET', path: '/models', repeat: FREE, listsModels: true }),
     operation({ id: 'getOpenAIModel', method: 'GET', path: '/models/scripted', repeat: FREE }),
     operation({

@@ -136,8 +136,6 @@ export {
 export type { ChatServices } from './features/chat/handlers.ts';
 export { createUiChatHandler } from './features/chat/ui-handlers.ts';
 export type { AskedCompletion } from './features/completions/answer.ts';
-export type { CompletionEncoder, CompletionEnd } from './features/completions/encoder.ts';
-export type { CompletionsServices, CompletionsSettings } from './features/completions/handlers.ts';
 export {
   type ConversationEntry,
   type EntryRange,
@@ -152,6 +150,8 @@ export {
   MAX_CONVERSATION_ITEMS,
 } from './features/completions/conversations/records.ts';
 export { checkUnlocked } from './features/completions/conversations/turns.ts';
+export type { CompletionEncoder, CompletionEnd } from './features/completions/encoder.ts';
+export type { CompletionsServices, CompletionsSettings } from './features/completions/handlers.ts';
 export type { ResponseWriter } from './features/completions/responses/follow.ts';
 export { RESPONSES, type ResponseRecord } from './features/completions/responses/records.ts';
 export {

@@ -7,7 +7,12 @@ import {
   getEntry,
 } from '../features/completions/conversations/entries.ts';
 import { CONVERSATIONS, type ConversationRecord } from '../features/completions/conversations/records.ts';
-import { addEntries, type KeepItems, keepItems, toGivenEntries } from '../features/completions/conversations/write.ts';
+import {
+  addEntries,
+  type KeepItems,
+  keepItems,
+  toGivenEntries,
+} from '../features/completions/conversations/write.ts';
 import { ownsSession } from '../features/sessions/access.ts';
 import { SESSIONS } from '../features/sessions/records.ts';
 import { type RemovalServices, removeSession } from '../features/sessions/removal.ts';

@@ -2,12 +2,7 @@ import type { ConversationEntry } from '@questline/core/internal';
 import type { WholeItem } from '../responses/contract-items.ts';
 import { toInputItemId } from '../responses/ids.ts';
 import { type ListedItem, toListedItem } from '../responses/listed-items.ts';
-import {
-  type StoredItem,
-  type StoredWire,
-  toOutputItems,
-  toStoredItems,
-} from '../responses/stored-wire.ts';
+import { type StoredItem, type StoredWire, toOutputItems, toStoredItems } from '../responses/stored-wire.ts';
 
 /** An item of a conversation, as it is stored. */
 interface KeptItem extends StoredItem {
@@ -29,7 +24,10 @@ export function toContext({ tools }: Pick<StoredWire, 'tools'>): string {
 export function readItems({ source, content }: ConversationEntry): readonly KeptItem[] {
   if (content.type === 'items') return content.items as readonly KeptItem[];
   const output = toOutputItems(source, JSON.parse(content.context) as StoredWire, content.output);
-  return toStoredItems(output).map((stored, index) => ({ ...stored, listed: { ...output[index], id: stored.id } }));
+  return toStoredItems(output).map((stored, index) => ({
+    ...stored,
+    listed: { ...output[index], id: stored.id },
+  }));
 }
 
 /** An item in the form of the list. */

@@ -64,8 +64,7 @@ export function createResponseHandler(services: ResponsesServices): Route {
       issue,
     );
     const load = async () => {
-      const continued =
-        conversation && createContinuedHistory(services.store, conversations, conversation);
+      const continued = conversation && createContinuedHistory(services.store, conversations, conversation);
       const history = await loadHistory(responses, userId, body, continued);
       const items = [...history.before, ...history.own.map(({ item }) => item)];
       const earlier = {
@@ -109,7 +108,8 @@ export function createResponseHandler(services: ResponsesServices): Route {
       const prepare = async (id: string) => {
         const loaded = await load();
         ignored = loaded.ignored;
-        const message = findMessage(loaded.history.own.map(({ item }) => item));
+        // The name of a session outlives the items that it was made from.
+        const message = body.store === false ? '' : findMessage(loaded.history.own.map(({ item }) => item));
         await conversations.use(conversation, { model: entry.info.id, message });
         return toNew(loaded, id);
       };

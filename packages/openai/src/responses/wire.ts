@@ -1,7 +1,7 @@
 import type { WireCredits } from '@questline/core/internal';
 import type { FinishReason } from '@questline/core/ports';
-import type { ResponseUsage } from '../usage.ts';
 import { getConversationId } from '../conversations/ids.ts';
+import type { ResponseUsage } from '../usage.ts';
 import type { ResponseBody } from './contract.ts';
 import type { RequestTool } from './contract-tools.ts';
 

@@ -30,7 +30,13 @@ export function toEntryId(source: string, index: number | undefined): string {
   return `${source}:${index === undefined ? ANSWER : Math.floor(index / PART_ITEMS)}`;
 }
 
-export function toEntry({ id, sequence, given, answer, context = '{}' }: ConversationEntryRecord): ConversationEntry {
+export function toEntry({
+  id,
+  sequence,
+  given,
+  answer,
+  context = '{}',
+}: ConversationEntryRecord): ConversationEntry {
   const source = id.slice(0, id.indexOf(':'));
   if (given === undefined) {
     return { id, sequence, source, content: { type: 'answer', output: unpackOutput(answer), context } };
@@ -76,7 +82,10 @@ export async function findEntries(
 }
 
 /** All entries, oldest first. */
-export async function findAllEntries(store: Store, key: ConversationKey): Promise<readonly ConversationEntry[]> {
+export async function findAllEntries(
+  store: Store,
+  key: ConversationKey,
+): Promise<readonly ConversationEntry[]> {
   const all: ConversationEntry[] = [];
   for (;;) {
     const page = await findEntries(store, key, { direction: 'asc', after: all.at(-1), limit: PAGE });
