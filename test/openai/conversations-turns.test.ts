@@ -106,7 +106,7 @@ describe('a response in a conversation', () => {
     const app = await createOpenAIApp({
       onCall(call) {
         if (isBegun) call.say({ type: 'text', text: 'One' });
-        call.fail(new ProviderError('refused', 'no'));
+        call.fail(new ProviderError('invalid_request', 'no'));
       },
     });
     const conversation = await create(app);
