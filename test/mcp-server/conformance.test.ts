@@ -7,11 +7,19 @@ import { saveFile } from '../support/lakes.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 import { createMcpApp } from './support.ts';
 
+const LETTER = {
+  id: 'business-letter',
+  name: 'Business letter',
+  description: 'Use it to write a letter to a company.',
+  instructions: 'Never more than one page.',
+  listed: true,
+};
+
 describe('the conformance package of the protocol', () => {
   it.each(['2025-11-25', '2026-07-28'])(
     'finds only expected failures of the server at %s',
     async (revision) => {
-      const app = await createMcpApp();
+      const app = await createMcpApp({ settings: { skills: [LETTER] } });
       // Some scenarios read the first resource of the list.
       await saveFile(app, 'Rain, at noon.');
       const api = createMcpApi(app.services, { allowedHosts: ['127.0.0.1'] });

@@ -120,3 +120,23 @@ export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
 export async function readJson(response: Response): Promise<any> {
   return response.json();
 }
+
+/** Sends a message as a client of revision 2026-07-28. */
+export async function askModern(
+  app: McpApp,
+  method: string,
+  params: Readonly<Record<string, unknown>> = {},
+  { extensions = {}, key = app.key }: { readonly extensions?: object; readonly key?: string } = {},
+) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions },
+  };
+  const answer = await app.send(rpc(method, { ...params, _meta }), {
+    Authorization: `Bearer ${key}`,
+    'MCP-Protocol-Version': '2026-07-28',
+    'Mcp-Method': method,
+    'Mcp-Name': String(params.name ?? params.uri ?? params.taskId),
+  });
+  return { status: answer.status, ...(await readJson(answer)) };
+}

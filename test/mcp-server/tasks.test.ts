@@ -2,31 +2,20 @@ import { describe, expect, it, vi } from 'vitest';
 import { sayAtOnce } from '../support/chat.ts';
 import { createVideoStudio, done, POLL_MS, type StudioJob } from '../support/generations.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
-import { createMcpApp, type McpApp, readJson, rpc } from './support.ts';
+import { askModern, createMcpApp, type McpApp, readJson, rpc } from './support.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** Sends a message as a client of revision 2026-07-28. */
-async function ask(
+type AskOptions = Parameters<typeof askModern>[3];
+
+const ask = (
   app: McpApp,
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { extensions = { [EXTENSION]: {} }, key = app.key }: { extensions?: object; key?: string } = {},
-) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { extensions },
-  };
-  const answer = await app.send(rpc(method, { ...params, _meta }), {
-    Authorization: `Bearer ${key}`,
-    'MCP-Protocol-Version': '2026-07-28',
-    'Mcp-Method': method,
-    'Mcp-Name': String(params.name ?? params.taskId),
-  });
-  return { status: answer.status, ...(await readJson(answer)) };
-}
+  options?: AskOptions,
+) => askModern(app, method, params, { extensions: { [EXTENSION]: {} }, ...options });
 
-const call = (app: McpApp, name: string, args: object, options?: Parameters<typeof ask>[3]) =>
+const call = (app: McpApp, name: string, args: object, options?: AskOptions) =>
   ask(app, 'tools/call', { name, arguments: args }, options);
 
 describe('tasks', () => {

@@ -27,6 +27,9 @@ export async function createGuardedApp(options: ChatAppOptions = {}): Promise<Gu
     key: { scopes: SCOPES, ...options.key },
     settings: {
       secretEncryptionKey: 'c'.repeat(64),
+      skills: [
+        { id: 'letter', name: 'Letter', description: 'Writes letters.', instructions: 'Be brief.', listed: true },
+      ],
       ...options.settings,
       admin: {
         DefaultAPIModel: 'scripted',

@@ -22,6 +22,8 @@ const COUNTERPARTS: Readonly<Record<string, string>> = {
   list_files: 'listFiles',
   read_file: 'getFile',
   list_models: 'listModels',
+  list_skills: 'listSkills',
+  read_skill: 'listSkills',
   generate_image: 'generateImage',
   get_image: 'getQuest',
   generate_video: 'createVideoGeneration',
@@ -179,6 +181,8 @@ export const MCP: GuardedWire = {
       file: 'subject',
       prepare: (app) => saveFile(app, 'x'),
     }),
+    tool('list_skills', () => ({}), { repeat: FREE }),
+    tool('read_skill', () => ({ skill_id: 'letter' }), { repeat: FREE }),
     tool('list_models', () => ({}), { repeat: FREE, listsModels: true }),
   ],
   refusals: {

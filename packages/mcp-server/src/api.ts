@@ -4,6 +4,7 @@ import { createReadFileTextHandler } from './file-text.ts';
 import { rpcErrors } from './json-rpc.ts';
 import { createMessageHandler } from './messages.ts';
 import { createMetadataHandler, getChallenge, type McpAuthorization } from './metadata.ts';
+import { createSkillHandlers } from './skills/handlers.ts';
 import { createTools } from './tools/catalogue.ts';
 
 /** Clients give up a call after 60 seconds. */
@@ -44,6 +45,9 @@ export function createMcpApi(services: Services, options: McpApiOptions = {}): M
   const routes = new Map<string, Route>(selected.map((route) => [route.operation.id, route]));
   // Without the files of the API, their text is not offered either.
   if (routes.has('getFile')) routes.set('readFileText', createReadFileTextHandler(services));
+  if (routes.has('listSkills')) {
+    for (const route of createSkillHandlers(services)) routes.set(route.operation.id, route);
+  }
   const parts = {
     services,
     routes,

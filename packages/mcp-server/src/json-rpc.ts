@@ -63,6 +63,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** @throws RpcError for a cursor: the list has one page. */
+export function checkOnePage({ cursor }: JsonObject): void {
+  if (cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'cursor: there is one page');
+}
+
 /** @param id null where the request has none that can be read. */
 export function toErrorMessage(id: RpcId | null, { code, message, data }: RpcError): JsonObject {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };

@@ -45,7 +45,10 @@ export function createMessageHandler(parts: ServerParts, options: MessageOptions
     checkSender(call, options);
     const runner = createRunner(parts.routes, call, options.apiPath);
     let limits: Readonly<Record<string, string>> = {};
+    let isCounted = false;
     const count = async (): Promise<void> => {
+      if (isCounted) return;
+      isCounted = true;
       const { status, headers, ...rest } = await slot.run(call.request, {});
       if (status >= 400) throw new OverLimit({ status, headers, ...rest });
       limits = Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-ratelimit-/i.test(name)));
@@ -62,7 +65,11 @@ export function createMessageHandler(parts: ServerParts, options: MessageOptions
       id = message.id;
       const { method, params } = message;
       const era = await counted(count, () => readEra(call.request.headers, message));
-      const result = await answerMethod(parts, method, { call, runner, era, params, count });
+      const answering = answerMethod(parts, method, { call, runner, era, params, count });
+      const result = await answering.catch(async (error: unknown) => {
+        if (!runner.hasRun) await count();
+        throw error;
+      });
       return reply(200, { jsonrpc: '2.0', id, result });
     } catch (error) {
       if (error instanceof OverLimit) {

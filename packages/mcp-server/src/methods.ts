@@ -1,14 +1,22 @@
 import type { Services } from '@questline/core';
 import { type Call, checkScopes } from '@questline/core/internal';
-import { INVALID_PARAMS, isObject, type JsonObject, METHOD_NOT_FOUND, RpcError } from './json-rpc.ts';
+import {
+  checkOnePage,
+  INVALID_PARAMS,
+  isObject,
+  type JsonObject,
+  METHOD_NOT_FOUND,
+  RpcError,
+} from './json-rpc.ts';
 import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
 import { toFailure, WrongArgument } from './results.ts';
 import type { Runner } from './runner.ts';
+import { getSkillEntry, listSkillEntries, SKILL_TEMPLATE, SKILLS } from './skills/extension.ts';
+import { getPrompt, listPrompts } from './skills/prompts.ts';
+import { offersSkills } from './skills/read.ts';
 import { answerTaskMethod, followsTasks, isTaskMethod, startTask, TASKS } from './tasks.ts';
 import type { McpTool, Routes } from './tools/tool.ts';
 import { type Era, negotiate, VERSIONS } from './versions.ts';
-
-const CAPABILITIES = { tools: {}, resources: {} };
 
 const INSTRUCTIONS =
   'Tools over a Questline workspace. They act as the user of the credential and spend its credits: `ask_agent`, ' +
@@ -38,23 +46,33 @@ type Method = (parts: ServerParts, context: MessageContext) => Promise<JsonObjec
 const CACHEABLE: Readonly<Record<string, Method>> = {
   'tools/list': async (parts, { params, call, count }) => {
     await count();
-    if (params.cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'cursor: there is one page');
+    checkOnePage(params);
     return { tools: parts.tools.filter((tool) => mayCall(tool, parts.routes, call)).map(describe) };
   },
   'resources/list': (_parts, { params, runner, era }) => listResources(params, runner, era),
-  'resources/templates/list': async (_parts, { count }) => {
+  'resources/templates/list': async ({ routes }, { count }) => {
     await count();
-    return { resourceTemplates: RESOURCE_TEMPLATES };
+    return { resourceTemplates: [...RESOURCE_TEMPLATES, ...(offersSkills(routes) ? [SKILL_TEMPLATE] : [])] };
   },
   'resources/read': (_parts, { params, runner, era }) => readResource(params, runner, era),
 };
 
+const PROMPTS: Readonly<Record<string, Method>> = {
+  'prompts/list': (_parts, { params, runner }) => listPrompts(params, runner),
+  'prompts/get': (_parts, { params, runner }) => getPrompt(params, runner),
+};
+
+const SKILL_METHODS: Readonly<Record<string, Method>> = {
+  'skills/list': (_parts, { params, runner }) => listSkillEntries(params, runner),
+  'skills/get': (_parts, { params, runner }) => getSkillEntry(params, runner),
+};
+
 const LEGACY: Readonly<Record<string, Method>> = {
-  initialize: async ({ info }, { params, count }) => {
+  initialize: async ({ info, routes }, { params, count }) => {
     await count();
     return {
       protocolVersion: negotiate(params),
-      capabilities: CAPABILITIES,
+      capabilities: getCapabilities(routes),
       serverInfo: info,
       instructions: INSTRUCTIONS,
     };
@@ -66,16 +84,23 @@ const LEGACY: Readonly<Record<string, Method>> = {
 };
 
 const MODERN: Readonly<Record<string, Method>> = {
-  'server/discover': async ({ info }, { count }) => {
+  'server/discover': async ({ info, routes }, { count }) => {
     await count();
     return {
       supportedVersions: VERSIONS,
-      capabilities: { ...CAPABILITIES, extensions: { [TASKS]: {} } },
+      capabilities: {
+        ...getCapabilities(routes),
+        extensions: { [TASKS]: {}, ...(offersSkills(routes) && { [SKILLS]: {} }) },
+      },
       instructions: INSTRUCTIONS,
       _meta: { 'io.modelcontextprotocol/serverInfo': info },
     };
   },
 };
+
+function getCapabilities(routes: Routes): JsonObject {
+  return { tools: {}, resources: {}, ...(offersSkills(routes) && { prompts: {} }) };
+}
 
 /** Answers a request of the protocol. @throws RpcError */
 export async function answerMethod(
@@ -89,7 +114,13 @@ export async function answerMethod(
     return { ...(isModern && { resultType: 'complete' }), ...result };
   }
   if (isModern && isTaskMethod(method)) return answerTaskMethod(parts, method, context);
-  const known = { ...CACHEABLE, ...(isModern ? MODERN : LEGACY) };
+  const hasSkills = offersSkills(parts.routes);
+  const known = {
+    ...CACHEABLE,
+    ...(isModern ? MODERN : LEGACY),
+    ...(hasSkills && PROMPTS),
+    ...(hasSkills && isModern && SKILL_METHODS),
+  };
   const answer = Object.hasOwn(known, method) ? known[method] : undefined;
   if (answer === undefined) {
     await context.count();
@@ -98,6 +129,7 @@ export async function answerMethod(
     });
   }
   const result = await answer(parts, context);
+  if (isModern && method === 'prompts/get') return { ...result, resultType: 'complete' };
   // Lists depend on the scopes of the caller, which can change at any time.
   return isModern ? { ...result, resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : result;
 }

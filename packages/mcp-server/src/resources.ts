@@ -1,13 +1,13 @@
 import { INVALID_PARAMS, isObject, type JsonObject, RpcError } from './json-rpc.ts';
-import { OperationRefused, type Runner } from './runner.ts';
+import { orRefused } from './refusals.ts';
+import type { Runner } from './runner.ts';
+import { isSkillUri, readSkillFile } from './skills/extension.ts';
 import type { Era } from './versions.ts';
 
 const FILE = /^questline:\/\/files\/([0-9a-f]{24})$/;
 const SESSION = /^questline:\/\/sessions\/([0-9a-f]{24})$/;
 
 const NOT_FOUND = -32002;
-/** An operation refused the call. */
-const REFUSED = -32000;
 /** Messages of a session that are read, counted from the newest. */
 const MAX_MESSAGES = '100';
 
@@ -43,9 +43,10 @@ export async function listResources({ cursor }: JsonObject, runner: Runner, era:
   };
 }
 
-/** Reads a file or a session. @throws RpcError */
+/** Reads a file, a session or a skill. @throws RpcError */
 export async function readResource({ uri }: JsonObject, runner: Runner, era: Era): Promise<JsonObject> {
   if (typeof uri !== 'string') throw new RpcError(INVALID_PARAMS, 'uri: expected text');
+  if (isSkillUri(uri)) return readSkillFile(uri, runner, (message) => notFound(message, { uri, era }));
   const [, fileId] = FILE.exec(uri) ?? [];
   if (fileId !== undefined) {
     const { text } = await ask(runner, { uri, era }, 'readFileText', { params: { id: fileId } });
@@ -67,24 +68,16 @@ interface Asked {
   readonly era: Era;
 }
 
-async function ask(
+function ask(
   runner: Runner,
   asked: Asked,
   id: string,
   input: Parameters<Runner['run']>[1],
 ): Promise<JsonObject> {
-  try {
-    return await runner.run(id, input);
-  } catch (error) {
-    if (!(error instanceof OperationRefused)) throw error;
-    throw error.status === 404 ? notFound(error.message, asked) : refused(error);
-  }
-}
-
-/** The error of a method whose operation refused the call. */
-export function refused({ status, message, retryAfter }: OperationRefused): RpcError {
-  const data = { status, ...(retryAfter !== undefined && { retryAfter }) };
-  return new RpcError(status === 422 ? INVALID_PARAMS : REFUSED, message, { data });
+  return orRefused(
+    () => runner.run(id, input),
+    (message) => notFound(message, asked),
+  );
 }
 
 function notFound(what: string, { uri, era }: Asked): RpcError {

@@ -28,6 +28,8 @@ export interface Runner {
   run(id: string, input?: OperationInput): Promise<JsonObject>;
   /** Whether the message has an `Idempotency-Key`. */
   readonly isRepeatable: boolean;
+  /** Whether an operation was called: it has counted the message. */
+  readonly hasRun: boolean;
   /** The rate limits after the last operation. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -53,8 +55,12 @@ const PASSED_ON = /^x-ratelimit-/i;
 export function createRunner(routes: ReadonlyMap<string, Route>, call: Call, mountPath: string): Runner {
   const key = call.request.headers['idempotency-key'];
   let headers: Readonly<Record<string, string>> = {};
+  let hasRun = false;
   return {
     isRepeatable: key !== undefined,
+    get hasRun() {
+      return hasRun;
+    },
     get headers() {
       return headers;
     },
@@ -62,6 +68,7 @@ export function createRunner(routes: ReadonlyMap<string, Route>, call: Call, mou
       const route = routes.get(id);
       if (route === undefined) throw new OperationRefused(404, 'This server does not offer it', undefined);
       const request = toRequest(route, call, mountPath, input, input.isRepeatable === true ? key : undefined);
+      hasRun = true;
       const response = await route.run(request, input.params ?? {});
       headers = Object.fromEntries(Object.entries(response.headers).filter(([name]) => PASSED_ON.test(name)));
       return readAnswer(response);

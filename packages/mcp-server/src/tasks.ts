@@ -1,6 +1,6 @@
 import { INVALID_PARAMS, isObject, type JsonObject, RpcError } from './json-rpc.ts';
 import type { MessageContext, ServerParts } from './methods.ts';
-import { refused } from './resources.ts';
+import { refused } from './refusals.ts';
 import { OperationRefused } from './runner.ts';
 import { EXECUTIONS } from './tools/ask-agent.ts';
 import { IMAGES } from './tools/images.ts';

@@ -16,6 +16,7 @@ const UNSUPPORTED_VERSION = -32022;
 /** The parameter that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
+  'prompts/get': 'name',
   'resources/read': 'uri',
   'tasks/get': 'taskId',
   'tasks/update': 'taskId',

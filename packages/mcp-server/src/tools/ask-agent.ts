@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
 import { failed, structured, WrongArgument } from '../results.ts';
+import { offersSkills, readSkill, toMessage } from '../skills/read.ts';
+import { FOLLOWED_SKILL } from './skills.ts';
 import { getFields, type McpTool, type Routes, requireText, type ToolCall } from './tool.ts';
 import { readTool, startTool, type Work } from './work.ts';
 
@@ -38,7 +40,10 @@ export function askAgentTool(routes: Routes): McpTool {
       'returns its `execution_id`; read it with `get_agent_answer`. Without `session_id`, a new session keeps it.',
     operations: ['startAgentExecution', 'getAgentExecution', 'createSession'],
     work: EXECUTIONS,
-    fields: { ...all, required: ['message'] },
+    fields: {
+      properties: { ...all.properties, ...(offersSkills(routes) && FOLLOWED_SKILL.properties) },
+      required: ['message'],
+    },
     start,
   });
 }
@@ -54,7 +59,7 @@ export const getAgentAnswerTool = readTool({
 });
 
 /** Starts the run. @returns its id. */
-async function start(args: JsonObject, { runner }: ToolCall): Promise<string> {
+async function start({ skill_id: skillId, ...args }: JsonObject, { runner }: ToolCall): Promise<string> {
   const message = requireText(args.message, 'message');
   const given = args.session_id;
   if (given === undefined && runner.isRepeatable) {
@@ -62,9 +67,12 @@ async function start(args: JsonObject, { runner }: ToolCall): Promise<string> {
       'session_id: required with an Idempotency-Key, so that a repeated call is the same',
     );
   }
+  const skill =
+    skillId === undefined ? undefined : await readSkill(runner, requireText(skillId, 'skill_id'), 'model');
+  const task = skill === undefined ? message : toMessage(skill, message);
   const sessionId = given ?? (await createSession(message, { runner }));
   try {
-    const body = { ...args, session_id: sessionId };
+    const body = { ...args, message: task, session_id: sessionId };
     const { id } = await runner.run('startAgentExecution', { body, isRepeatable: true });
     return String(id);
   } catch (error) {

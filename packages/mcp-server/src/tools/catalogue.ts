@@ -1,5 +1,6 @@
 import { askAgentTool, getAgentAnswerTool } from './ask-agent.ts';
 import { generateImageTool, getImageTool } from './images.ts';
+import { listSkillsTool, readSkillTool } from './skills.ts';
 import { type McpTool, type OperationTool, operationTool, type Routes } from './tool.ts';
 import { generateVideoTool, getVideoTool } from './videos.ts';
 
@@ -65,6 +66,8 @@ export function createTools(routes: Routes): readonly McpTool[] {
     askAgentTool(routes),
     getAgentAnswerTool,
     ...simple,
+    listSkillsTool,
+    readSkillTool,
     generateImageTool(routes),
     getImageTool,
     generateVideoTool(routes),
