@@ -14,7 +14,7 @@ const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
 const ID = 'f'.repeat(24);
 const META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
 
 const id = fc.oneof({ weight: 6, arbitrary: fc.constant(ID) }, nastyText, anything);
@@ -35,6 +35,8 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Arbitrary<unknown>>
   list_models: {},
   generate_image: { prompt: text },
   get_image: { quest_id: id },
+  list_skills: {},
+  read_skill: { skill_id: fc.oneof(fc.constant('letter'), any) },
 };
 const OPTIONAL = [
   'agent_id',
@@ -46,16 +48,32 @@ const OPTIONAL = [
   'size',
   'top_k',
   'wait_seconds',
+  'skill_id',
 ];
 
 const toolCall = fc
   .constantFrom(...Object.entries(TOOLS))
   .chain(([name, required]) =>
     fc
-      .tuple(fc.record(required), fc.dictionary(fc.constantFrom(...OPTIONAL), any, { maxKeys: 2 }))
-      .map(([known, more]): [string, unknown] => ['tools/call', { name, arguments: { ...more, ...known } }]),
+      .tuple(
+        fc.record(required),
+        fc.dictionary(fc.constantFrom(...OPTIONAL), any, { maxKeys: 2 }),
+        fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, fc.record({ ttl: any }), anything),
+      )
+      .map(([known, more, task]): [string, unknown] => [
+        'tools/call',
+        { name, arguments: { ...more, ...known }, ...(task !== undefined && { task }) },
+      ]),
   );
-const uri = fc.oneof(fc.constantFrom(`questline://files/${ID}`, `questline://sessions/${ID}`), any);
+const uri = fc.oneof(
+  fc.constantFrom(`questline://files/${ID}`, `questline://sessions/${ID}`, 'skill://letter/SKILL.md'),
+  any,
+);
+const anyId = fc.oneof(
+  fc.constantFrom(`execution_${ID}`, `quest_${ID}`, `video_${ID}`),
+  any,
+  fc.record({ toString: any }),
+);
 const request = fc.oneof(
   { weight: 8, arbitrary: toolCall },
   {
@@ -72,10 +90,25 @@ const request = fc.oneof(
         'resources/list',
         'resources/templates/list',
         'server/discover',
+        'prompts/list',
+        'skills/list',
+        'tasks/list',
       ),
       fc.record({ cursor: any, protocolVersion: any, _meta: anything }, { requiredKeys: [] }),
     ),
   },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      fc.constantFrom('tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'),
+      fc.record({ taskId: anyId }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(fc.constant('prompts/get'), fc.record({ name: any, arguments: anything })),
+  },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('skills/get'), fc.record({ uri: fc.oneof(uri, anyId) })) },
   { weight: 1, arbitrary: fc.tuple(any, anything) },
 );
 
@@ -84,17 +117,20 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const wellFormed: Arbitrary<Sent> = fc.tuple(request, fc.boolean()).map(([[method, params], isModern]) => {
+const eras = fc.constantFrom('none', '2025-11-25', '2026-07-28');
+const wellFormed: Arbitrary<Sent> = fc.tuple(request, eras).map(([[method, params], era]) => {
   const body = { jsonrpc: '2.0', id: 1, method, params };
-  if (!isModern || typeof params !== 'object' || params === null) return { body, headers: {} };
-  const { name, uri: resource } = params as Record<string, unknown>;
+  if (era === '2025-11-25') return { body, headers: { 'MCP-Protocol-Version': era } };
+  if (era === 'none' || typeof params !== 'object' || params === null) return { body, headers: {} };
+  const { name, uri: resource, taskId } = params as Record<string, unknown>;
+  const subject = name ?? resource ?? taskId;
   return {
     body: { ...body, params: { ...params, _meta: META } },
     headers: {
       'MCP-Protocol-Version': '2026-07-28',
       // Methods that are no plain text stay without the header.
       ...(typeof method === 'string' && /^[\w/]+$/.test(method) && { 'Mcp-Method': method }),
-      ...((name ?? resource) !== undefined && { 'Mcp-Name': encode(name ?? resource) }),
+      ...(subject !== undefined && { 'Mcp-Name': encode(subject) }),
     },
   };
 });
@@ -114,7 +150,10 @@ describe('generated messages', () => {
       started: false,
       models: [createScriptedProvider(sayAtOnce('Hi')), createStudio()],
       key: { scopes: SCOPES, requestsPerMinute: 1_000_000 },
-      settings: { admin: { DefaultAPIModel: 'scripted', EnableDataLakes: true, EnableAgents: true } },
+      settings: {
+        skills: [{ id: 'letter', name: 'Letter', description: 'x', instructions: 'y', listed: true }],
+        admin: { DefaultAPIModel: 'scripted', EnableDataLakes: true, EnableAgents: true },
+      },
     });
     // Without a wait: nothing works the jobs.
     const handle = toFetchHandler(createMcpApi(app.services, { maxWaitMs: 0 }), { mountPath: '/mcp' });

@@ -8,12 +8,8 @@ const EXTENSION = 'io.modelcontextprotocol/tasks';
 
 type AskOptions = Parameters<typeof askModern>[3];
 
-const ask = (
-  app: McpApp,
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  options?: AskOptions,
-) => askModern(app, method, params, { extensions: { [EXTENSION]: {} }, ...options });
+const ask = (app: McpApp, method: string, params: Readonly<Record<string, unknown>>, options?: AskOptions) =>
+  askModern(app, method, params, { extensions: { [EXTENSION]: {} }, ...options });
 
 const call = (app: McpApp, name: string, args: object, options?: AskOptions) =>
   ask(app, 'tools/call', { name, arguments: args }, options);

@@ -28,7 +28,13 @@ export async function createGuardedApp(options: ChatAppOptions = {}): Promise<Gu
     settings: {
       secretEncryptionKey: 'c'.repeat(64),
       skills: [
-        { id: 'letter', name: 'Letter', description: 'Writes letters.', instructions: 'Be brief.', listed: true },
+        {
+          id: 'letter',
+          name: 'Letter',
+          description: 'Writes letters.',
+          instructions: 'Be brief.',
+          listed: true,
+        },
       ],
       ...options.settings,
       admin: {

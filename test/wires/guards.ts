@@ -340,7 +340,14 @@ export const GUARDS: readonly Guard[] = [
       const before = seen.length;
       await send();
       expect(
-        seen.slice(before).some((one) => one === id || one === counterpart || one === 'readFileText'),
+        seen
+          .slice(before)
+          .some(
+            (one) =>
+              one === id ||
+              one === counterpart ||
+              ['readFileText', 'listServedSkills', 'readServedSkill'].includes(one),
+          ),
       ).toBe(true);
     },
   },

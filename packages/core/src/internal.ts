@@ -14,6 +14,7 @@ export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
 export { isBase64 } from './contract/base64.ts';
 export type { Call, KeyCaller, KeySpendCap, TokenCaller } from './contract/call.ts';
+export { decodeCursor, encodeCursor } from './contract/cursor.ts';
 export { parseDataUrl } from './contract/data-url.ts';
 export { isId } from './contract/identifiers.ts';
 export { jsonObject, list } from './contract/lists.ts';
@@ -257,10 +258,11 @@ export {
   type ImageServices,
 } from './features/images/handlers.ts';
 export { type GenerationServices, generationRoutes } from './features/media-jobs/handlers.ts';
-export type {
-  GenerationRecord,
-  GenerationState,
-  GenerationStep,
+export {
+  type GenerationRecord,
+  type GenerationState,
+  type GenerationStep,
+  hasEnded as hasGenerationEnded,
 } from './features/media-jobs/records.ts';
 export { DEFAULT_GENERATION_SETTINGS, type GenerationSettings } from './features/media-jobs/settings.ts';
 export { GENERATIONS, getGenerations, type StoredGeneration } from './features/media-jobs/stored.ts';
@@ -295,6 +297,7 @@ export {
 } from './features/projects/handlers.ts';
 export { PROJECTS, type ProjectRecord } from './features/projects/records.ts';
 export type { QuestServices } from './features/quests/handlers.ts';
+export { MCP_TASKS, type McpTaskRecord } from './features/quests/mcp-tasks.ts';
 export { canReadSession } from './features/sessions/access.ts';
 export { createListMessagesHandler, type MessagesServices } from './features/sessions/messages-handlers.ts';
 export { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './features/sessions/records.ts';

@@ -8,6 +8,14 @@ import {
   METHOD_NOT_FOUND,
   RpcError,
 } from './json-rpc.ts';
+import {
+  answerLegacyTaskMethod,
+  createTask,
+  hasTasks,
+  isLegacyTaskMethod,
+  readTaskParameter,
+  TASKS_CAPABILITY,
+} from './legacy-tasks.ts';
 import { listResources, RESOURCE_TEMPLATES, readResource } from './resources.ts';
 import { toFailure, WrongArgument } from './results.ts';
 import type { Runner } from './runner.ts';
@@ -16,7 +24,7 @@ import { getPrompt, listPrompts } from './skills/prompts.ts';
 import { offersSkills } from './skills/read.ts';
 import { answerTaskMethod, followsTasks, isTaskMethod, startTask, TASKS } from './tasks.ts';
 import type { McpTool, Routes } from './tools/tool.ts';
-import { type Era, negotiate, VERSIONS } from './versions.ts';
+import { type Era, negotiate, VERSIONS, WITH_TASKS } from './versions.ts';
 
 const INSTRUCTIONS =
   'Tools over a Questline workspace. They act as the user of the credential and spend its credits: `ask_agent`, ' +
@@ -44,10 +52,14 @@ export interface MessageContext {
 type Method = (parts: ServerParts, context: MessageContext) => Promise<JsonObject>;
 
 const CACHEABLE: Readonly<Record<string, Method>> = {
-  'tools/list': async (parts, { params, call, count }) => {
+  'tools/list': async (parts, context) => {
+    const { params, call, count } = context;
     await count();
     checkOnePage(params);
-    return { tools: parts.tools.filter((tool) => mayCall(tool, parts.routes, call)).map(describe) };
+    const tools = parts.tools.filter((tool) => mayCall(tool, parts.routes, call));
+    return {
+      tools: tools.map((tool) => ({ ...describe(tool), ...(hasTasks(context) && describeTasks(tool)) })),
+    };
   },
   'resources/list': (_parts, { params, runner, era }) => listResources(params, runner, era),
   'resources/templates/list': async ({ routes }, { count }) => {
@@ -68,11 +80,13 @@ const SKILL_METHODS: Readonly<Record<string, Method>> = {
 };
 
 const LEGACY: Readonly<Record<string, Method>> = {
-  initialize: async ({ info, routes }, { params, count }) => {
+  initialize: async ({ info, routes, tools }, { params, count }) => {
     await count();
+    const protocolVersion = negotiate(params);
+    const canRunTasks = protocolVersion === WITH_TASKS && tools.some(({ task }) => task !== undefined);
     return {
-      protocolVersion: negotiate(params),
-      capabilities: getCapabilities(routes),
+      protocolVersion,
+      capabilities: { ...getCapabilities(routes), ...(canRunTasks && { tasks: TASKS_CAPABILITY }) },
       serverInfo: info,
       instructions: INSTRUCTIONS,
     };
@@ -114,6 +128,9 @@ export async function answerMethod(
     return { ...(isModern && { resultType: 'complete' }), ...result };
   }
   if (isModern && isTaskMethod(method)) return answerTaskMethod(parts, method, context);
+  if (hasTasks(context) && isLegacyTaskMethod(method)) {
+    return answerLegacyTaskMethod(parts, method, context);
+  }
   const hasSkills = offersSkills(parts.routes);
   const known = {
     ...CACHEABLE,
@@ -148,8 +165,10 @@ async function callTool(
       tool === undefined ? `Unknown tool: ${nameOf(name)}` : 'arguments: expected an object',
     );
   }
+  const own = { services, runner, call, maxWaitMs };
+  const asked = hasTasks(context) ? readTaskParameter(params) : undefined;
+  if (asked !== undefined) return createTask(tool, { args, asked, count }, own);
   try {
-    const own = { services, runner, call, maxWaitMs };
     if (tool.task !== undefined && followsTasks(context)) return await startTask(tool.task, args, own);
     return { ...(await tool.call(args, own)) };
   } catch (error) {
@@ -173,6 +192,10 @@ function mayCall({ operations }: McpTool, routes: Routes, { caller }: Call): boo
   } catch {
     return false;
   }
+}
+
+function describeTasks({ task }: McpTool): JsonObject {
+  return task === undefined ? {} : { execution: { taskSupport: 'optional' } };
 }
 
 function describe({ name, title, description, inputSchema, isReadOnly }: McpTool): JsonObject {

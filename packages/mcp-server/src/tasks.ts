@@ -13,7 +13,8 @@ import { CAPABILITIES_KEY } from './versions.ts';
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
 const MISSING_CAPABILITY = -32021;
-const POLL_MS = 2000;
+/** How often clients ask for a task, in milliseconds. */
+export const POLL_MS = 2000;
 const TASK_ID = /^([a-z]+)_([0-9a-f]{24})$/;
 const WORKS: readonly Work[] = [EXECUTIONS, IMAGES, VIDEOS];
 
@@ -73,12 +74,9 @@ export async function answerTaskMethod(
       data: { requiredCapabilities: { extensions: { [TASKS]: {} } } },
     });
   }
-  const [, kind, id = ''] = TASK_ID.exec(String(context.params.taskId)) ?? [];
-  const work = WORKS.find((one) => one.kind === kind);
-  if (work === undefined) {
-    await count();
-    throw unknownTask();
-  }
+  const found = findWork(context.params.taskId);
+  if (found === undefined) throw unknownTask();
+  const { work, id } = found;
   const { services, maxWaitMs } = parts;
   try {
     const answer = await METHODS[method]?.(work, id, { services, maxWaitMs, runner, call });
@@ -87,6 +85,13 @@ export async function answerTaskMethod(
     if (!(error instanceof OperationRefused)) throw error;
     throw error.status === 404 ? unknownTask() : refused(error);
   }
+}
+
+/** The work that the id of a task names. */
+export function findWork(taskId: unknown): { readonly work: Work; readonly id: string } | undefined {
+  const [, kind, id = ''] = typeof taskId === 'string' ? (TASK_ID.exec(taskId) ?? []) : [];
+  const work = WORKS.find((one) => one.kind === kind);
+  return work && { work, id };
 }
 
 function describeTask(work: Work, id: string, state: JsonObject): JsonObject {
@@ -101,6 +106,6 @@ function describeTask(work: Work, id: string, state: JsonObject): JsonObject {
   };
 }
 
-function unknownTask(): RpcError {
+export function unknownTask(): RpcError {
   return new RpcError(INVALID_PARAMS, 'Task not found');
 }

@@ -1,8 +1,10 @@
 import { type ApiHeaders, header } from '@questline/core/internal';
 import { INVALID_PARAMS, isObject, type JsonObject, RpcError, type RpcRequest } from './json-rpc.ts';
 
+/** The only revision with tasks that clients ask for. */
+export const WITH_TASKS = '2025-11-25';
 /** Revisions with a handshake (`initialize`), newest first. */
-const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+const LEGACY = [WITH_TASKS, '2025-06-18', '2025-03-26'] as const;
 /** The revision without a handshake: each request carries its version. */
 const MODERN = '2026-07-28';
 export const VERSIONS: readonly string[] = [MODERN, ...LEGACY];

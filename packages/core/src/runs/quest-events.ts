@@ -1,6 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Publisher } from '../ports/publisher.ts';
-import type { Collection } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { QuestRecord } from './records.ts';
 import { hasEnded } from './transitions.ts';
@@ -28,11 +27,11 @@ export interface QuestEvents {
    * Waits for the end of a quest. @returns the quest when it ended or waits for decisions, after the timeout, after a disconnect or at
    * shutdown; undefined if it was deleted.
    */
-  untilEnded(
-    quests: Collection<QuestRecord>,
+  untilEnded<R extends Pick<QuestRecord, 'status'>>(
+    quests: { get(id: string): Promise<R | undefined> },
     questId: string,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<QuestRecord | undefined>;
+  ): Promise<R | undefined>;
   /** Ends all waits of this process. */
   dismiss(): void;
 }

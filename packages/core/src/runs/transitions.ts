@@ -233,6 +233,6 @@ export function isUnclosed({ status, liveSince }: QuestRecord): boolean {
   return status === 'stopped' && liveSince !== undefined;
 }
 
-export function hasEnded({ status }: QuestRecord): boolean {
+export function hasEnded({ status }: Pick<QuestRecord, 'status'>): boolean {
   return status === 'done' || status === 'stopped';
 }

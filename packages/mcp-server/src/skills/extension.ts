@@ -47,7 +47,7 @@ export async function readSkillFile(uri: string, runner: Runner, absent: NotFoun
 type NotFound = (message: string) => RpcError;
 
 async function find(uri: unknown, runner: Runner, absent: NotFound): Promise<WireSkill> {
-  const [, name] = URI.exec(String(uri)) ?? [];
+  const [, name] = typeof uri === 'string' ? (URI.exec(uri) ?? []) : [];
   if (name === undefined) throw absent(UNKNOWN);
   const skill = await orRefused(() => readSkill(runner, name, 'model'), absent);
   if (!isPortable(skill)) throw absent(UNKNOWN);

@@ -4,6 +4,7 @@ import { failed, structured, WrongArgument } from '../results.ts';
 import { offersSkills, readSkill, toMessage } from '../skills/read.ts';
 import { FOLLOWED_SKILL } from './skills.ts';
 import { getFields, type McpTool, type Routes, requireText, type ToolCall } from './tool.ts';
+import { waitForQuest } from './wait.ts';
 import { readTool, startTool, type Work } from './work.ts';
 
 const TITLE_CHARACTERS = 60;
@@ -15,6 +16,7 @@ export const EXECUTIONS: Work = {
   kind: 'execution',
   read: 'getAgentExecution',
   cancel: 'cancelAgentExecution',
+  wait: waitForQuest,
   getStatus({ status }) {
     if (status === 'pending' || status === 'running') return 'working';
     return status === 'aborted' ? 'cancelled' : 'completed';

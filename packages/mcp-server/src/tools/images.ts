@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
 import { type Content, failed, structured, WrongArgument } from '../results.ts';
 import { getFields, type McpTool, type Routes } from './tool.ts';
+import { waitForQuest } from './wait.ts';
 import { readTool, startTool, type Work } from './work.ts';
 
 /** Larger images are only linked: clients put the content into the context of a model. */
@@ -25,6 +26,7 @@ export const IMAGES: Work = {
   kind: 'quest',
   read: 'getQuest',
   cancel: 'cancelQuest',
+  wait: waitForQuest,
   getStatus({ status }) {
     if (status === 'stopped') return 'cancelled';
     return status === 'done' ? 'completed' : 'working';

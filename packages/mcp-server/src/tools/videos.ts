@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../json-rpc.ts';
 import { failed, structured } from '../results.ts';
 import { getFields, type McpTool, type Routes } from './tool.ts';
+import { waitForGeneration } from './wait.ts';
 import { readTool, startTool, type Work } from './work.ts';
 
 const ENDED: readonly unknown[] = ['succeeded', 'failed', 'blocked'];
@@ -10,6 +11,7 @@ export const VIDEOS: Work = {
   kind: 'video',
   read: 'getVideoGeneration',
   cancel: 'cancelVideoGeneration',
+  wait: waitForGeneration,
   getStatus({ state }) {
     if (state === 'cancelled') return 'cancelled';
     return ENDED.includes(state) ? 'completed' : 'working';

@@ -1,4 +1,4 @@
-import { QUESTS } from '@questline/core/internal';
+import { getGenerations, hasGenerationEnded, QUESTS } from '@questline/core/internal';
 import type { JsonObject } from '../json-rpc.ts';
 import { WrongArgument } from '../results.ts';
 import type { Fields, ToolCall } from './tool.ts';
@@ -25,8 +25,29 @@ export function readWait({ wait_seconds: seconds }: JsonObject, { maxWaitMs }: T
 }
 
 /** Waits for the end of accepted work, which continues after the wait. Says nothing about the work. */
-export async function waitFor(id: string, timeoutMs: number, { services, call }: ToolCall): Promise<void> {
+export async function waitForQuest(
+  id: string,
+  timeoutMs: number,
+  { services, call }: ToolCall,
+): Promise<void> {
   if (timeoutMs === 0) return;
   const quests = services.store.collection(QUESTS);
   await services.questEvents.untilEnded(quests, id, { timeoutMs, signal: call.signal });
+}
+
+/** The same for a generation, which announces its end like a quest. */
+export async function waitForGeneration(
+  id: string,
+  timeoutMs: number,
+  { services, call }: ToolCall,
+): Promise<void> {
+  if (timeoutMs === 0) return;
+  const generations = getGenerations(services.store);
+  const states = {
+    async get(one: string) {
+      const found = await generations.get(one);
+      return found && { status: hasGenerationEnded(found) ? ('done' as const) : ('running' as const) };
+    },
+  };
+  await services.questEvents.untilEnded(states, id, { timeoutMs, signal: call.signal });
 }

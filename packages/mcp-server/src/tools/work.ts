@@ -9,7 +9,7 @@ import {
   requireText,
   type ToolCall,
 } from './tool.ts';
-import { readWait, WAIT, waitFor } from './wait.ts';
+import { readWait, WAIT } from './wait.ts';
 
 /** Long work, which goes on without the client. */
 export interface Work {
@@ -20,6 +20,8 @@ export interface Work {
   /** The operation that cancels it. Returns work that has ended unchanged. */
   readonly cancel: string;
   getStatus(state: JsonObject): 'working' | 'completed' | 'cancelled';
+  /** Waits for the end. Says nothing about the work. */
+  wait(id: string, timeoutMs: number, context: ToolCall): Promise<void>;
   toResult(state: JsonObject, context: ToolCall): ToolResult | Promise<ToolResult>;
 }
 
@@ -52,7 +54,7 @@ export function startTool({
         checkNames(args, parts);
         const timeoutMs = args.wait_seconds === undefined ? 0 : readWait(args, context);
         const id = await begin(args, context);
-        if (waits) await waitFor(id, timeoutMs, context);
+        if (waits) await work.wait(id, timeoutMs, context);
         return id;
       },
     },
@@ -60,7 +62,7 @@ export function startTool({
       checkNames(args, parts);
       const timeoutMs = readWait(args, context);
       const id = await begin(args, context);
-      if (waits) await waitFor(id, timeoutMs, context);
+      if (waits) await work.wait(id, timeoutMs, context);
       return work.toResult(await readWork(work, id, context), context);
     },
   };
@@ -90,7 +92,7 @@ export function readTool({
       const state = await readWork(work, id, context);
       if (!waits || timeoutMs === 0 || work.getStatus(state) !== 'working')
         return work.toResult(state, context);
-      await waitFor(id, timeoutMs, context);
+      await work.wait(id, timeoutMs, context);
       return work.toResult(await readWork(work, id, context), context);
     },
   };

@@ -7,10 +7,12 @@ import {
   createQuestEventsHandler,
   createQuestPoller,
 } from './handlers.ts';
+import { MCP_TASKS } from './mcp-tasks.ts';
 import { personalQuests } from './personal.ts';
 
 export const quests = {
   name: 'quests',
+  collections: [MCP_TASKS],
   examples: (): Promise<ExamplesFile> => import('./examples.json', { with: { type: 'json' } }),
   routes: (
     services: ServicesFor<typeof createQuestPoller> &
