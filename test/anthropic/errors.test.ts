@@ -212,6 +212,8 @@ describe('errors of the Anthropic wire', () => {
     }
     const same = await app.send('POST', '/messages', ASK, { Authorization: `Bearer ${app.key}` });
     expect(same.status).toBe(200);
+    const twice = { 'x-api-key': token, Authorization: `Bearer ${token}` };
+    expect((await app.send('POST', '/messages', ASK, twice)).status).toBe(200);
     const bearer = app.connect({ apiKey: null, authToken: token });
     expect((await bearer.messages.create(ASK)).stop_reason).toBe('end_turn');
     const list = (cookie: string) => fetch(`${app.baseURL}/v1/models`, { headers: { Cookie: cookie } });

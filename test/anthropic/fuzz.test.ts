@@ -7,7 +7,7 @@ import { createChatApp } from '../support/chat.ts';
 import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { createThinker } from './support.ts';
 
-/** Generated requests per operation. The default is small; set it to 5000 for a complete run. */
+/** Generated requests per operation. The default is small; `npm run soak:wires` sends 5,000. */
 const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
 
 /** Mostly the given values, sometimes any value. */
@@ -145,12 +145,12 @@ async function createTarget() {
   const statuses = new Map<number, number>();
   return {
     statuses,
-    async send(path: string, body: string): Promise<Response> {
+    async send(path: string, body?: string): Promise<Response> {
       const response = await handle(
         new Request(`http://questline.test/anthropic/v1${path}`, {
-          method: 'POST',
+          method: body === undefined ? 'GET' : 'POST',
           headers: { 'x-api-key': app.key, 'Content-Type': 'application/json' },
-          body,
+          ...(body !== undefined && { body }),
         }),
       );
       if (response === undefined) throw new Error(`${path} was not answered`);
@@ -193,4 +193,42 @@ describe('generated requests over the Anthropic wire', () => {
       await check(await send(path, '[]'));
     },
   );
+
+  it.each([
+    ['/models', fc.constant('/models')],
+    [
+      '/models/{id}',
+      fc
+        .oneof(
+          {
+            arbitrary: fc.constantFrom('scripted', 'none', '..', '%2e%2e', 'a%2Fb', '%00', '%zz'),
+            weight: 2,
+          },
+          {
+            arbitrary: nastyText.map((id) => encodeURIComponent(id.slice(0, 300).toWellFormed())),
+            weight: 1,
+          },
+        )
+        .map((id) => `/models/${id}`),
+    ],
+  ])('are answered by GET %s without a 5xx, with errors of its shape', async (_title, path) => {
+    const { send, statuses } = await createTarget();
+    const query = fc.array(
+      fc.tuple(
+        fc.constantFrom('limit', 'after_id', 'before_id', 'beta'),
+        fc.oneof(
+          fc.constantFrom('0', '1', '-1', '1e9', 'scripted', 'true', ''),
+          nastyText.map((value) => value.slice(0, 300).toWellFormed()),
+        ),
+      ),
+      { maxLength: 3 },
+    );
+    await fc.assert(
+      fc.asyncProperty(path, query, async (target, pairs) => {
+        await check(await send(`${target}?${new URLSearchParams(pairs)}`));
+      }),
+      { numRuns: RUNS },
+    );
+    expect(statuses.get(200)).toBeGreaterThan(0);
+  });
 });

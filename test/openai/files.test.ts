@@ -27,6 +27,28 @@ describe('files of the official SDK', () => {
     await expect(files.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
+  it.each([
+    ['not moderated yet', 'uploaded', 'file_not_ready', false],
+    ['blocked', 'error', 'file_blocked', true],
+  ])('that are %s have no content, and no client asks again', async (_title, status, code, started) => {
+    const moderator = { check: async () => ({ isClean: false as const, reason: 'no' }) };
+    const app = await createOpenAIApp({ started, moderator, key: { scopes: SCOPES } });
+    let requests = 0;
+    const { files } = app.connect({
+      maxRetries: 3,
+      fetch(...asked) {
+        requests += 1;
+        return fetch(...asked);
+      },
+    });
+    const file = await toFile(Buffer.from('The lake is deep.'), 'lake.txt', { type: 'text/plain' });
+    const { id } = await files.create({ file, purpose: 'user_data' });
+    await vi.waitFor(async () => expect((await app.client.files.retrieve(id)).status).toBe(status));
+    requests = 0;
+    await expect(files.content(id)).rejects.toMatchObject({ status: 400, code });
+    expect(requests).toBe(1);
+  });
+
   it('of another user are unknown, on every path and in messages', async () => {
     const app = await createOpenAIApp({ started: true, key: { scopes: SCOPES } });
     const file = await toFile(Buffer.from('secret'), 'a.txt', { type: 'text/plain' });

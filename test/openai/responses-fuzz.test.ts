@@ -5,7 +5,7 @@ import { reason } from '../support/vendor-wire.ts';
 import { createOpenAIApp } from './support.ts';
 import { QUESTION } from './support-responses.ts';
 
-/** Generated requests. The default is small; set it to 1000 for a complete run. */
+/** Generated requests. The default is small; `npm run soak:wires` sends 5,000. */
 const RUNS = Number(process.env.QUESTLINE_FUZZ_RUNS ?? 300);
 
 /** Node itself refuses a longer head. */
@@ -86,4 +86,4 @@ it('generated requests for stored responses are answered without a 5xx, with err
   );
   expect(app.incidents).toEqual([]);
   expect((await app.ledger.balance(app.account)).held).toBe(0);
-}, 120_000);
+});

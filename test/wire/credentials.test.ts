@@ -15,6 +15,8 @@ import { createWire, type Wire } from '../support/wire.ts';
 
 const SECRET = Buffer.from('a'.repeat(64), 'hex');
 const NO_CREDENTIAL = 'Authentication failed. Provide a valid API key or JWT token.';
+const TWO_CREDENTIALS =
+  'The request has two different credentials, in x-api-key and in Authorization. Send only one.';
 const BAD_TOKEN = 'Invalid or expired token';
 
 async function askMe(
@@ -51,6 +53,7 @@ describe('forms of a credential', () => {
     const wire = await createWire();
     const token = await wire.app.token();
     expect(await askMe(wire, { Authorization: `bearer ${token}` })).toBe(200);
+    expect(await askMe(wire, { 'x-api-key': token, Authorization: `Bearer ${token}` })).toBe(200);
     for (const headers of [
       { 'x-api-key': token },
       { Authorization: `ApiKey ${token}` },
@@ -94,8 +97,28 @@ describe('forms of a credential', () => {
     ] as const)
       expect(await askMe(wire, { 'x-api-key': legacy, Authorization: authorization })).toEqual([
         401,
-        NO_CREDENTIAL,
+        TWO_CREDENTIALS,
       ]);
+  });
+
+  it('reject two different tokens, and say why', async () => {
+    const wire = await createWire();
+    const token = await wire.app.token();
+    const other = await wire.app.token(await wire.app.addUser('eve@example.com'));
+    for (const [legacy, authorization] of [
+      [token, `Bearer ${other}`],
+      [`${token}x`, `Bearer ${token}`],
+      ['other', `Bearer ${token}`],
+      [token, `Bearer ${wire.app.key}`],
+    ] as const)
+      expect(await askMe(wire, { 'x-api-key': legacy, Authorization: authorization })).toEqual([
+        401,
+        TWO_CREDENTIALS,
+      ]);
+    expect(await askMe(wire, { 'x-api-key': token, Authorization: `ApiKey ${token}` })).toEqual([
+      401,
+      NO_CREDENTIAL,
+    ]);
   });
 
   it('reject a key that is truncated, extended, changed or similar', async () => {

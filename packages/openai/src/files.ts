@@ -138,7 +138,7 @@ export function fileRoutes(services: FileRouteServices): Route[] {
     defineRoute(getContent, services, async ({ params: { id } }, { caller, signal }) => {
       const file = await findOwn(id, caller.userId);
       const content = await library.open(caller.userId, id, { signal });
-      if (content === undefined) throw new ApiError(409, 'The file is not moderated yet, or was blocked');
+      if (content === undefined) throw unreadable(file);
       const headers = {
         'Content-Type': 'application/octet-stream',
         'Content-Disposition': attachmentDisposition(file.name),
@@ -178,6 +178,21 @@ async function upload(services: FileRouteServices, { caller, request, signal }: 
   if (saved.file !== undefined) return jsonReply(200, toWireFile(saved.file, purpose));
   if (saved.skipped === 'error') throw new ApiError(503, 'The file could not be stored. Try again shortly.');
   throw issue('file', saved.skipped === 'storage_limit' ? 'the storage quota is used up' : 'is too large');
+}
+
+/** Clients repeat a 409 at once, which cannot succeed before the moderation has ended, so the status is that of a bad request. */
+function unreadable({ status }: FileRecord): ApiError {
+  switch (status) {
+    case 'pending':
+    case 'scanning':
+      return new ApiError(400, 'The file is not moderated yet: get the file until its status is processed', {
+        extra: { code: 'file_not_ready' },
+      });
+    case 'blocked':
+      return new ApiError(400, 'The file was blocked by moderation', { extra: { code: 'file_blocked' } });
+    case 'clean':
+      return new ApiError(404, 'File not found');
+  }
 }
 
 /** The purpose is not stored: it has no meaning here. */

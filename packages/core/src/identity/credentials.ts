@@ -256,24 +256,29 @@ function isOurs(presented: Presented | undefined): boolean {
 }
 
 /**
- * Returns the credential of a request, or undefined. A key takes precedence over a token. Two different keys, or a
- * malformed key next to a valid one, are rejected.
+ * Returns the credential of a request, or undefined. The same credential in both headers is one. A key takes precedence over
+ * a token.
+ * @throws ApiError 401 for two other credentials, and for a malformed key.
  */
 function credentialIn(headers: ApiHeaders, auth: Exclude<Auth, 'none'>): Presented | undefined {
-  const authorization = header(headers, 'authorization');
-  const legacy = header(headers, 'x-api-key');
-  const match = authorization === undefined ? undefined : (SCHEME.exec(authorization) ?? undefined);
-  const value = match?.[2] ?? '';
-  const isKeyScheme = match?.[1]?.toLowerCase() === 'apikey';
-  const keys: string[] = [];
-  if (legacy !== undefined && legacy !== '') keys.push(legacy);
-  if (isKeyScheme || value.startsWith('svc_')) keys.push(value);
-  const [secret] = keys;
-  if (secret !== undefined) {
-    if (keys.some((key) => key !== secret || !KEY.test(key))) throw badCredential(auth);
-    return { kind: 'key', secret };
+  const [, scheme = '', value = ''] = SCHEME.exec(header(headers, 'authorization') ?? '') ?? [];
+  const legacy = header(headers, 'x-api-key') ?? '';
+  const isToken = value !== '' && scheme.toLowerCase() === 'bearer' && !value.startsWith('svc_');
+  if (isToken && (legacy === '' || legacy === value)) return { kind: 'token', token: value };
+  if (legacy !== '' && value !== '' && legacy !== value && !(isToken && KEY.test(legacy))) {
+    throw twoCredentials();
   }
-  return value === '' ? undefined : { kind: 'token', token: value };
+  const secret = legacy === '' ? value : legacy;
+  if (secret === '') return undefined;
+  if (!KEY.test(secret)) throw badCredential(auth);
+  return { kind: 'key', secret };
+}
+
+function twoCredentials(): ApiError {
+  return new ApiError(
+    401,
+    'The request has two different credentials, in x-api-key and in Authorization. Send only one.',
+  );
 }
 
 function badCredential(auth: Exclude<Auth, 'none'> = 'key-or-token'): ApiError {
