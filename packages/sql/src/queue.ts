@@ -4,6 +4,7 @@ import type { SqlDatabase } from './database.ts';
 import { createClaims, defineClaim, definePromotion, listRooms } from './queue/claim.ts';
 import { createJobNotices } from './queue/notices.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
+import { defineConditional, toEngineWrite } from './store/engine-write.ts';
 import { fromJson, toJsonText } from './store/json.ts';
 
 export interface SqlQueueOptions {
@@ -61,6 +62,18 @@ export function createSqlQueue(
   const finish = defineStatement<'id' | 'fence'>(
     dialect,
     `delete from ${table} where ${isHeld} returning id`,
+  );
+  const enqueueIf = defineConditional<'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'ready'>(
+    dialect,
+    (condition) =>
+      `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
+       select @id, @key, @kind, @owner, ${dialect === 'sqlite' ? '@payload' : 'cast(@payload as jsonb)'},
+         cast(@runAt as bigint), cast(@runAt as bigint), cast(@ready as integer), 0, 0
+       where ${condition} on conflict (key) do nothing returning 1 as done`,
+  );
+  const finishIf = defineConditional<'id' | 'fence'>(
+    dialect,
+    (condition) => `delete from ${table} where ${isHeld} and ${condition} returning 1 as done`,
   );
   const retry = defineStatement<'id' | 'fence' | 'runAt' | 'ready' | 'uncounted'>(
     dialect,
@@ -151,6 +164,27 @@ export function createSqlQueue(
 
     async findKeys(keys, options) {
       return (await run(readKeys({ keys }), options)).map(({ key }) => String(key));
+    },
+
+    writes: {
+      enqueue(job) {
+        const { kind, payload, key, owner = '', runAt = clock.now() } = job;
+        const ready = Number(runAt <= clock.now());
+        const values = {
+          id: ids.next(),
+          key,
+          kind,
+          owner,
+          payload: toJsonText(payload, dialect),
+          runAt,
+          ready,
+        };
+        return toEngineWrite(database, enqueueIf, values, () => {
+          notifier.wakeAt(runAt);
+          if (ready === 1) notices?.announce();
+        });
+      },
+      finish: ({ id, fence }) => toEngineWrite(database, finishIf, { id, fence }),
     },
 
     onReady(listener) {

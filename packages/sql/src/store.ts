@@ -1,28 +1,39 @@
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { type CollectionMaker, createCollectionMaker, type RunStatement } from './store/collection.ts';
-import { createTable } from './store/table.ts';
+import { createTable, type Table } from './store/table.ts';
+import { createWriteAll } from './store/write-all.ts';
+
+interface KnownTable {
+  readonly definition: object;
+  readonly table: Table;
+  readonly make: CollectionMaker;
+}
 
 /**
  * Records in tables, one per collection; `migrate` creates them. Transactions are serializable: SQLite runs one
  * at a time, PostgreSQL retries conflicting ones.
  */
 export function createSqlStore(database: SqlDatabase): Store {
-  const makers = new Map<string, { readonly definition: object; readonly make: CollectionMaker }>();
+  const makers = new Map<string, KnownTable>();
+
+  const getTable = <R extends StoredRecord>(definition: CollectionDefinition<R>): KnownTable => {
+    let known = makers.get(definition.name);
+    if (known?.definition !== definition) {
+      const table = createTable(definition);
+      known = { definition, table, make: createCollectionMaker(database, table) };
+      makers.set(definition.name, known);
+    }
+    return known;
+  };
 
   const storeOn = (run: RunStatement, transaction: Store['transaction']): Store => ({
-    collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
-      let known = makers.get(definition.name);
-      if (known?.definition !== definition) {
-        known = { definition, make: createCollectionMaker(database, createTable(definition)) };
-        makers.set(definition.name, known);
-      }
-      return known.make(run) as unknown as Collection<R>;
-    },
+    collection: <R extends StoredRecord>(definition: CollectionDefinition<R>) =>
+      getTable(definition).make(run) as unknown as Collection<R>,
     transaction,
   });
 
-  return storeOn(database.run, (work, options) =>
+  const store = storeOn(database.run, (work, options) =>
     database.transaction(
       (connection) =>
         work(
@@ -39,4 +50,6 @@ export function createSqlStore(database: SqlDatabase): Store {
       options,
     ),
   );
+  const writeAll = createWriteAll(database, (definition) => getTable(definition).table);
+  return { ...store, writeAll };
 }

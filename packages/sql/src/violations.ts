@@ -21,3 +21,8 @@ function getCode(error: unknown): unknown {
   if ('errcode' in error) return error.errcode;
   return 'code' in error ? error.code : undefined;
 }
+
+/** PostgreSQL only: division_by_zero. */
+export function isDivisionByZero(error: unknown): boolean {
+  return getCode(error) === '22012';
+}

@@ -7,6 +7,7 @@ import { recordCases } from './store/records.ts';
 import { removalCases } from './store/removals.ts';
 import type { StoreCase, StoreSubject } from './store/subject.ts';
 import { transactionCases } from './store/transactions.ts';
+import { writeAllCases } from './store/write-all.ts';
 import { registerSuite, type SuiteOptions } from './suite.ts';
 
 export { type StoreCase, type StoreSubject, storeSuiteCollections } from './store/subject.ts';
@@ -19,6 +20,7 @@ export const storeCases: readonly StoreCase[] = [
   ...pageCases,
   ...removalCases,
   ...transactionCases,
+  ...writeAllCases,
   ...raceCases,
   ...abortCases,
   ...randomCases,

@@ -1,5 +1,6 @@
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
 import { wrapCollection } from '../ports/wrap-collection.ts';
+import { writeAll, writeInTransaction } from '../ports/write-all.ts';
 import type { NewEvent } from './event.ts';
 import type { EventOutbox } from './outbox.ts';
 import type { OutboxRecord } from './records.ts';
@@ -82,6 +83,16 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
       });
     },
     transaction,
+    async writeAll(writes, options) {
+      const isWatched = writes.some((write) => {
+        if (write.do !== 'insert' && write.do !== 'update') return false;
+        const watched = byName.get(write.collection.name) ?? [];
+        return write.do === 'insert' ? mayInsert(watched) : mayMatch(watched, write.patch);
+      });
+      return isWatched && (await isHeard())
+        ? writeInTransaction({ transaction }, writes, options)
+        : writeAll(store, writes, options);
+    },
   };
 }
 

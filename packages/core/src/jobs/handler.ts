@@ -6,6 +6,9 @@ import type { LeasedJob, Reschedule } from '../ports/queue.ts';
  */
 export type ExtendLease = () => Promise<void>;
 
+/** What follows a run of a job. */
+export type JobEnd = Reschedule | 'finished' | undefined;
+
 /** The handler of one job kind. */
 export interface JobHandler {
   readonly kind: string;
@@ -16,9 +19,10 @@ export interface JobHandler {
   /** Lease in milliseconds. A shorter lease means a faster retry after a crash. Default: `worker.leaseMs`. */
   readonly leaseMs?: number;
   /**
-   * Runs the job. Resolve with undefined to complete it, or with a `Reschedule` to run it again; reject to retry with
+   * Runs the job. Resolve with undefined to complete it, with a `Reschedule` to run it again, or with `finished` if the
+   * handler has completed it with its last write; reject to retry with
    * exponential backoff. A job may run more than once, so it must be idempotent. `signal` is aborted with a
    * `JobInterrupted`.
    */
-  run(job: LeasedJob, signal: AbortSignal, extendLease: ExtendLease): Promise<Reschedule | undefined>;
+  run(job: LeasedJob, signal: AbortSignal, extendLease: ExtendLease): Promise<JobEnd>;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { JobQueue } from '../ports/queue.ts';
+import type { JobQueue, JobWrites } from '../ports/queue.ts';
 import type { Incident } from '../shared/incident.ts';
 
 /** Two looks of this distance must agree, because a busy worker may leave a moment without leased jobs. */
@@ -82,6 +82,7 @@ export function watchJobs(
       ...(queue.findKeys !== undefined && {
         findKeys: (keys, options) => queue.findKeys?.(keys, options) ?? Promise.resolve([]),
       }),
+      ...(queue.writes !== undefined && { writes: watchWrites(queue.writes, accepted) }),
       onReady: (listener) => queue.onReady(listener),
       counts: (options) => queue.counts(options),
     },
@@ -99,5 +100,21 @@ export function watchJobs(
       },
       isUnattended,
     },
+  };
+}
+
+function watchWrites(writes: JobWrites, accepted: () => void): JobWrites {
+  return {
+    enqueue(job) {
+      const write = writes.enqueue(job);
+      return {
+        ...write,
+        applied() {
+          write.applied();
+          accepted();
+        },
+      };
+    },
+    finish: (job) => writes.finish(job),
   };
 }

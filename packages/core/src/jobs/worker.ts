@@ -1,10 +1,10 @@
 import type { Observer } from '../observability/observer.ts';
 import { carriedBy } from '../observability/queue.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { JobQueue, LeasedJob, OwnerLimit, Reschedule } from '../ports/queue.ts';
+import type { JobQueue, LeasedJob, OwnerLimit } from '../ports/queue.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
-import type { JobHandler } from './handler.ts';
+import type { JobEnd, JobHandler } from './handler.ts';
 import { isJobInterrupted, JobInterrupted } from './interruption.ts';
 import { createLeaseRenewal, type HeldLease } from './lease-renewal.ts';
 import { repeating } from './repeating.ts';
@@ -135,21 +135,28 @@ export function createWorker(services: {
     try {
       const again = await attempt(handler, entry);
       if (again === undefined) await queue.finish(job);
-      else await queue.retry(job, { runAt: clock.now() + again.afterMs, countAttempt: again.countAttempt });
+      else if (again !== 'finished')
+        await queue.retry(job, { runAt: clock.now() + again.afterMs, countAttempt: again.countAttempt });
     } catch (error) {
       // The lease expires, and another worker runs the job.
       report(job.kind, error);
     }
   };
 
-  const attempt = async (handler: JobHandler, entry: ActiveJob): Promise<Reschedule | undefined> => {
+  const attempt = async (handler: JobHandler, entry: ActiveJob): Promise<JobEnd> => {
     const { job } = entry;
     const { signal } = entry.interruption;
     const run = () => handler.run(job, signal, () => renewal.extend(entry, settings.leaseMs));
     try {
       if (observe === undefined) return await run();
       const { kind, attempt } = job;
-      return await observe({ kind, attempt, carried: carriedBy(job) }, run);
+      let hasFinished = false;
+      const again = await observe({ kind, attempt, carried: carriedBy(job) }, async () => {
+        const end = await run();
+        hasFinished = end === 'finished';
+        return end === 'finished' ? undefined : end;
+      });
+      return hasFinished ? 'finished' : again;
     } catch (error) {
       if (signal.aborted && isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
         return { afterMs: 0, countAttempt: false };

@@ -1,4 +1,4 @@
-import type { JobQueue, LeasedJob } from '../ports/queue.ts';
+import type { JobQueue, LeasedJob, NewJob } from '../ports/queue.ts';
 import type { Json } from '../ports/store.ts';
 import type { Observer } from './observer.ts';
 
@@ -17,15 +17,21 @@ export function propagateContext(
   queue: JobQueue,
   getTraceContext: NonNullable<Observer['getTraceContext']>,
 ): JobQueue {
+  const addContext = (job: NewJob): NewJob => {
+    const carried = getTraceContext();
+    const { payload } = job;
+    if (carried === undefined || Object.keys(carried).length === 0 || !isObject(payload)) return job;
+    return { ...job, payload: { ...payload, [CONTEXT_FIELD]: carried } };
+  };
+  const { writes } = queue;
   return {
-    enqueue(job, options) {
-      const carried = getTraceContext();
-      const { payload } = job;
-      if (carried === undefined || Object.keys(carried).length === 0 || !isObject(payload)) {
-        return queue.enqueue(job, options);
-      }
-      return queue.enqueue({ ...job, payload: { ...payload, [CONTEXT_FIELD]: carried } }, options);
-    },
+    enqueue: (job, options) => queue.enqueue(addContext(job), options),
+    ...(writes !== undefined && {
+      writes: {
+        enqueue: (job) => writes.enqueue(addContext(job)),
+        finish: (job) => writes.finish(job),
+      },
+    }),
     async lease(want, options) {
       const jobs = await queue.lease(want, options);
       return jobs.map(unpacked);

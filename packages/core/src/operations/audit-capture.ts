@@ -9,6 +9,7 @@ import type {
   StoredRecord,
 } from '../ports/store.ts';
 import { wrapCollection } from '../ports/wrap-collection.ts';
+import { writeAll, writeInTransaction } from '../ports/write-all.ts';
 import { type AuditedStore, recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { AUDIT_LOG, type AuditActor } from './audit-records.ts';
 import type { AuditedChange, AuditSource } from './audit-source.ts';
@@ -82,6 +83,17 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         });
       },
       transaction,
+      writeAll(writes, options) {
+        const isAudited = writes.some((write) => {
+          if (write.do !== 'insert' && write.do !== 'update') return false;
+          const source = byName.get(write.collection.name);
+          if (source === undefined) return false;
+          return write.do === 'insert' ? source.inserts === true : touches(source, write.patch);
+        });
+        return isAudited
+          ? writeInTransaction({ transaction }, writes, options)
+          : writeAll(store, writes, options);
+      },
       actAs,
     };
   };

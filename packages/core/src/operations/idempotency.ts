@@ -3,6 +3,7 @@ import { header } from '../contract/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import { removeAll } from '../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
+import { type StoreWrite, writeAll, writesTo } from '../ports/write-all.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 
@@ -31,6 +32,8 @@ export interface AcceptedWork<A> {
   readonly answer: A;
   /** Writes the records of the work in a transaction. May run again after a rollback. */
   write(store: Store): Promise<void>;
+  /** The same in one step, without reads. If it has no effect, `write` decides. */
+  readonly writes?: readonly StoreWrite[];
 }
 
 export interface Accepted<A> {
@@ -39,16 +42,26 @@ export interface Accepted<A> {
   readonly isRepeated: boolean;
   /** True: the request has a key, so a retry returns the same work. */
   readonly isRepeatable: boolean;
+  /** True: the write of the caller was made with those of the work. */
+  readonly isWhole: boolean;
 }
+
+/** Returns a further write of accepted work; undefined: there is none for this store. */
+export type CompleteWork<A> = (answer: A) => StoreWrite | undefined;
 
 export interface Idempotency {
   /**
    * Accepts work once per caller, path and key within 24 hours. The idempotency record and the records of the work
    * are written in one transaction. A repeated request gets the first response, and `prepare` is not called. Without
    * a key, the work is stored directly.
+   * @param complete returns a write that is made in one step with those of the work, where the store can.
    * @throws ApiError 422 `invalid_idempotency_key`; 422 `idempotency_key_reused` for another body.
    */
-  accept<A>(request: IdempotentRequest, prepare: () => Promise<AcceptedWork<A>>): Promise<Accepted<A>>;
+  accept<A>(
+    request: IdempotentRequest,
+    prepare: () => Promise<AcceptedWork<A>>,
+    complete?: CompleteWork<A>,
+  ): Promise<Accepted<A>>;
   /**
    * Runs work that the client waits for once per caller, path and key within 24 hours. A repeated request gets the first
    * answer; one that arrives while the first runs is refused. Failed work is forgotten, so that a retry runs it again,
@@ -60,7 +73,7 @@ export interface Idempotency {
   once<A>(
     request: IdempotentRequest,
     work: (onCharge: () => void) => Promise<A>,
-  ): Promise<Omit<Accepted<A>, 'isRepeatable'>>;
+  ): Promise<Pick<Accepted<A>, 'answer' | 'isRepeated'>>;
   /**
    * As `once`, for work whose end is reported later, such as a stream.
    * @returns undefined for a request without a key.
@@ -131,7 +144,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       });
     }
     if (record.answer === SPENT) throw spent();
-    return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true };
+    return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true, isWhole: false };
   };
 
   const claim = async <A>(request: IdempotentRequest): Promise<Claim<A> | undefined> => {
@@ -165,13 +178,32 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     };
   };
 
+  /** Writes the work and `complete` in one step. @returns false, having written nothing, where that has no effect. */
+  const writeWhole = async <A>(
+    { answer, writes }: AcceptedWork<A>,
+    complete: CompleteWork<A> | undefined,
+    record: IdempotencyRecord | undefined,
+  ): Promise<boolean> => {
+    if (store.writeAll === undefined || writes === undefined) return false;
+    const last = complete?.(answer);
+    if (last === undefined) return false;
+    const first = record === undefined ? [] : [writesTo(IDEMPOTENCY).insert(record)];
+    return writeAll(store, [...first, ...writes, last]);
+  };
+
   return {
-    async accept<A>(request: IdempotentRequest, prepare: () => Promise<AcceptedWork<A>>) {
+    async accept<A>(
+      request: IdempotentRequest,
+      prepare: () => Promise<AcceptedWork<A>>,
+      complete?: CompleteWork<A>,
+    ) {
       const named = identify(request);
       if (named === undefined) {
-        const { answer, write } = await prepare();
-        await write(store);
-        return { answer, isRepeated: false, isRepeatable: false };
+        const work = await prepare();
+        const { answer } = work;
+        const isWhole = await writeWhole(work, complete, undefined);
+        if (!isWhole) await work.write(store);
+        return { answer, isRepeated: false, isRepeatable: false, isWhole };
       }
       const { id, bodyHash } = named;
       const now = clock.now();
@@ -179,14 +211,18 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       if (known !== undefined && known.expiresAt > now) return replay<A>(known, bodyHash);
       if (known !== undefined) await records.take(id, { expiresAt: { lte: now } });
 
-      const { answer, write } = await prepare();
+      const work = await prepare();
+      const { answer, write } = work;
       const record = { id, bodyHash, answer: JSON.stringify(answer), expiresAt: now + KEPT_MS };
+      if (await writeWhole(work, complete, record)) {
+        return { answer, isRepeated: false, isRepeatable: true, isWhole: true };
+      }
       const isFirst = await store.transaction(async (transaction) => {
         if (!(await transaction.collection(IDEMPOTENCY).insert(record))) return false;
         await write(transaction);
         return true;
       });
-      if (isFirst) return { answer, isRepeated: false, isRepeatable: true };
+      if (isFirst) return { answer, isRepeated: false, isRepeatable: true, isWhole: false };
       const winner = await records.get(id);
       if (winner === undefined) throw new Error('an idempotency record disappeared before its expiry');
       return replay<A>(winner, bodyHash);

@@ -21,3 +21,4 @@ export * from './vectors.ts';
 export * from './web.ts';
 export type * from './webhook-sender.ts';
 export * from './wrap-collection.ts';
+export * from './write-all.ts';

@@ -1,5 +1,6 @@
 import type { CallOptions } from './options.ts';
 import type { Json } from './store.ts';
+import type { EngineWrite } from './write-all.ts';
 
 /** A job to enqueue. */
 export interface NewJob {
@@ -72,6 +73,14 @@ export interface Reschedule {
   readonly countAttempt: boolean;
 }
 
+/** Writes of jobs, for `writeAll` of a store. */
+export interface JobWrites {
+  /** Has no effect if a job with this key exists. */
+  enqueue(job: NewJob): EngineWrite;
+  /** Has no effect if the lease was lost. */
+  finish(job: LeasedJob): EngineWrite;
+}
+
 /**
  * Stores jobs durably. One worker at a time holds a job. If the lease expires without renewal, the job is leased
  * again with a greater fence, and every call with the old fence returns false and changes nothing. Between expiry and
@@ -105,6 +114,8 @@ export interface JobQueue {
    * again to find out.
    */
   findKeys?(keys: readonly string[], options?: CallOptions): Promise<readonly string[]>;
+  /** Builds writes for a store on the same engine, so that records and jobs change together. */
+  readonly writes?: JobWrites;
   /**
    * Calls `listener` when a job may have become due, at least for jobs of this process; workers also poll. @returns a
    * function that unsubscribes.

@@ -1,4 +1,5 @@
 import type { CallOptions } from './options.ts';
+import type { StoreWrite } from './write-all.ts';
 
 /** A stored value: JSON only. Times are epoch milliseconds. */
 export type Json =
@@ -174,6 +175,12 @@ export interface Store {
    * @returns the value of `work`.
    */
   transaction<T>(work: (store: Store) => Promise<T>, options?: CallOptions): Promise<T>;
+  /**
+   * Applies all writes in one step, or none; at most one write per record. Not inside a transaction. @returns false, having written nothing, if one of
+   * them has no effect: an id or unique value that exists, a guard that does not match; also for writes of another
+   * engine. Without this method, Questline writes in a transaction.
+   */
+  writeAll?(writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean>;
 }
 
 /** The write would violate a unique constraint. */

@@ -45,7 +45,9 @@ export function createBeginQuest({
 
   return async (request, prepare, toJob) => {
     admissionControl.admit();
-    const { answer, isRepeated, isRepeatable } = await idempotency.accept(request, prepare);
+    const accepted = await idempotency.accept(request, prepare, ({ id }) => queue.writes?.enqueue(toJob(id)));
+    const { answer, isRepeated, isRepeatable, isWhole } = accepted;
+    if (isWhole) return answer;
     const { id } = answer;
     // The process that accepted it may have crashed before this point.
     if (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined) return answer;

@@ -1,9 +1,10 @@
 import type { CallEnd } from '../credits/usage.ts';
-import type { JobHandler } from '../jobs/handler.ts';
-import type { JobQueue, LeasedJob, Reschedule } from '../ports/queue.ts';
+import type { JobEnd, JobHandler } from '../jobs/handler.ts';
+import type { JobQueue, LeasedJob } from '../ports/queue.ts';
 import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
-import { type PendingCharge, toPromptMeta } from './charges.ts';
+import type { PendingCharge } from './charges.ts';
+import { endInOneStep } from './end-in-one-step.ts';
 import { createLiveWriter, type LiveWriterServices } from './live-writer.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
 import type { PaidStepServices } from './paid-steps.ts';
@@ -17,7 +18,7 @@ import {
   type QuestProgress,
   type QuestRecord,
 } from './records.ts';
-import { recoverPaidSteps } from './recovery.ts';
+import { describeCharges, hasBegun, hasRun, recoverPaidSteps } from './recovery.ts';
 import { createRunContext, type RunContext } from './run-context.ts';
 import type { Interruption, RunningQuests } from './running.ts';
 import {
@@ -54,7 +55,7 @@ export function createQuestHandler(
     task.unfinished ?? (hasOutput ? { type: 'message' } : VANISHED);
 
   /** Claims the quest, runs it and concludes it. */
-  const handle = async (lease: LeasedJob, signal: AbortSignal): Promise<Reschedule | undefined> => {
+  const handle = async (lease: LeasedJob, signal: AbortSignal): Promise<JobEnd> => {
     const payload = lease.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
     const resumed = typeof payload.resumed === 'number' ? payload.resumed : 0;
     const job = { ...lease, fence: getFence(lease.fence, resumed) };
@@ -81,7 +82,7 @@ export function createQuestHandler(
   };
 
   /** Ends the quest after all charges are settled. */
-  const conclude = async (run: RunContext, outcome: QuestOutcome, callEnd: CallEnd): Promise<undefined> => {
+  const conclude = async (run: RunContext, outcome: QuestOutcome, callEnd: CallEnd): Promise<JobEnd> => {
     run.stopwatch.phase('store');
     await run.endSteps(callEnd);
     // Readers get all events before they see the end.
@@ -90,7 +91,14 @@ export function createQuestHandler(
     await run.writer.close();
     await flushing;
     const progress = { ...run.progress(), phases: run.stopwatch.read() };
-    const hasEnded = await end(run.quest.id, run.job, { ...outcome, ...progress });
+    const result = { ...outcome, ...progress };
+    const ended = await endInOneStep(services, task, run, result);
+    if (ended !== undefined) {
+      questEvents.ended(ended.id);
+      task.ended?.(ended);
+      return 'finished';
+    }
+    const hasEnded = await end(run.quest.id, run.job, result);
     return hasEnded ? undefined : resolveConflict(run);
   };
 
@@ -117,7 +125,7 @@ export function createQuestHandler(
     run: RunContext,
     reason: Interruption | undefined,
     error: unknown,
-  ): Promise<Reschedule | undefined> => {
+  ): Promise<JobEnd> => {
     switch (reason) {
       case 'lease-lost':
         run.abandonSteps();
@@ -138,7 +146,7 @@ export function createQuestHandler(
     }
   };
 
-  const fail = async (run: RunContext, error: unknown): Promise<undefined> => {
+  const fail = async (run: RunContext, error: unknown): Promise<JobEnd> => {
     if (error instanceof QuestAbandoned) {
       if (await hasLost(run)) return abandon(run);
       await run.endSteps('broken');
@@ -262,35 +270,11 @@ export function createQuestHandler(
   const follow = async (transaction: Store, quest: QuestRecord): Promise<readonly QuestRecord[]> => {
     const following: QuestRecord[] = [];
     for (const followUp of task.followUps ?? []) {
-      const next = await followUp(transaction, quest);
+      const next = followUp.applies(quest) ? await followUp.create(transaction, quest) : undefined;
       if (next !== undefined && (await transaction.collection(QUESTS).insert(next))) following.push(next);
     }
     return following;
   };
 
   return { kind: task.kind, concurrency: task.concurrency, run: handle };
-}
-
-/** Returns the usage of a quest whose worker crashed. */
-function describeCharges(
-  { promptMeta, paid = [] }: QuestRecord,
-  charges: readonly PendingCharge[],
-): Pick<QuestProgress, 'promptMeta'> {
-  const meta = toPromptMeta(promptMeta?.model ?? charges.at(-1)?.details.model, [...paid, ...charges]);
-  return meta === undefined || charges.length === 0 ? {} : { promptMeta: meta };
-}
-
-/**
- * Whether another worker may have run the quest before. A lost and recreated job starts with the first fence again.
- */
-function hasRun({ notes }: QuestRecord, { fence }: LeasedJob): boolean {
-  return fence > 1 || notes !== undefined;
-}
-
-/** Whether a worker left more than an unanswered call; then the quest is not restarted. */
-function hasBegun(quest: QuestRecord): boolean {
-  // It has not gone on after a wait.
-  if (quest.wait !== undefined) return false;
-  const { due = [], outcome } = quest.notes ?? {};
-  return due.length > 0 || outcome !== undefined || hasContent(quest);
 }

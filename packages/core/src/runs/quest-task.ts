@@ -31,7 +31,9 @@ export interface QuestTask {
    * worker has saved; readers are corrected.
    */
   readonly restore?: (quest: QuestRecord) => Promise<QuestProgress>;
-  /** Writes in the transaction of the quest's end. May run more than once. */
+  /**
+   * Writes in the transaction of the quest's end. May run more than once. `planEnd` of the run can make it unnecessary.
+   */
   alongside(store: Store, quest: QuestRecord): Promise<void>;
   /** Follow-up quests of this quest, e.g. to extract mementos. */
   readonly followUps?: readonly FollowUp[];
@@ -43,7 +45,11 @@ export interface QuestTask {
  * Creates a follow-up quest of a completed quest, in the transaction of its end. The follow-up has its own id and
  * billing. May run more than once.
  */
-export type FollowUp = (store: Store, quest: QuestRecord) => Promise<QuestRecord | undefined> | undefined;
+export interface FollowUp {
+  /** Whether the quest may have a follow-up, as far as its record shows. */
+  applies(quest: QuestRecord): boolean;
+  create(store: Store, quest: QuestRecord): Promise<QuestRecord | undefined>;
+}
 
 /** The target of the quest was deleted. */
 export class QuestAbandoned extends Error {

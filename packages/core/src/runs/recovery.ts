@@ -1,8 +1,10 @@
 import { chargeDetails, type ReservationServices } from '../credits/reservations.ts';
-import { type PendingCharge, settlePending } from './charges.ts';
+import type { LeasedJob } from '../ports/queue.ts';
+import { type PendingCharge, settlePending, toPromptMeta } from './charges.ts';
 import { releaseIntended } from './holds.ts';
 import { chargeInterrupted } from './model-call.ts';
-import type { QuestRecord } from './records.ts';
+import type { QuestProgress, QuestRecord } from './records.ts';
+import { hasContent } from './transitions.ts';
 
 /**
  * Recovers the billing of a crashed worker: settles its charges and releases its unused holds. Idempotent. Every hold
@@ -33,4 +35,28 @@ export async function recoverPaidSteps(
     details: chargeDetails({ operation, payer, requestId }),
   });
   return charges;
+}
+
+/** Returns the usage of a quest whose worker crashed. */
+export function describeCharges(
+  { promptMeta, paid = [] }: QuestRecord,
+  charges: readonly PendingCharge[],
+): Pick<QuestProgress, 'promptMeta'> {
+  const meta = toPromptMeta(promptMeta?.model ?? charges.at(-1)?.details.model, [...paid, ...charges]);
+  return meta === undefined || charges.length === 0 ? {} : { promptMeta: meta };
+}
+
+/**
+ * Whether another worker may have run the quest before. A lost and recreated job starts with the first fence again.
+ */
+export function hasRun({ notes }: QuestRecord, { fence }: LeasedJob): boolean {
+  return fence > 1 || notes !== undefined;
+}
+
+/** Whether a worker left more than an unanswered call; then the quest is not restarted. */
+export function hasBegun(quest: QuestRecord): boolean {
+  // It has not gone on after a wait.
+  if (quest.wait !== undefined) return false;
+  const { due = [], outcome } = quest.notes ?? {};
+  return due.length > 0 || outcome !== undefined || hasContent(quest);
 }

@@ -3,6 +3,7 @@ import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { GenerateRequest } from '../ports/models.ts';
 import type { LeasedJob } from '../ports/queue.ts';
 import type { Collection } from '../ports/store.ts';
+import type { StoreWrite } from '../ports/write-all.ts';
 import { createRunCharges, type PendingCharge } from './charges.ts';
 import type { PaidStep } from './holds.ts';
 import { createLiveWriter, type LiveWriter, type LiveWriterServices, NO_LIVE_WRITER } from './live-writer.ts';
@@ -14,6 +15,15 @@ import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
 import type { RunningQuest } from './running.ts';
 import { createStopwatch, type Stopwatch } from './stopwatch.ts';
 import { getFence, hasContent } from './transitions.ts';
+
+/** Writes that are made in one step with the end of a quest. If one has no effect, `alongside` decides in a transaction. */
+export interface PlannedEnd {
+  readonly expected: readonly StoreWrite[];
+  readonly written: readonly StoreWrite[];
+}
+
+/** @param quest as it ends. @returns undefined if the end needs a transaction. */
+export type PlanEnd = (quest: QuestRecord) => PlannedEnd | undefined;
 
 /** The context of one run of a quest: its output, charges and timings. */
 export interface RunContext {
@@ -31,6 +41,10 @@ export interface RunContext {
   readonly stopwatch: Stopwatch;
   /** Adds fields to the quest; saved with the next write. */
   update(more: QuestProgress): void;
+  /** Plans the writes of the quest's end, in place of `alongside`. The last plan counts. */
+  planEnd(plan: PlanEnd): void;
+  /** @returns undefined without a plan. */
+  getPlannedEnd(quest: QuestRecord): PlannedEnd | undefined;
   /** Holds the maximum cost of a model call. Several calls may run at the same time. */
   pay(entry: CatalogueEntry, request: GenerateRequest): Promise<PaidCall>;
   /** Holds the maximum cost of unit-priced work, in micro-credits. */
@@ -85,6 +99,7 @@ export function createRunContext(
   const stopwatch = createStopwatch(services.clock, phases, quest.phases);
   const charges = createRunCharges(services.ledger, paid);
   let extra: QuestProgress = {};
+  let plan: PlanEnd | undefined;
 
   const save = async (): Promise<void> => {
     if (!(await writer.save())) signal.throwIfAborted();
@@ -147,6 +162,10 @@ export function createRunContext(
     update(more) {
       extra = { ...extra, ...more };
     },
+    planEnd(more) {
+      plan = more;
+    },
+    getPlannedEnd: (ended) => plan?.(ended),
     pay: steps.openModelCall,
     payPrice: steps.openPricedWork,
 

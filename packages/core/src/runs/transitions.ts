@@ -1,9 +1,11 @@
 import type { LeasedJob } from '../ports/queue.ts';
-import type { Collection, Filter } from '../ports/store.ts';
+import type { Collection, Filter, Patch } from '../ports/store.ts';
+import { type StoreWrite, writesTo } from '../ports/write-all.ts';
 import {
   type DecidedCall,
   PLAN_PAYLOAD,
   type PromptMeta,
+  QUESTS,
   type QuestOutcome,
   type QuestProgress,
   type QuestRecord,
@@ -134,18 +136,33 @@ export function endQuest(
   outcome: QuestOutcome & QuestProgress,
   now: number,
 ): Promise<QuestRecord | undefined> {
-  return quests.update(
-    id,
-    {
-      ...outcome,
-      status: 'done',
-      liveSince: undefined,
-      notes: undefined,
-      wait: undefined,
-      updatedAt: now,
-    },
-    heldBy(holder),
-  );
+  return quests.update(id, toEnd(outcome, now), heldBy(holder));
+}
+
+/** `endQuest`, among other writes. @returns the write, and the quest after it. */
+export function writeEnd(
+  quest: QuestRecord,
+  holder: Holder,
+  outcome: QuestOutcome & QuestProgress,
+  now: number,
+): { readonly write: StoreWrite; readonly ended: QuestRecord } {
+  const patch = toEnd(outcome, now);
+  const fields = Object.entries({ ...quest, ...patch }).filter(([, value]) => value !== undefined);
+  return {
+    write: writesTo(QUESTS).update(quest.id, patch, heldBy(holder)),
+    ended: Object.fromEntries(fields) as unknown as QuestRecord,
+  };
+}
+
+function toEnd(outcome: QuestOutcome & QuestProgress, now: number): Patch<QuestRecord> {
+  return {
+    ...outcome,
+    status: 'done',
+    liveSince: undefined,
+    notes: undefined,
+    wait: undefined,
+    updatedAt: now,
+  };
 }
 
 /** Stops a quest from its worker, because its target was deleted. */

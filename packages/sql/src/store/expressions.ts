@@ -14,6 +14,8 @@ export interface DialectExpressions {
   patched(set: readonly (readonly [string, unknown])[], removed: readonly string[]): RawBuilder<unknown>;
   /** The record with incremented counters. */
   withDeltas(deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
+  /** The record of an existing row with incremented counters. `row`: the name of the row in an upsert. */
+  withCounts(row: string, deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
   contains(column: Expression<unknown>, part: string): Expression<SqlBool>;
   has(column: Expression<unknown>, member: string): Expression<SqlBool>;
   oneOf(column: Expression<unknown>, values: readonly unknown[]): Expression<SqlBool>;
@@ -47,6 +49,13 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
       ]);
       return changes.length === 0 ? sql`record` : sql`json_set(record, ${sql.join(changes)})`;
     },
+    withCounts(row, deltas) {
+      const changes = deltas.flatMap(([{ field, name }, delta]) => [
+        path(field),
+        sql`coalesce(${sql.ref(`${row}.${name}`)}, 0) + ${delta}`,
+      ]);
+      return sql`json_set(${sql.ref(`${row}.record`)}, ${sql.join(changes)})`;
+    },
     contains: (column, part) =>
       sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${part.toLowerCase()}) = 1`,
     has: (column, member) => sql`exists (select 1 from json_each(${column}) where value = ${member})`,
@@ -77,6 +86,13 @@ function createPostgresWording(): DialectExpressions {
           sql`cast(${field} as text), coalesce(${sql.ref(name)}, 0) + cast(${delta} as bigint)`,
       );
       return changes.length === 0 ? sql`record` : sql`record || jsonb_build_object(${sql.join(changes)})`;
+    },
+    withCounts(row, deltas) {
+      const changes = deltas.map(
+        ([{ field, name }, delta]) =>
+          sql`cast(${field} as text), coalesce(${sql.ref(`${row}.${name}`)}, 0) + cast(${delta} as bigint)`,
+      );
+      return sql`${sql.ref(`${row}.record`)} || jsonb_build_object(${sql.join(changes)})`;
     },
     // The column's collation compares bytes and ignores case only for ASCII.
     contains: (column, part) => sql`${column} collate "default" ilike ${pattern(part)}`,

@@ -44,7 +44,7 @@ export interface Wallet extends StoredRecord {
   readonly coins?: number;
 }
 
-const wallets = defineCollection<Wallet>({
+export const wallets = defineCollection<Wallet>({
   name: 'suite_wallets',
   columns: { ownerId: 'text', coins: 'integer' },
   unique: [],

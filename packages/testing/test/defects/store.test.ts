@@ -1,6 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import type { Collection, Filter, Store, StoredRecord } from '@questline/core/ports';
-import { removeWhere } from '@questline/core/ports';
+import { removeWhere, writeAll } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type StoreSubject, storeCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -179,6 +179,35 @@ defectTests('store', storeCases, [
         for (const { id } of found) await sound.take(id);
         return found.length;
       },
+    }),
+  ),
+  storeDefect(
+    'writes a step one by one',
+    [
+      'applies none of the writes of a step when one of them has no effect',
+      'rejects a step with an invalid value or an undefined condition, and writes nothing',
+    ],
+    (store) => ({
+      ...store,
+      async writeAll(writes) {
+        for (const write of writes) if (!(await writeAll(store, [write]))) return false;
+        return true;
+      },
+    }),
+  ),
+  storeDefect(
+    'ignores the expectations of a step',
+    [
+      'applies none of the writes of a step when one of them has no effect',
+      'adds nothing to a record that was deleted, and loses no count',
+    ],
+    (store) => ({
+      ...store,
+      writeAll: (writes) =>
+        writeAll(
+          store,
+          writes.filter(({ do: what }) => what !== 'expect' && what !== 'expect-none'),
+        ),
     }),
   ),
   storeDefect(

@@ -16,9 +16,9 @@ import { checkAttachments } from '../conversation/attachments.ts';
 import type { FilesReader } from '../files/reader.ts';
 import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { chooseSession, peekSession } from '../sessions/choice.ts';
-import { storeTurn } from '../sessions/new-turn.ts';
+import { storeTurn, turnWrites } from '../sessions/new-turn.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
+import type { StorageQuotas } from '../storage/usage.ts';
 import { checkClientTools } from './client-tools.ts';
 import type { Acknowledgement, ChatBody } from './contract.ts';
 import { CHAT, getToolScope } from './job.ts';
@@ -112,7 +112,6 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
 
     const now = clock.now();
     const request = toRequest(body, call, { entry, payer, session, tools, terms: options, fileIds, plan });
-    await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
     const isLowered = request.maxTokens < Math.floor(namedCap(body) ?? 0);
     const quest = newQuest(
       { id: plan?.questId ?? ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
@@ -131,7 +130,8 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
         ...(isLowered && { maxTokens: request.maxTokens }),
         ...(tools?.echo !== undefined && { tools: tools.echo }),
       },
-      write: (where) => storeTurn(services, where, quest, isNew ? session : undefined),
+      writes: turnWrites(quest, session, isNew, services.storageQuotas),
+      write: (where) => storeTurn(services, where, quest, session, isNew),
     };
   };
 }

@@ -20,8 +20,9 @@ import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { type ModelSession, runTurn, whyEmpty } from '../conversation/turn.ts';
 import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
 import { masterQuest } from '../quest-master/master.ts';
+import type { SessionRecord } from '../sessions/records.ts';
 import { removeMessages } from '../sessions/replaced.ts';
-import { writeMessages } from '../sessions/session.ts';
+import { planMessages, writeMessages } from '../sessions/session.ts';
 import { sendChatMessage } from './contract.ts';
 import type { ChatRequest } from './request.ts';
 
@@ -48,6 +49,7 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
       const paused = openWork(services.textBox, run.quest);
       if (paused !== undefined) return goOn(services, run, paused);
       const input = await loadTurnInput(services, run, request, request.historyCount);
+      planTurnEnd(services, run, input.session);
       const systemPrompt = getSystemPrompt(services.textBox, run.quest.id, request, payload);
       run.stopwatch.phase('prompt');
       const prompt = await buildPrompt(services, run, input, systemPrompt);
@@ -62,6 +64,15 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
       if (replaces !== undefined) await removeMessages(store, quest.sessionId, replaces);
       await writeMessages(services, store, quest, { content, pageId, fileIds }, answer);
     },
+  });
+}
+
+/** A turn that replaces messages needs a transaction, and so does a repeated one without text. */
+function planTurnEnd(services: DialogueServices, run: RunContext, session: SessionRecord): void {
+  run.planEnd((quest) => {
+    const { message: content, pageId, fileIds, replaces, isRepeated } = quest.request as ChatRequest;
+    if (replaces !== undefined || isRepeated === true) return undefined;
+    return planMessages(services, session, quest, { content, pageId, fileIds }, quest.answer ?? quest.text);
   });
 }
 
@@ -105,6 +116,7 @@ async function goOn(
 ): Promise<QuestOutcome | QuestPause> {
   const request = run.quest.request as ChatRequest;
   const input = await loadTurnInput(services, run, { ...request, model: paused.model }, 1);
+  planTurnEnd(services, run, input.session);
   return answer(services, run, input, paused, paused);
 }
 

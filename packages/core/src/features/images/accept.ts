@@ -12,9 +12,9 @@ import { newQuest, QUESTS } from '../../runs/records.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { chooseSession, type SessionRequest } from '../sessions/choice.ts';
-import { storeTurn } from '../sessions/new-turn.ts';
+import { storeTurn, turnWrites } from '../sessions/new-turn.ts';
 import { SESSIONS } from '../sessions/records.ts';
-import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
+import type { StorageQuotas } from '../storage/usage.ts';
 import type { ImageAcknowledgement } from './contract.ts';
 import { IMAGE_EDIT, IMAGE_GENERATION, type ImageQuestRequest } from './request.ts';
 
@@ -56,7 +56,6 @@ export async function acceptImage(
     { ...input, message: prompt, model: entry.info.id },
     call,
   );
-  await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
   const now = clock.now();
   const request: ImageQuestRequest = {
     ...input.request,
@@ -84,7 +83,8 @@ export async function acceptImage(
       promptWasEnhanced: false,
       intent: continues ? 'continuation' : 'fresh',
     },
-    write: (where) => storeTurn(services, where, quest, isNew ? session : undefined),
+    writes: turnWrites(quest, session, isNew, services.storageQuotas),
+    write: (where) => storeTurn(services, where, quest, session, isNew),
   };
 }
 

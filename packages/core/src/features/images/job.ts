@@ -6,7 +6,7 @@ import { refuseRetired } from '../../models/retired.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ImageRequest, ImageResult } from '../../ports/media.ts';
 import { createQuestHandler, type QuestHandlerServices } from '../../runs/handler.ts';
-import type { QuestFile, QuestOutcome } from '../../runs/records.ts';
+import type { QuestFile, QuestOutcome, QuestRecord } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import { type RunningQuests, untilInterrupted } from '../../runs/running.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -14,7 +14,7 @@ import type { FileLibrary } from '../files/library.ts';
 import { callProvider } from '../media-jobs/ask-provider.ts';
 import { madeFileId } from '../media-jobs/result-id.ts';
 import { addFiles, hasRoom } from '../projects/members.ts';
-import { getSession, writeMessages } from '../sessions/session.ts';
+import { getSession, planMessages, type Question, writeMessages } from '../sessions/session.ts';
 import { checkAbilities, fitOptions } from './abilities.ts';
 import { editImage, generateImage } from './contract.ts';
 import { computeMaximum } from './cost.ts';
@@ -43,19 +43,21 @@ export function createImageHandlers(services: ImageJobServices, running: Running
       concurrency: CONCURRENCY,
       phases: PHASES,
       work: (run) => draw(services, run),
-      alongside: (store, quest) => {
-        const { options } = quest.request as ImageQuestRequest;
-        return writeMessages(services, store, quest, { content: options.prompt }, quest.images?.join('\n'));
-      },
+      alongside: (store, quest) => writeMessages(services, store, quest, ...getSaid(quest)),
     }),
   );
+}
+
+function getSaid({ request, images }: QuestRecord): [Question, string | undefined] {
+  return [{ content: (request as ImageQuestRequest).options.prompt }, images?.join('\n')];
 }
 
 async function draw(services: ImageJobServices, run: RunContext): Promise<QuestOutcome> {
   const { quest, stopwatch, signal } = run;
   const asked = quest.request as ImageQuestRequest;
   stopwatch.phase('load');
-  await getSession(services.store, quest);
+  const session = await getSession(services.store, quest);
+  run.planEnd((ended) => planMessages(services, session, ended, ...getSaid(ended)));
   const catalogue = await services.getCatalogue(quest.request.payer);
   const entry = catalogue.find(asked.model);
   const provider = entry?.provider;

@@ -23,11 +23,16 @@ interface MementosRequest extends BackgroundRequest {
 
 /** Extracts mementos of the user from a completed turn. */
 export function rememberAfterwards(services: { readonly clock: Clock; readonly ids: Ids }): FollowUp {
-  return (_store, quest) => {
-    const { remembers, message, model, payer, requestId } = quest.request as DialogueRequest;
-    if (remembers !== true || quest.type !== 'message' || message.trim() === '') return undefined;
-    const request: MementosRequest = { message, model, payer, requestId };
-    return Promise.resolve(backgroundQuest(services.ids.next(), KIND, quest, request, services.clock.now()));
+  return {
+    applies({ type, request }) {
+      const { remembers, message } = request as DialogueRequest;
+      return remembers === true && type === 'message' && message.trim() !== '';
+    },
+    async create(_store, quest) {
+      const { message, model, payer, requestId } = quest.request as DialogueRequest;
+      const request: MementosRequest = { message, model, payer, requestId };
+      return backgroundQuest(services.ids.next(), KIND, quest, request, services.clock.now());
+    },
   };
 }
 

@@ -37,17 +37,19 @@ interface EnrichmentRequest extends BackgroundRequest {
 
 /** Gives a session a name, a summary and tags after its first turn, and again as it grows. One run at a time. */
 export function enrichAfterwards(services: { readonly clock: Clock; readonly ids: Ids }): FollowUp {
-  return async (store, quest) => {
-    if (quest.type !== 'message') return undefined;
-    const session = await store.collection(SESSIONS).get(quest.sessionId, canEditSession(quest.ownerId));
-    if (session === undefined) return undefined;
-    const messages = await store.collection(MESSAGES).count({ sessionId: session.id });
-    const { enrichedAt } = session;
-    if (enrichedAt !== undefined && messages < enrichedAt + EVERY_MESSAGES) return undefined;
-    const { model, payer, requestId } = quest.request as DialogueRequest;
-    const request: EnrichmentRequest = { model, payer, requestId, messages };
-    const next = backgroundQuest(services.ids.next(), KIND, quest, request, services.clock.now());
-    return (await acquireSlot(store, session.id, next.id)) ? next : undefined;
+  return {
+    applies: ({ type }) => type === 'message',
+    async create(store, quest) {
+      const session = await store.collection(SESSIONS).get(quest.sessionId, canEditSession(quest.ownerId));
+      if (session === undefined) return undefined;
+      const messages = await store.collection(MESSAGES).count({ sessionId: session.id });
+      const { enrichedAt } = session;
+      if (enrichedAt !== undefined && messages < enrichedAt + EVERY_MESSAGES) return undefined;
+      const { model, payer, requestId } = quest.request as DialogueRequest;
+      const request: EnrichmentRequest = { model, payer, requestId, messages };
+      const next = backgroundQuest(services.ids.next(), KIND, quest, request, services.clock.now());
+      return (await acquireSlot(store, session.id, next.id)) ? next : undefined;
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Store } from '../../ports/store.ts';
+import { type StoreWrite, writesTo } from '../../ports/write-all.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { expectStorage, requireStorage, type StorageQuotas } from '../storage/usage.ts';
 import { SESSIONS, type SessionRecord } from './records.ts';
 
 /** Another turn of the session has begun. */
@@ -8,23 +10,39 @@ export function sessionBusy(): ApiError {
   return new ApiError(409, 'An answer is still being written in this session. Wait for its end, or stop it.');
 }
 
+/** The quota check and the writes of a turn, in one step. */
+export function turnWrites(
+  quest: QuestRecord,
+  session: SessionRecord,
+  isNew: boolean,
+  quotas: StorageQuotas,
+): readonly StoreWrite[] {
+  return [
+    ...expectStorage({ ownerId: session.ownerId, kind: 'sessions' }, quotas),
+    ...(isNew ? [writesTo(SESSIONS).insert(session)] : []),
+    writesTo(QUESTS).insert(quest),
+  ];
+}
+
 /**
  * Stores the quest of a turn, and its session if that is new: both or none, since a quest without its session cannot run.
- * @throws ApiError 409 when a quest or session with this id exists.
+ * @throws ApiError 409 when a quest or session with this id exists; 422 `limit_exceeded` when the quota is used up.
  * @param where the store, or a transaction that the caller commits.
  */
 export async function storeTurn(
-  services: { readonly store: Store },
+  services: { readonly store: Store; readonly storageQuotas: StorageQuotas },
   where: Store,
   quest: QuestRecord,
-  newSession: SessionRecord | undefined,
+  session: SessionRecord,
+  isNew: boolean,
 ): Promise<void> {
+  await requireStorage(where, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
   const insert = async (inner: Store): Promise<void> => {
-    const hasSession = newSession === undefined || (await inner.collection(SESSIONS).insert(newSession));
+    const hasSession = !isNew || (await inner.collection(SESSIONS).insert(session));
     const hasQuest = await inner.collection(QUESTS).insert(quest);
     if (!hasSession || !hasQuest) throw sessionBusy();
   };
   const isOpen = where !== services.store;
-  if (isOpen || newSession === undefined) await insert(where);
+  if (isOpen || !isNew) await insert(where);
   else await where.transaction(insert);
 }

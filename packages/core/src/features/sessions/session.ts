@@ -1,9 +1,11 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Collection, Store } from '../../ports/store.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { QuestAbandoned } from '../../runs/quest-task.ts';
 import type { QuestRecord } from '../../runs/records.ts';
-import { countStorage, measureRecord } from '../storage/usage.ts';
+import type { PlannedEnd } from '../../runs/run-context.ts';
+import { countStorage, measureRecord, storageWrite } from '../storage/usage.ts';
 import { canEditSession } from './access.ts';
 import { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './records.ts';
 import type { MessagePosition } from './replaced.ts';
@@ -63,11 +65,48 @@ export async function writeMessages(
   services: { readonly clock: Clock; readonly ids: Ids },
   store: Store,
   quest: QuestRecord,
-  { content, pageId, fileIds }: Question,
+  question: Question,
   answer: string | undefined,
 ): Promise<void> {
   const session = await store.collection(SESSIONS).get(quest.sessionId);
   if (session === undefined) return;
+  const said = buildMessages(services, session, quest, question, answer);
+  const messages = store.collection(MESSAGES);
+  for (const record of said) await messages.insert(record);
+  // The turn is paid: if it began below the quota it is stored, whatever its size.
+  await countStorage(store, { ownerId: session.ownerId, kind: 'sessions', bytes: sumBytes(said) });
+}
+
+/** `writeMessages`, for the end of a quest in one step. @param session as it was read: only its owner is used. */
+export function planMessages(
+  services: { readonly clock: Clock; readonly ids: Ids },
+  session: SessionRecord,
+  quest: QuestRecord,
+  question: Question,
+  answer: string | undefined,
+): PlannedEnd {
+  const { id, ownerId } = session;
+  const said = buildMessages(services, session, quest, question, answer);
+  return {
+    expected: [writesTo(SESSIONS).expect(id, { ownerId })],
+    written: [
+      ...said.map((record) => writesTo(MESSAGES).insert(record)),
+      storageWrite({ ownerId, kind: 'sessions', bytes: sumBytes(said) }),
+    ],
+  };
+}
+
+function sumBytes(messages: readonly MessageRecord[]): number {
+  return messages.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+}
+
+function buildMessages(
+  services: { readonly clock: Clock; readonly ids: Ids },
+  session: SessionRecord,
+  quest: QuestRecord,
+  { content, pageId, fileIds }: Question,
+  answer: string | undefined,
+): readonly MessageRecord[] {
   const common = {
     sessionId: session.id,
     ownerId: session.ownerId,
@@ -94,9 +133,5 @@ export async function writeMessages(
       ...common,
     });
   }
-  const messages = store.collection(MESSAGES);
-  for (const record of said) await messages.insert(record);
-  const bytes = said.reduce((sum, one) => sum + (one.bytes ?? 0), 0);
-  // The turn is paid: if it began below the quota it is stored, whatever its size.
-  await countStorage(store, { ownerId: session.ownerId, kind: 'sessions', bytes });
+  return said;
 }

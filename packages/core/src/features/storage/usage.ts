@@ -1,4 +1,5 @@
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
+import { type StoreWrite, writesTo } from '../../ports/write-all.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 /** Kinds of stored data with their own quota, besides files. */
@@ -99,6 +100,21 @@ export async function requireStorage(
   if (limit === Number.POSITIVE_INFINITY) return;
   const used = await readUsage(store, owner);
   if (used >= limit) throw exceeded({ ...owner, bytes: 1 }, used, limit);
+}
+
+/** The check of `requireStorage`, among writes. */
+export function expectStorage(
+  owner: Omit<StorageAmount, 'bytes'>,
+  quotas: StorageQuotas,
+): readonly StoreWrite[] {
+  const limit = getLimit(quotas, owner.kind);
+  if (limit === Number.POSITIVE_INFINITY) return [];
+  return [writesTo(STORAGE_USAGE).expectNone(getId(owner), { bytes: { gte: limit } })];
+}
+
+/** `countStorage`, among writes. */
+export function storageWrite({ bytes, ...owner }: StorageAmount): StoreWrite {
+  return writesTo(STORAGE_USAGE).count(getId(owner), { bytes });
 }
 
 async function readUsage(store: Store, owner: Omit<StorageAmount, 'bytes'>): Promise<number> {

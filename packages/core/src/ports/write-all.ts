@@ -1,0 +1,113 @@
+import type { CallOptions } from './options.ts';
+import {
+  type Collection,
+  type CollectionDefinition,
+  type Deltas,
+  type Filter,
+  isUniqueViolation,
+  type Patch,
+  type Store,
+  type StoredRecord,
+} from './store.ts';
+
+interface RecordWrite {
+  readonly collection: CollectionDefinition<StoredRecord>;
+  readonly id: string;
+}
+
+/** A write that another port of the same engine has built, for the store of that engine. */
+export interface EngineWrite {
+  readonly do: 'engine';
+  /** Identifies the engine, by identity. */
+  readonly engine: object;
+  /** Known to the engine. */
+  readonly work: unknown;
+  /** Called after all writes have taken effect. */
+  applied(): void;
+}
+
+/** One write of `writeAll`. */
+export type StoreWrite =
+  | (RecordWrite & { readonly do: 'insert'; readonly record: StoredRecord })
+  | (RecordWrite & { readonly do: 'update'; readonly patch: object; readonly guard: object | undefined })
+  /** Inserts a record with these counters if there is none. */
+  | (RecordWrite & { readonly do: 'count'; readonly deltas: Readonly<Record<string, number>> })
+  /** Writes nothing: the record exists, and is not deleted before the writes are visible. */
+  | (RecordWrite & { readonly do: 'expect'; readonly guard: object | undefined })
+  /** Writes nothing: no record matches. A concurrent write may make it match. */
+  | (RecordWrite & { readonly do: 'expect-none'; readonly guard: object })
+  | EngineWrite;
+
+/** Builds the writes to one collection. */
+export function writesTo<R extends StoredRecord>(definition: CollectionDefinition<R>) {
+  const collection = definition as unknown as CollectionDefinition<StoredRecord>;
+  return {
+    insert: (record: R): StoreWrite => ({ do: 'insert', collection, id: record.id, record }),
+    update: (id: string, patch: Patch<R>, guard?: Filter<R>): StoreWrite => ({
+      ...{ do: 'update', collection, id, patch, guard },
+    }),
+    count: (id: string, deltas: Deltas<R>): StoreWrite => ({
+      ...{ do: 'count', collection, id, deltas: deltas as Readonly<Record<string, number>> },
+    }),
+    expect: (id: string, guard?: Filter<R>): StoreWrite => ({ do: 'expect', collection, id, guard }),
+    expectNone: (id: string, guard: Filter<R>): StoreWrite => ({ do: 'expect-none', collection, id, guard }),
+  };
+}
+
+/** `writeAll` of the store, or of a store that was written without it: in a transaction. */
+export function writeAll(
+  store: Store,
+  writes: readonly StoreWrite[],
+  options?: CallOptions,
+): Promise<boolean> {
+  return store.writeAll === undefined
+    ? writeInTransaction(store, writes, options)
+    : store.writeAll(writes, options);
+}
+
+/** Thrown in the transaction to undo it. */
+class WithoutEffect extends Error {}
+
+/** Writes in a transaction of the store, one after the other. @returns false for writes of an engine. */
+export async function writeInTransaction(
+  store: Pick<Store, 'transaction'>,
+  writes: readonly StoreWrite[],
+  options?: CallOptions,
+): Promise<boolean> {
+  const records = writes.filter((write) => write.do !== 'engine');
+  if (records.length < writes.length) return false;
+  try {
+    await store.transaction(async (inner) => {
+      for (const write of records) {
+        if (!(await writeRecord(inner.collection(write.collection), write))) throw new WithoutEffect();
+      }
+    }, options);
+    return true;
+  } catch (error) {
+    if (error instanceof WithoutEffect || isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+/** @returns whether the write has taken effect. */
+async function writeRecord(
+  collection: Collection<StoredRecord>,
+  write: Exclude<StoreWrite, EngineWrite>,
+): Promise<boolean> {
+  const { id } = write;
+  switch (write.do) {
+    case 'insert':
+      return collection.insert(write.record);
+    case 'update':
+      return (await collection.update(id, write.patch, write.guard)) !== undefined;
+    case 'count':
+      return (
+        (await collection.add(id, write.deltas)) !== undefined ||
+        collection.insert({ ...write.deltas, id } as StoredRecord)
+      );
+    case 'expect':
+      return (await collection.get(id, write.guard)) !== undefined;
+    case 'expect-none':
+      return (await collection.get(id, write.guard)) === undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../ports/clock.ts';
+import type { JobQueue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+import type { QuestTask } from './quest-task.ts';
+import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
+import type { RunContext } from './run-context.ts';
+import { writeEnd } from './transitions.ts';
+
+/**
+ * Ends a quest, stores what its work has planned and completes its job in one step.
+ * @returns the quest; undefined, with nothing written, where that is not possible: then a transaction decides.
+ */
+export async function endInOneStep(
+  { store, queue, clock }: { readonly store: Store; readonly queue: JobQueue; readonly clock: Clock },
+  { followUps = [] }: Pick<QuestTask, 'followUps'>,
+  run: RunContext,
+  outcome: QuestOutcome & QuestProgress,
+): Promise<QuestRecord | undefined> {
+  if (store.writeAll === undefined || queue.writes === undefined) return undefined;
+  const { write, ended } = writeEnd(run.quest, run.job, outcome, clock.now());
+  if (followUps.some((followUp) => followUp.applies(ended))) return undefined;
+  const planned = run.getPlannedEnd(ended);
+  if (planned === undefined) return undefined;
+  const { expected, written } = planned;
+  const finish = queue.writes.finish(run.lease);
+  return (await store.writeAll([...expected, write, ...written, finish])) ? ended : undefined;
+}

@@ -1,0 +1,30 @@
+import type { EngineWrite } from '@questline/core/ports';
+import type { SqlDatabase, SqlDialect } from '../database.ts';
+import { defineStatement, type SqlStatement, type SqlValue } from '../statement.ts';
+
+/** Builds a statement that has an effect only under an SQL condition. It returns one row if it had an effect. */
+export type ConditionalStatement = (condition: string) => SqlStatement;
+
+/** Each condition is compiled once; there are few. */
+export function defineConditional<Name extends string>(
+  dialect: SqlDialect,
+  toText: (condition: string) => string,
+) {
+  type Values = { readonly [K in Name]: SqlValue };
+  const known = new Map<string, (values: Values) => SqlStatement>();
+  return (values: Values): ConditionalStatement =>
+    (condition) => {
+      const define = known.get(condition) ?? defineStatement<Name>(dialect, toText(condition));
+      known.set(condition, define);
+      return define(values);
+    };
+}
+
+export function toEngineWrite<V>(
+  database: SqlDatabase,
+  define: (values: V) => ConditionalStatement,
+  values: V,
+  applied: () => void = () => undefined,
+): EngineWrite {
+  return { do: 'engine', engine: database, work: define(values), applied };
+}
