@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelCall } from '../support/model.ts';
 import { createOpenAIApp } from './support.ts';
 import { readEvents } from './support-responses.ts';
+import { ANSWER, callSearch, createWebSearch, PAGES, sayInRounds } from './support-server-tools.ts';
 
 /*
  * Requests of Codex CLI by its sources (openai/codex: `codex-rs/codex-api/src/common.rs`, `codex-rs/tools/src/tool_spec.rs`,
@@ -232,13 +233,24 @@ describe('Codex CLI', () => {
     expect(app.calls).toHaveLength(0);
   });
 
-  it('learns from the refusal of a tool that the vendor runs which setting turns it off', async () => {
-    const app = await createOpenAIApp();
-    const tools = [...TOOLS, { type: 'web_search', external_web_access: false }];
-    const response = await app.send('POST', '/responses', { ...toBody([USER]), tools });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      error: { param: 'tools[3].type', message: expect.stringContaining('web_search = "disabled"') },
-    });
-  });
+  it.each([true, false])(
+    'works with the web search that it offers by default (host has one: %s)',
+    async (has) => {
+      const { web, queries } = createWebSearch();
+      const app = await createOpenAIApp({
+        web: has ? web : {},
+        onCall: has ? sayInRounds([callSearch('c1', 'a')], [ANSWER]) : sayInRounds([ANSWER]),
+      });
+      const tools = [...TOOLS, { type: 'web_search', external_web_access: false }];
+      const events = await readEvents(await app.send('POST', '/responses', { ...toBody([USER]), tools }));
+      expect(events.at(-1)?.type).toBe('response.completed');
+      expect(queries).toHaveLength(has ? 1 : 0);
+      const items = events.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []));
+      // It removes the ids, and the fields that it does not know.
+      const sent = (items as Readonly<Record<string, unknown>>[]).map(({ id: _, ...item }) => item);
+      await readEvents(await app.send('POST', '/responses', { ...toBody([USER, ...sent, USER]), tools }));
+      const history = JSON.stringify(app.calls.at(-1)?.request.messages);
+      expect(history.includes(PAGES[0]?.snippet ?? '')).toBe(has);
+    },
+  );
 });

@@ -11,13 +11,34 @@ describe('errors of responses', () => {
     ['moderation', { moderation: { model: 'm' } }, 'moderated responses'],
     ['top_logprobs', { top_logprobs: 2 }, 'token probabilities'],
     ['include[0]', { include: ['message.output_text.logprobs'] }, 'token probabilities'],
-    ['tools[0].type', { tools: [{ type: 'web_search' }] }, 'web_search: offer a function'],
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }, 'external_web_access'],
     [
       'tools[0].type',
       { tools: [{ type: 'web_search_preview_2025_03_11' }] },
-      'web_search_preview: offer a function',
+      'this server has no web search',
     ],
-    ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }, 'file_search'],
+    [
+      'tools[0].filters',
+      {
+        tools: [
+          { type: 'file_search', vector_store_ids: ['a'], filters: { type: 'eq', key: 'k', value: 1 } },
+        ],
+      },
+      'filters',
+    ],
+    [
+      'tools[0].ranking_options.hybrid_search',
+      {
+        tools: [
+          {
+            type: 'file_search',
+            vector_store_ids: ['a'],
+            ranking_options: { hybrid_search: { embedding_weight: 1, text_weight: 0 } },
+          },
+        ],
+      },
+      'weights',
+    ],
     ['tools[0].type', { tools: [{ type: 'mcp', server_label: 'a' }] }, 'call the MCP server yourself'],
     ['tools[0].type', { tools: [{ type: 'code_interpreter', container: 'c' }] }, 'code_interpreter'],
     ['tools[0].type', { tools: [{ type: 'tool_search' }] }, 'set execution to client'],
@@ -32,7 +53,7 @@ describe('errors of responses', () => {
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
       'call the MCP server yourself',
     ],
-    ['tool_choice.type', { tools: FUNCTIONS, tool_choice: { type: 'web_search' } }, 'web_search'],
+    ['tool_choice.type', { tools: FUNCTIONS, tool_choice: { type: 'mcp' } }, 'mcp'],
   ])('reject %s with its name and what to do instead', async (param, fields, advice) => {
     const app = await createOpenAIApp();
     const response = await app.send('POST', '/responses', { ...QUESTION, ...fields });
@@ -51,6 +72,20 @@ describe('errors of responses', () => {
   it.each([
     ['tools[0].name', { tools: [{ type: 'function' }] }],
     ['tools[1].name', { tools: [FUNCTIONS[0], FUNCTIONS[0]] }],
+    ['tools[0].vector_store_ids', { tools: [{ type: 'file_search' }] }],
+    ['tools[0].vector_store_ids', { tools: [{ type: 'file_search', vector_store_ids: [] }] }],
+    [
+      'tools[0].vector_store_ids',
+      { tools: [{ type: 'file_search', vector_store_ids: Array.from({ length: 10_000 }, String) }] },
+    ],
+    ['tools[0].max_num_results', { tools: [{ type: 'file_search', max_num_results: 51 }] }],
+    [
+      'tools[0].ranking_options.score_threshold',
+      { tools: [{ type: 'file_search', ranking_options: { score_threshold: 2 } }] },
+    ],
+    ['max_tool_calls', { max_tool_calls: 0 }],
+    ['tool_choice', { tools: FUNCTIONS, tool_choice: { type: 'web_search' } }],
+    ['tool_choice', { tools: FUNCTIONS, tool_choice: { type: 'file_search' } }],
     ['tool_choice', { tool_choice: 'required' }],
     ['tool_choice', { tools: FUNCTIONS, tool_choice: { type: 'function', name: 'none' } }],
     [

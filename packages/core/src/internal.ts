@@ -13,7 +13,7 @@ export { createRoutes } from './app/routes.ts';
 export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
 export { isBase64 } from './contract/base64.ts';
-export type { Call, KeyCaller, KeySpendCap, TokenCaller } from './contract/call.ts';
+export { type Call, getPayer, type KeyCaller, type KeySpendCap, type TokenCaller } from './contract/call.ts';
 export { decodeCursor, encodeCursor } from './contract/cursor.ts';
 export { parseDataUrl } from './contract/data-url.ts';
 export { isId } from './contract/identifiers.ts';
@@ -166,6 +166,11 @@ export {
   readCompletion,
   streamCompletion,
 } from './features/completions/run.ts';
+export type {
+  ServerTool,
+  ServerToolServices,
+  ServerTools,
+} from './features/completions/server-tools/tools.ts';
 export { STORED_COMPLETIONS, toCompletionId } from './features/completions/stored/records.ts';
 export { fromWireThinking, toWireThinking } from './features/completions/thinking.ts';
 export {

@@ -5,6 +5,7 @@ import { withAgentLinks } from '../features/agents/mentions.ts';
 import { createAgentReach } from '../features/agents/reach.ts';
 import { withArtifactLinks } from '../features/artifacts/access.ts';
 import { withLakeLinks } from '../features/data-lakes/access.ts';
+import { createLakeSearch } from '../features/data-lakes/lake-search.ts';
 import { plainTextExtractor } from '../features/data-lakes/plain-text.ts';
 import { createDeviceLogins } from '../features/device-login/logins.ts';
 import { createDocumentReader, DEFAULT_DOCUMENT_SETTINGS } from '../features/files/documents.ts';
@@ -323,6 +324,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ],
     followUps: FEATURES.flatMap(({ followUps }) => followUps?.(base) ?? []),
     eventListeners: FEATURES.flatMap(({ eventListeners }) => eventListeners?.(base) ?? []),
+    lakeSearch: createLakeSearch(base),
     sessionListeners: FEATURES.flatMap(({ sessionListeners }) => sessionListeners?.(base) ?? []),
     toolRegistry: joinToolRegistries(
       [...FEATURES.flatMap(({ tools }) => tools?.(base) ?? []), ...(settings.tools ?? [])],

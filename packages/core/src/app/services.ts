@@ -1,4 +1,5 @@
 import type { LinkReader } from '../access/links.ts';
+import type { LakeSearch } from '../contract/lake-search.ts';
 import type { SessionListener } from '../contract/session.ts';
 import type { Budgets } from '../credits/budgets.ts';
 import type { ChargeEvents } from '../events/charges.ts';
@@ -84,6 +85,8 @@ export interface Services extends BaseServices {
   readonly promptSources: readonly PromptSource[];
   readonly followUps: readonly FollowUp[];
   readonly toolRegistry: ToolRegistry;
+  /** Searches data lakes within answers. */
+  readonly lakeSearch: LakeSearch;
   readonly sessionListeners: readonly SessionListener[];
   readonly eventListeners: readonly EventListener[];
 }

@@ -1,6 +1,7 @@
 import type { ErrorFamily } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
+  type AnswerPart,
   type GenerateRequest,
   isProviderError,
   type ModelChunk,
@@ -254,19 +255,28 @@ function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What reading an answer needs. */
+export interface ReadableAnswer<P extends AnswerPart> {
+  readonly chunks: AsyncIterator<P | readonly P[]>;
+  readonly money: {
+    readonly meter: Pick<Meter, 'record' | 'awaitsReport'>;
+    readonly control: Pick<CallControl, 'cancelAfterDisconnect'>;
+  };
+}
+
 /**
  * Reads an answer to its end. If the client disconnects, stops the provider, unless only the usage report of a
  * complete answer is missing.
  * @param onPart called with each part until the client disconnects.
  * @throws the signal's reason if the client disconnected; the error of the provider's stream.
  */
-export async function readAnswer(
-  { chunks, money }: Pick<Answering<CallMoney>, 'chunks' | 'money'>,
+export async function readAnswer<P extends AnswerPart = ModelPart>(
+  { chunks, money }: ReadableAnswer<P>,
   signal: AbortSignal,
-  onPart: (part: ModelPart) => void,
+  onPart: (part: P) => void,
 ): Promise<void> {
   const { meter, control } = money;
-  const take = (part: ModelPart): void => {
+  const take = (part: P): void => {
     meter.record(part);
     if (!signal.aborted) onPart(part);
   };
@@ -275,8 +285,8 @@ export async function readAnswer(
       const step = await chunks.next();
       if (step.done === true) return;
       if (signal.aborted && !meter.awaitsReport) return;
-      if (Array.isArray(step.value)) for (const part of step.value as readonly ModelPart[]) take(part);
-      else take(step.value as ModelPart);
+      if (Array.isArray(step.value)) for (const part of step.value as readonly P[]) take(part);
+      else take(step.value as P);
       if (signal.aborted && !meter.awaitsReport) return;
     }
   };

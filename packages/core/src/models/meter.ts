@@ -3,7 +3,7 @@ import type { Prices } from '../credits/pricing.ts';
 import { type CallEnd, type MeteredCall, meterCall, meterLeftCall } from '../credits/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/ledger.ts';
-import type { FinishReason, ModelPart } from '../ports/models.ts';
+import type { AnswerPart, FinishReason } from '../ports/models.ts';
 import type { TextCallBasis } from './text-call.ts';
 
 /** Measures a text model call, to compute its charge for every kind of end. */
@@ -12,7 +12,7 @@ export interface Meter {
   ask(): void;
   /** Called when the provider accepts the call. From now on the input is charged if the client disconnects. */
   accept(): void;
-  record(part: ModelPart): void;
+  record(part: AnswerPart): void;
   /** True after the first output. */
   readonly produced: boolean;
   /** Code points of the visible answer. */
@@ -83,7 +83,7 @@ class CallMeter implements Meter {
     this.#isAccepted = true;
   }
 
-  record(part: ModelPart): void {
+  record(part: AnswerPart): void {
     switch (part.type) {
       case 'text': {
         const characters = countCharacters(part.text);
@@ -118,6 +118,8 @@ class CallMeter implements Meter {
         this.#finishedAt = this.#options.clock.now();
         break;
       case 'thinking':
+      case 'server_tool_call':
+      case 'server_tool_result':
         break;
     }
   }

@@ -117,6 +117,44 @@ export type ModelPart =
 /** A provider may yield all parts of one network read as one array, to reduce iterations and writes. */
 export type ModelChunk = ModelPart | readonly ModelPart[];
 
+/** What a tool of the server has found: a page, or a passage of a file. */
+export type AnswerSource =
+  | { readonly type: 'page'; readonly url: string; readonly title: string }
+  | {
+      readonly type: 'file';
+      readonly fileId: string;
+      readonly name: string;
+      /** 0 to 1. */
+      readonly score: number;
+      readonly text: string;
+    };
+
+/** A tool call that the server runs within an answer. Added by the server: no provider yields it. */
+export type ServerToolPart =
+  /** The call begins. `arguments` is JSON text. */
+  | {
+      readonly type: 'server_tool_call';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  /** The call has ended. `content`: the text for the model. */
+  | {
+      readonly type: 'server_tool_result';
+      readonly id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly content: string;
+      readonly isError: boolean;
+      readonly sources: readonly AnswerSource[];
+    };
+
+/** One event of an answer whose tools the server may run. */
+export type AnswerPart = ModelPart | ServerToolPart;
+
+/** The parts that arrive together. */
+export type AnswerChunk = AnswerPart | readonly AnswerPart[];
+
 /** Texts to embed. */
 export interface EmbedRequest {
   readonly model: string;

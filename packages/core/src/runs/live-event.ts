@@ -1,4 +1,4 @@
-import type { ModelPart } from '../ports/models.ts';
+import type { AnswerPart } from '../ports/models.ts';
 import type { Json } from '../ports/store.ts';
 import type { CallDecision, PromptMeta, ToolPayload, WaitingCall } from './records.ts';
 
@@ -28,8 +28,8 @@ export type LiveEvent =
   | { readonly type: 'payload'; readonly index: number; readonly payload: ToolPayload }
   /** All usage so far. */
   | ({ readonly type: 'usage' } & PromptMeta)
-  /** A part of the model's answer, unchanged: of work that stores its parts. */
-  | { readonly type: 'part'; readonly part: ModelPart }
+  /** A part of the answer, unchanged: of work that stores its parts. */
+  | { readonly type: 'part'; readonly part: AnswerPart }
   /** A new attempt: everything before it is void, and the text is this one. */
   | { readonly type: 'reset-step'; readonly text: string };
 

@@ -87,6 +87,10 @@ const reasoning = z.looseObject({
   encrypted_content: z.string().nullish(),
 });
 
+/** Records of tools that the server has run. */
+const webSearchCall = z.looseObject({ type: z.literal('web_search_call') });
+const fileSearchCall = z.looseObject({ type: z.literal('file_search_call') });
+
 const itemReference = z.object({ type: z.literal('item_reference'), id });
 
 const other = z.object({ type: z.literal('other'), name: z.string(), value: z.unknown() });
@@ -100,6 +104,8 @@ const item = z.discriminatedUnion('type', [
   searchCall,
   searchOutput,
   additionalTools,
+  webSearchCall,
+  fileSearchCall,
   reasoning,
   itemReference,
   other,
@@ -114,6 +120,8 @@ const KNOWN: readonly string[] = [
   'tool_search_call',
   'tool_search_output',
   'additional_tools',
+  'web_search_call',
+  'file_search_call',
   'reasoning',
   'item_reference',
 ];

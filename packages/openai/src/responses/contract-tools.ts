@@ -19,8 +19,21 @@ const plainTool = z.looseObject({
     .nullish(),
 });
 
+/** Data lakes of one tool. Searches have the same limit. */
+const MAX_LAKES = 20;
+
+/** The fields of the tools that the server runs. */
+const serverTool = {
+  vector_store_ids: list(text({ min: 1, max: 200 }), { min: 1, max: MAX_LAKES }).optional(),
+  max_num_results: z.int().min(1).max(50).nullish(),
+  ranking_options: z.looseObject({ score_threshold: z.number().min(0).max(1).nullish() }).nullish(),
+  search_context_size: z.enum(['low', 'medium', 'high']).nullish(),
+  external_web_access: z.boolean().nullish(),
+};
+
 /** A namespace has tools of its own. The client runs a search for tools whose `execution` is `client`. */
 export const tool = plainTool.extend({
+  ...serverTool,
   tools: list(plainTool, { max: MAX_TOOLS }).optional(),
   execution: z.string().nullish(),
 });

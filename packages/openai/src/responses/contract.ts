@@ -64,6 +64,7 @@ const body = z.looseObject({
   tools: list(tool, { max: MAX_TOOLS }).nullish(),
   tool_choice: toolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
+  max_tool_calls: z.int().min(1).nullish(),
   reasoning: z
     .looseObject({
       effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),

@@ -14,7 +14,7 @@ import { createContinuedHistory } from '../conversations/history.ts';
 import { getConversationId } from '../conversations/ids.ts';
 import { findMessage, toContext } from '../conversations/items.ts';
 import { issue } from '../errors.ts';
-import { createResponse, type ResponseBody } from './contract.ts';
+import { createResponse } from './contract.ts';
 import { ResponseEncoder, toEndState } from './encoder.ts';
 import { loadHistory } from './history.ts';
 import { toInputItemId, toResponseId } from './ids.ts';
@@ -22,6 +22,7 @@ import { toModelMessages } from './input.ts';
 import { ItemWriter } from './items.ts';
 import { findIgnored, refuseUnsupported } from './refusals.ts';
 import { toGenerateRequest } from './request.ts';
+import { readServerTools, type ServerToolSetServices } from './server-tools.ts';
 import { createStoredAnswer } from './stored-answer.ts';
 import type { StoredWire } from './stored-wire.ts';
 import { readTools } from './tools.ts';
@@ -30,7 +31,8 @@ import { describeRequest, type WireResponse } from './wire.ts';
 export interface ResponsesServices
   extends WireAnswerServices,
     StoredResponsesServices,
-    ConversationsServices {
+    ConversationsServices,
+    ServerToolSetServices {
   // Both have these, with the same types.
   readonly store: StoredResponsesServices['store'];
   readonly clock: StoredResponsesServices['clock'];
@@ -72,18 +74,31 @@ export function createResponseHandler(services: ResponsesServices): Route {
         field: conversation === undefined ? ('previous_response_id' as const) : ('conversation' as const),
       };
       const tools = readTools(body, items, earlier);
+      const server = await readServerTools(services, call, body, tools.requested);
       const provider = entry.provider.id;
       const messages = await toModelMessages(body.instructions, items, { media, provider, earlier });
-      const request = toGenerateRequest(body, messages, tools, entry, promptCache);
-      return { history, tools, request, ignored: findIgnored(body, request, entry) };
+      const offered = { ...tools, schemas: [...tools.schemas, ...server.schemas] };
+      const request = toGenerateRequest(body, messages, offered, entry, promptCache);
+      return {
+        history,
+        tools,
+        serverTools: server.serverTools,
+        request,
+        ignored: [...findIgnored(body, request, entry), ...server.ignored],
+      };
     };
     const now = (): number => Math.floor(services.clock.now() / 1000);
+    const include = body.include ?? [];
     const isCapNamed = body.max_output_tokens != null;
-    const toNew = ({ history, tools, request }: Awaited<ReturnType<typeof load>>, id: string) => {
+    const toNew = (
+      { history, tools, serverTools, request }: Awaited<ReturnType<typeof load>>,
+      id: string,
+    ) => {
       const facts = { id: toResponseId(id), createdAt: now(), model: entry.info.id };
       const wire: StoredWire = {
         request: describeRequest(body, facts),
         tools: tools.entries,
+        include,
         size: history.size,
       };
       const input = history.own.map(({ id: known, item }, index) => ({
@@ -94,6 +109,7 @@ export function createResponseHandler(services: ResponsesServices): Route {
         request,
         model: entry.info.id,
         isCapNamed,
+        serverTools,
         wire: JSON.stringify(wire),
         input: JSON.stringify(input),
         earlier: history.earlier,
@@ -116,7 +132,7 @@ export function createResponseHandler(services: ResponsesServices): Route {
       return answerStored(call, body, () => ignored, prepare);
     }
     const loaded = await load();
-    const { tools, request, ignored } = loaded;
+    const { tools, serverTools, request, ignored } = loaded;
     if (body.store !== false) {
       return answerStored(
         call,
@@ -126,7 +142,12 @@ export function createResponseHandler(services: ResponsesServices): Route {
       );
     }
     const facts = { id: toResponseId(call.id), createdAt: now() };
-    const written = { id: call.id, tools, includesReasoning: includesReasoning(body) };
+    const written = {
+      id: call.id,
+      tools,
+      include,
+      includesReasoning: include.includes('reasoning.encrypted_content'),
+    };
     const ending = { creditsPerUsd: services.catalogue.creditsPerUsd, now };
     return answerOverWire(services, call, {
       asked: toAskedCompletion(services, catalogue, {
@@ -134,6 +155,7 @@ export function createResponseHandler(services: ResponsesServices): Route {
         entry,
         request,
         isCapNamed,
+        serverTools,
       }),
       ignored,
       path: createResponse.path,
@@ -156,9 +178,4 @@ export function createResponseHandler(services: ResponsesServices): Route {
       },
     });
   });
-}
-
-/** The reasoning of a response that is not stored is sent where the client asks for it. */
-function includesReasoning({ include }: ResponseBody): boolean {
-  return (include ?? []).includes('reasoning.encrypted_content');
 }

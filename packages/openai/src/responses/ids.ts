@@ -13,6 +13,8 @@ const ITEM_PREFIXES: Readonly<Record<WholeItem['type'], string>> = {
   tool_search_call: 'tsc',
   tool_search_output: 'tso',
   additional_tools: 'at',
+  web_search_call: 'ws',
+  file_search_call: 'fs',
   reasoning: 'rs',
   other: 'it',
 };

@@ -6,15 +6,11 @@ import type { CallItem, MessageItem, OutputItem, WholeItem } from './contract-it
 import { type EarlierItems, toItemPath } from './item-path.ts';
 import { toContent, toToolResult } from './media.ts';
 import { readReasoning } from './reasoning.ts';
+import { isResultRecord, readServerCall, type ServerCallRecord } from './server-items.ts';
 import { SEARCH, toCustomArguments, toModelName } from './tools.ts';
 
 /** Records of tools that the vendor ran: their outcome is in the message that follows. */
-const SKIPPED: readonly string[] = [
-  'code_interpreter_call',
-  'file_search_call',
-  'mcp_list_tools',
-  'web_search_call',
-];
+const SKIPPED: readonly string[] = ['code_interpreter_call', 'mcp_list_tools'];
 
 const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_output', 'tool_search_output'];
 
@@ -35,6 +31,8 @@ interface OpenCall {
   readonly id: string;
   readonly name: string;
   readonly index: number;
+  /** The result of a tool that the server ran. */
+  readonly result?: ServerCallRecord;
 }
 
 /**
@@ -71,11 +69,16 @@ async function convert(
     const results: ModelContent[] = [];
     const attached: ModelContent[] = [];
     for (const call of calls) {
+      const { id: toolUseId, name: toolName, result } = call;
+      if (result !== undefined) {
+        const { content, isError } = result;
+        results.push({ type: 'tool_result', toolUseId, toolName, content, isError });
+        continue;
+      }
       const place = findResult(items, call, taken, earlier);
       taken.add(place);
       const item = items[place] as OutputItem;
       const { text, attached: more } = await toToolResult(item, call.name, toItemPath(place, earlier), media);
-      const { id: toolUseId, name: toolName } = call;
       results.push({ type: 'tool_result', toolUseId, toolName, content: text, isError: false });
       attached.push(...more);
     }
@@ -84,14 +87,35 @@ async function convert(
     calls = [];
   };
 
+  /** What follows calls that all have their results is another message. */
+  const endServerRound = async (): Promise<void> => {
+    if (calls.length > 0 && calls.every(({ result }) => result !== undefined)) await end();
+  };
+
   for (const [index, item] of items.entries()) {
     const path = toItemPath(index, earlier);
     switch (item.type) {
       case 'reasoning': {
         const block = readReasoning(item, provider, path);
-        if (block !== undefined) said.push({ type: 'thinking', block });
+        if (block === undefined) break;
+        const result = readServerCall(block, path);
+        if (result === undefined) {
+          await endServerRound();
+          said.push({ type: 'thinking', block });
+        } else {
+          const { id, name, input } = result;
+          calls.push({ id, name, index, result });
+          said.push({ type: 'tool_use', id, name, input });
+        }
         break;
       }
+      case 'web_search_call':
+      case 'file_search_call':
+        // Without the record of its result a call is left out, with its reasoning: providers refuse one without the other.
+        if (!isResultRecord(items[index + 1])) {
+          while (said.at(-1)?.type === 'thinking') said.pop();
+        }
+        break;
       case 'function_call':
       case 'custom_tool_call':
       case 'tool_search_call': {
@@ -111,6 +135,7 @@ async function convert(
         break;
       case 'message':
         if (item.role === 'assistant') {
+          await endServerRound();
           said.push(...toAssistantContent(item, path));
         } else {
           await end();

@@ -1,6 +1,8 @@
 import { getThinkingText, packThinking } from '@questline/core/internal';
-import type { ModelPart, ThinkingBlock } from '@questline/core/ports';
+import type { AnswerPart, AnswerSource, ModelPart, ThinkingBlock } from '@questline/core/ports';
+import { findAnnotations } from './annotations.ts';
 import { toCallEvents } from './calls.ts';
+import { endServerItem, packServerCall, type ServerToolItem, toServerItem } from './server-items.ts';
 import type { ToolTable } from './tools.ts';
 import type { ResponseItem, SummaryPart, TextPart } from './wire.ts';
 
@@ -13,6 +15,8 @@ export interface ItemWriterOptions {
   readonly tools: Pick<ToolTable, 'find'>;
   /** Whether reasoning items have `encrypted_content`. */
   readonly includesReasoning: boolean;
+  /** What the client asks the items to include. */
+  readonly include: readonly string[];
   readonly sink: ItemSink;
 }
 
@@ -38,13 +42,23 @@ export class ItemWriter {
   #pending = '';
   /** Reasoning was shown whose block has not arrived. */
   #awaitsBlock = false;
+  /** A tool of the server runs. */
+  #running: ServerToolItem | undefined;
+  /** What the tools of the server have found. */
+  readonly #sources: AnswerSource[] = [];
 
   constructor(options: ItemWriterOptions) {
     this.#options = options;
   }
 
-  add(part: ModelPart): void {
+  add(part: AnswerPart): void {
     switch (part.type) {
+      case 'server_tool_call':
+        this.#startServerCall(part);
+        return;
+      case 'server_tool_result':
+        this.#endServerCall(part);
+        return;
       case 'text':
         if (part.text === '') return;
         if (this.#open?.kind !== 'message') this.#startMessage();
@@ -85,6 +99,9 @@ export class ItemWriter {
 
   /** Ends the open item. @param status of a message: `incomplete` if the answer ends within it. */
   close(status: 'completed' | 'incomplete' = 'completed'): void {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running !== undefined) this.#done(this.output.length, { ...running, status: 'failed' });
     const open = this.#open;
     if (open === undefined) return;
     this.flush();
@@ -112,7 +129,11 @@ export class ItemWriter {
   #endMessage(open: OpenItem, status: 'completed' | 'incomplete'): void {
     const { id, index, text } = open;
     const place = { ...toPlace(open), content_index: 0 };
-    const part = toTextPart(text);
+    const annotations = findAnnotations(text, this.#sources);
+    const part = toTextPart(text, annotations);
+    for (const [annotation_index, annotation] of annotations.entries()) {
+      this.#emit('response.output_text.annotation.added', { ...place, annotation_index, annotation });
+    }
     this.#emit('response.output_text.done', { ...place, text, logprobs: [] });
     this.#emit('response.content_part.done', { ...place, part });
     this.#done(index, { id, type: 'message', status, role: 'assistant', content: [part] });
@@ -177,6 +198,34 @@ export class ItemWriter {
     this.#done(index, done);
   }
 
+  #startServerCall(part: Extract<AnswerPart, { type: 'server_tool_call' }>): void {
+    this.close();
+    const index = this.output.length;
+    const item = toServerItem(part, `${this.#options.id}_${index}`);
+    this.#running = item;
+    this.#emit('response.output_item.added', { output_index: index, item });
+    const place = { item_id: item.id, output_index: index };
+    this.#emit(`response.${item.type}.in_progress`, place);
+    this.#emit(`response.${item.type}.searching`, place);
+  }
+
+  #endServerCall(part: Extract<AnswerPart, { type: 'server_tool_result' }>): void {
+    const item = this.#running;
+    if (item === undefined) return;
+    this.#running = undefined;
+    const index = this.output.length;
+    if (!part.isError) {
+      this.#emit(`response.${item.type}.completed`, { item_id: item.id, output_index: index });
+    }
+    this.#sources.push(...part.sources);
+    this.#done(index, endServerItem(item, part, this.#options.include));
+    if (!this.#options.includesReasoning) return;
+    // The client returns it, so that the model has the result in later responses.
+    const record = { id: this.#id('rs'), type: 'reasoning' as const, summary: [] };
+    this.#emit('response.output_item.added', { output_index: index + 1, item: record });
+    this.#done(index + 1, { ...record, encrypted_content: packServerCall(part) });
+  }
+
   #done(index: number, item: ResponseItem): void {
     this.output.push(item);
     this.#emit('response.output_item.done', { output_index: index, item });
@@ -195,6 +244,6 @@ function toPlace({ id, index }: OpenItem): { readonly item_id: string; readonly 
   return { item_id: id, output_index: index };
 }
 
-function toTextPart(text: string): TextPart {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+function toTextPart(text: string, annotations: TextPart['annotations'] = []): TextPart {
+  return { type: 'output_text', text, annotations, logprobs: [] };
 }

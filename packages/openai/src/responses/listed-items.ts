@@ -32,7 +32,7 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
     case 'other':
       return { ...(item.value as object), id };
     default:
-      return { ...item, id, status: 'completed' };
+      return { status: 'completed', ...item, id };
   }
 }
 

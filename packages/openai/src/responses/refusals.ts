@@ -6,7 +6,6 @@ import type { ResponseBody } from './contract.ts';
 /** Fields that refine an answer or its billing, and have no effect here. */
 const IGNORED = [
   'client_metadata',
-  'max_tool_calls',
   'prompt_cache_key',
   'prompt_cache_options',
   'prompt_cache_retention',
@@ -62,6 +61,6 @@ export function findIgnored(
 }
 
 /** Neither absent, null nor an empty object or list. */
-function isFilled(value: unknown): boolean {
+export function isFilled(value: unknown): boolean {
   return value != null && (typeof value !== 'object' || Object.values(value).some((field) => field != null));
 }

@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 export function toGenerateRequest(
   body: ResponseBody,
   messages: readonly ModelMessage[],
-  tools: ToolTable,
+  tools: Pick<ToolTable, 'schemas' | 'find'>,
   { info, providerModel }: CatalogueEntry,
   promptCache: PromptCacheHints,
 ): GenerateRequest {

@@ -3,7 +3,7 @@ import { type StoredResponse, toWireCredits } from '@questline/core/internal';
 import { toResponseUsage } from '../usage.ts';
 import { toResponseError } from './failure.ts';
 import { ItemWriter } from './items.ts';
-import { readToolTable, readWire } from './stored-wire.ts';
+import { readItemOptions, readWire } from './stored-wire.ts';
 import { BEGUN, type ResponseState, toIncompleteDetails, type WireResponse } from './wire.ts';
 
 /** A stored response as the API returns it. */
@@ -12,9 +12,8 @@ export function toWireResponse(response: StoredResponse, creditsPerUsd: number):
   const { status, output } = response;
   if (status === 'queued' || status === 'in_progress') return { ...wire.request, ...BEGUN, status };
   const items = new ItemWriter({
+    ...readItemOptions(wire),
     id: response.id,
-    tools: readToolTable(wire),
-    includesReasoning: true,
     sink: () => undefined,
   });
   for (const part of output.parts) items.add(part);

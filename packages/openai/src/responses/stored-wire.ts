@@ -1,7 +1,7 @@
 import type { StoredResponse } from '@questline/core/internal';
 import * as z from 'zod';
 import { inputItem, type WholeItem } from './contract-items.ts';
-import { ItemWriter } from './items.ts';
+import { ItemWriter, type ItemWriterOptions } from './items.ts';
 import type { ToolTable, WireTool } from './tools.ts';
 import { type DescribedRequest, type ResponseItem, toIncompleteDetails } from './wire.ts';
 
@@ -10,9 +10,14 @@ export interface StoredWire {
   /** The fields of the response that repeat its request. */
   readonly request: DescribedRequest;
   readonly tools: ToolTable['entries'];
+  /** What the client asks the items to include. Absent: nothing. */
+  readonly include?: readonly string[];
   /** Characters of the conversation before the answer. */
   readonly size: number;
 }
+
+/** What the items of an answer are written with. */
+export type WrittenWith = Pick<StoredWire, 'tools' | 'include'>;
 
 /** An item with the id that clients know it by. */
 export interface StoredItem {
@@ -24,10 +29,13 @@ export function readWire({ wire }: Pick<StoredResponse, 'wire'>): StoredWire {
   return JSON.parse(wire) as StoredWire;
 }
 
-/** The tools of a stored response, for its calls. */
-export function readToolTable({ tools }: Pick<StoredWire, 'tools'>): Pick<ToolTable, 'find'> {
+/** How the items of a stored response are written. */
+export function readItemOptions({
+  tools,
+  include = [],
+}: WrittenWith): Omit<ItemWriterOptions, 'id' | 'sink'> {
   const table = new Map<string, WireTool>(tools);
-  return { find: (modelName) => table.get(modelName) };
+  return { tools: { find: (modelName) => table.get(modelName) }, include, includesReasoning: true };
 }
 
 /** The items of the request of a stored response. */
@@ -38,13 +46,12 @@ export function readInput({ input }: Pick<StoredResponse, 'input'>): readonly St
 /** The complete items of an answer, as clients get them. @param id of the response. */
 export function toOutputItems(
   id: string,
-  wire: Pick<StoredWire, 'tools'>,
+  wire: WrittenWith,
   { parts, finishReason }: StoredResponse['output'],
 ): readonly ResponseItem[] {
   const items = new ItemWriter({
+    ...readItemOptions(wire),
     id,
-    tools: readToolTable(wire),
-    includesReasoning: true,
     sink: () => undefined,
   });
   for (const part of parts) items.add(part);

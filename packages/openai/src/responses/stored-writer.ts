@@ -3,7 +3,7 @@ import { toErrorEvent } from './failure.ts';
 import { createEventFrames } from './frames.ts';
 import { ItemWriter } from './items.ts';
 import { toEnded } from './stored-view.ts';
-import { readToolTable, type StoredWire } from './stored-wire.ts';
+import { readItemOptions, type StoredWire } from './stored-wire.ts';
 import { BEGUN } from './wire.ts';
 
 export interface StoredWriter extends ResponseWriter {
@@ -26,9 +26,8 @@ export function createStoredWriter(
 ): StoredWriter {
   const frames = createEventFrames(after);
   const items = new ItemWriter({
+    ...readItemOptions(wire),
     id,
-    tools: readToolTable(wire),
-    includesReasoning: true,
     sink: frames.event,
   });
   const begin = (type: string, status: 'queued' | 'in_progress'): void =>

@@ -4,6 +4,7 @@ import type { ResponseBody } from './contract.ts';
 import type { WholeItem } from './contract-items.ts';
 import type { PlainTool, RequestTool } from './contract-tools.ts';
 import { type EarlierItems, toItemPath } from './item-path.ts';
+import { getServerToolType, type RequestedServerTool, type ServerToolType } from './server-tools.ts';
 
 /** A tool as the client knows it. */
 export interface WireTool {
@@ -19,13 +20,12 @@ export interface ToolTable {
   find(modelName: string): WireTool | undefined;
   /** What `find` knows, as plain JSON. */
   readonly entries: readonly (readonly [modelName: string, tool: WireTool])[];
+  /** The tools that the server is asked to run. */
+  readonly requested: readonly RequestedServerTool[];
 }
 
 /** What the vendor's own tools and those of one program need here. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  web_search: 'offer a function instead (Codex: set web_search = "disabled")',
-  web_search_preview: 'offer a function instead',
-  file_search: 'offer a function instead',
   code_interpreter: 'offer a function instead',
   image_generation: 'use images/generations',
   mcp: 'call the MCP server yourself, and offer its tools as functions',
@@ -49,7 +49,7 @@ const CUSTOM_PARAMETERS = {
 /**
  * Reads the tools of a request, and those that its items add. Custom tools become functions with one text; the tools of a
  * namespace get its name in front.
- * @throws ApiError 400 for tools that the vendor runs, and for two offered tools of one name.
+ * @throws ApiError 400 for tools of the vendor that this server does not have, and for two offered tools of one name.
  */
 export function readTools(
   { tools }: Pick<ResponseBody, 'tools'>,
@@ -58,8 +58,9 @@ export function readTools(
 ): ToolTable {
   const schemas: ToolSchema[] = [];
   const table = new Map<string, WireTool>();
+  const requested = new Map<string, RequestedServerTool>();
   const set = (tool: WireTool, schema: ToolSchema, path: string, isAdded: boolean): void => {
-    const isKnown = table.has(schema.name);
+    const isKnown = table.has(schema.name) || requested.has(schema.name);
     if (isKnown && !isAdded) throw issue(`${path}.name`, 'another tool has this name');
     if (isKnown) return;
     table.set(schema.name, tool);
@@ -72,10 +73,18 @@ export function readTools(
     const toSchema = kind === 'function' ? toFunction : toCustom;
     set({ kind, name, namespace }, toSchema(tool, toModelName(name, namespace)), path, isAdded);
   };
+  const request = (type: ServerToolType, tool: RequestTool, path: string, isAdded: boolean): void => {
+    if (table.has(type)) throw issue(`${path}.type`, `another tool has the name ${type}`);
+    if (!requested.has(type)) requested.set(type, { type, tool, path });
+    else if (!isAdded) throw issue(`${path}.type`, `the request offers ${type} twice`);
+  };
   const add = (offered: readonly RequestTool[], place: string, isAdded: boolean): void => {
     for (const [index, tool] of offered.entries()) {
       const path = `${place}.${index}`;
-      if (tool.type === SEARCH && tool.execution === 'client') {
+      const serverType = getServerToolType(tool.type);
+      if (serverType !== undefined) {
+        request(serverType, tool, path, isAdded);
+      } else if (tool.type === SEARCH && tool.execution === 'client') {
         set({ kind: 'search', name: SEARCH, namespace: undefined }, toFunction(tool, SEARCH), path, isAdded);
       } else if (tool.type === 'namespace') {
         if (tool.name === undefined) throw issue(`${path}.name`, 'is required');
@@ -93,7 +102,12 @@ export function readTools(
       add(item.tools, `${toItemPath(index, earlier)}.tools`, true);
     }
   }
-  return { schemas, find: (modelName) => table.get(modelName), entries: [...table] };
+  return {
+    schemas,
+    find: (modelName) => table.get(modelName),
+    entries: [...table],
+    requested: [...requested.values()],
+  };
 }
 
 /** The names of tools for the model. */
@@ -124,7 +138,7 @@ export function readCustomInput(text: string): string {
 /** The tools and the choice of a request. @throws ApiError 400 for a choice of a tool that is not offered. */
 export function toToolFields(
   { tool_choice: choice }: Pick<ResponseBody, 'tool_choice'>,
-  { schemas, find }: ToolTable,
+  { schemas, find }: Pick<ToolTable, 'schemas' | 'find'>,
 ): Pick<GenerateRequest, 'tools' | 'toolChoice'> {
   const tools = schemas.length > 0 ? { tools: schemas } : {};
   if (choice == null) return tools;
@@ -138,14 +152,24 @@ export function toToolFields(
     if (find(name) === undefined) throw issue(path, 'the request offers no tool of this name');
     return name;
   };
+  const checkServerTool = (type: ServerToolType, path: string): string => {
+    if (!schemas.some(({ name }) => name === type)) throw issue(path, `the request offers no ${type}`);
+    return type;
+  };
+  const serverType = getServerToolType(choice.type);
+  if (serverType !== undefined) {
+    return { ...tools, toolChoice: { name: checkServerTool(serverType, 'tool_choice') } };
+  }
   switch (choice.type) {
     case 'function':
     case 'custom':
       return { ...tools, toolChoice: { name: check(choice.name, 'tool_choice') } };
     case 'allowed_tools': {
-      const allowed = (choice.tools ?? []).map(({ name }, index) =>
-        check(name, `tool_choice.tools.${index}`),
-      );
+      const allowed = (choice.tools ?? []).map(({ type, name }, index) => {
+        const path = `tool_choice.tools.${index}`;
+        const allowedType = getServerToolType(type);
+        return allowedType === undefined ? check(name, path) : checkServerTool(allowedType, path);
+      });
       if (allowed.length === 0) throw issue('tool_choice.tools', 'expected at least one tool');
       const mode: ToolChoice = choice.mode ?? 'auto';
       return { tools: schemas.filter(({ name }) => allowed.includes(name)), toolChoice: mode };

@@ -2,8 +2,10 @@ import type { WireCredits } from '@questline/core/internal';
 import type { FinishReason } from '@questline/core/ports';
 import { getConversationId } from '../conversations/ids.ts';
 import type { ResponseUsage } from '../usage.ts';
+import type { Annotation } from './annotations.ts';
 import type { ResponseBody } from './contract.ts';
 import type { RequestTool } from './contract-tools.ts';
+import type { ServerToolItem } from './server-items.ts';
 
 /* Answers by the types of the npm package `openai` 7.57.0. Fields without a counterpart there say so. */
 
@@ -12,7 +14,7 @@ type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 export interface TextPart {
   readonly type: 'output_text';
   readonly text: string;
-  readonly annotations: readonly never[];
+  readonly annotations: readonly Annotation[];
   readonly logprobs: readonly never[];
 }
 
@@ -66,7 +68,7 @@ export interface SearchOutput {
 }
 
 export type CallOutput = FunctionOutput | CustomOutput | SearchOutput;
-export type ResponseItem = MessageOutput | ReasoningOutput | CallOutput;
+export type ResponseItem = MessageOutput | ReasoningOutput | CallOutput | ServerToolItem;
 
 export type ResponseStatus = 'queued' | 'cancelled' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 
@@ -115,7 +117,7 @@ export function describeRequest(
     conversation: conversationId === undefined ? null : { id: conversationId },
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
-    max_tool_calls: null,
+    max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     previous_response_id: body.previous_response_id ?? null,

@@ -2,13 +2,16 @@ import type { Call } from '../../contract/call.ts';
 import type { ErrorFamily } from '../../contract/operation.ts';
 import { type AnsweringServices, beginCall, generateWithFallback } from '../../models/answering.ts';
 import { circuitOpen, getCircuit } from '../../models/breaker.ts';
+import type { CallControl } from '../../models/call-control.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
+import type { Meter } from '../../models/meter.ts';
 import { payWithin } from '../../models/output-cap.ts';
 import type { PaidTextCall } from '../../models/paid-text-call.ts';
-import type { GenerateRequest, ModelChunk } from '../../ports/models.ts';
+import type { AnswerChunk, GenerateRequest } from '../../ports/models.ts';
 import { lazyIterator } from '../../shared/streams.ts';
 import { type CompletionMoneyServices, holdFor } from './money.ts';
 import { forStandIn } from './request.ts';
+import type { ServerTools } from './server-tools/tools.ts';
 
 /** One answer to ask for, whatever wire it came over. */
 export interface AskedCompletion {
@@ -22,13 +25,21 @@ export interface AskedCompletion {
   readonly standIns: readonly CatalogueEntry[];
   /** False: the request has no output limit, so the limit may be lowered to what the credit covers. */
   readonly isCapNamed: boolean;
+  /** The tools that the server runs within the answer. Absent: none. */
+  readonly serverTools?: ServerTools | undefined;
 }
 
-/** A model's output, and the money of that call. */
+/** The money of an answer, of one call of a model or of several. */
+export interface AnswerMoney extends Pick<PaidTextCall, 'isMetered' | 'end' | 'release'> {
+  readonly meter: Pick<Meter, 'record' | 'awaitsReport' | 'finishReason'>;
+  readonly control: Pick<CallControl, 'stop' | 'cancelAfterDisconnect'>;
+}
+
+/** A model's output, and the money of its calls. */
 export interface CompletionAnswer {
-  readonly source: AsyncIterator<ModelChunk>;
+  readonly source: AsyncIterator<AnswerChunk>;
   /** Final once the source has yielded a step; undefined before any credit is held. */
-  readonly money: PaidTextCall | undefined;
+  readonly money: AnswerMoney | undefined;
   /** The model that answers. Final once the source has yielded a step. */
   readonly entry: CatalogueEntry;
 }
@@ -66,11 +77,15 @@ export async function askOne(
   };
 }
 
-/** Calls a model, and its fallbacks when it fails before its first output for a reason other than the request. */
+/**
+ * Calls a model, and its fallbacks when it fails before its first output for a reason other than the request.
+ * @param holdKey begins the keys of its holds.
+ */
 export function generateInOrder(
   services: CompletionMoneyServices & AnsweringServices,
   call: Call,
   { operation, family, entry, request, standIns, isCapNamed }: AskedCompletion,
+  holdKey: string = call.id,
 ): CompletionAnswer {
   const leaving = new AbortController();
   let money: PaidTextCall | undefined;
@@ -82,7 +97,7 @@ export function generateInOrder(
       candidates: [entry, ...standIns],
       requestFor: (candidate) => (candidate === entry ? request : forStandIn(request, candidate)),
       async pay(candidate, candidateRequest) {
-        const key = holds === 0 ? call.id : `${call.id}:${holds}`;
+        const key = holds === 0 ? holdKey : `${holdKey}:${holds}`;
         holds += 1;
         money = await holdFor(services, call, candidate, candidateRequest, { operation, key });
         answering = candidate;

@@ -1,5 +1,5 @@
 import type { EndedCost } from '../../models/paid-text-call.ts';
-import type { FinishReason, ModelPart } from '../../ports/models.ts';
+import type { AnswerPart, FinishReason } from '../../ports/models.ts';
 import type { ApiError } from '../../shared/errors.ts';
 
 /** The facts about an answer that has ended. */
@@ -18,7 +18,7 @@ export interface CompletionEncoder {
   /** Returns the frames that keep a silent connection open. Default: a comment. */
   keepAlive?(): string;
   /** Takes a part of the answer. */
-  add(part: ModelPart): void;
+  add(part: AnswerPart): void;
   /** Returns the frames of the parts since the last call. Empty: nothing to send yet. */
   flush(): string;
   /** Returns the last frames of a complete answer. */

@@ -1,21 +1,32 @@
 import type { Call } from '../../contract/call.ts';
 import { type AnsweringServices, readAnswer } from '../../models/answering.ts';
 import { providerFailure } from '../../models/failures.ts';
-import type { PaidTextCall } from '../../models/paid-text-call.ts';
 import type { OpenStreams } from '../../operations/open-streams.ts';
 import { storageAway } from '../../operations/pipeline.ts';
-import type { ModelChunk, ModelPart } from '../../ports/models.ts';
+import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { isStorageUnavailable } from '../../ports/store.ts';
 import { ApiError, isApiError } from '../../shared/errors.ts';
 import { abortable, cancelIterator, finalizing } from '../../shared/streams.ts';
-import { type AskedCompletion, askOne, type CompletionAnswer, generateInOrder } from './answer.ts';
+import {
+  type AnswerMoney,
+  type AskedCompletion,
+  askOne,
+  type CompletionAnswer,
+  generateInOrder,
+} from './answer.ts';
 import type { CompletionEncoder, CompletionEnd } from './encoder.ts';
 import { firstStep } from './first-step.ts';
 import type { CompletionMoneyServices } from './money.ts';
+import { answerInRounds } from './server-tools/rounds.ts';
+import type { ServerToolServices } from './server-tools/tools.ts';
 import { CompletionStream } from './stream.ts';
 
 /** The services of one answer, on any wire. */
-export interface CompletionRunServices extends CompletionMoneyServices, AnsweringServices {
+export interface CompletionRunServices
+  extends CompletionMoneyServices,
+    AnsweringServices,
+    ServerToolServices {
+  readonly onError: AnsweringServices['onError'];
   readonly streams: OpenStreams;
 }
 
@@ -63,7 +74,7 @@ export async function readCompletion(
   services: CompletionRunServices,
   call: Call,
   asked: AskedCompletion,
-  onPart: (part: ModelPart) => void,
+  onPart: (part: AnswerPart) => void,
   onCharge: () => void = () => undefined,
 ): Promise<CompletionEnd & Pick<CompletionAnswer, 'entry'>> {
   const stopping = new AbortController();
@@ -95,6 +106,7 @@ async function begin(
   call: Call,
   asked: AskedCompletion,
 ): Promise<CompletionAnswer> {
+  if (asked.serverTools !== undefined) return answerInRounds(services, call, asked, asked.serverTools);
   return asked.standIns.length === 0 ? askOne(services, call, asked) : generateInOrder(services, call, asked);
 }
 
@@ -102,13 +114,13 @@ async function begin(
 async function readWhole(
   answer: CompletionAnswer,
   signal: AbortSignal,
-  onPart: (part: ModelPart) => void,
+  onPart: (part: AnswerPart) => void,
 ): Promise<void> {
   const { source } = answer;
   const first = await abortableStep(source, signal);
   if (first.done === true || answer.money === undefined) return;
   let isFirst = true;
-  const chunks: AsyncIterator<ModelChunk> = {
+  const chunks: AsyncIterator<AnswerChunk> = {
     next() {
       if (!isFirst) return source.next();
       isFirst = false;
@@ -120,9 +132,9 @@ async function readWhole(
 }
 
 function abortableStep(
-  source: AsyncIterator<ModelChunk>,
+  source: AsyncIterator<AnswerChunk>,
   signal: AbortSignal,
-): Promise<IteratorResult<ModelChunk>> {
+): Promise<IteratorResult<AnswerChunk>> {
   return abortable(source.next(), signal).catch((error: unknown) => {
     cancelIterator(source);
     throw error;
@@ -139,7 +151,7 @@ interface StreamContext {
 function toStream(
   { services, call, asked, watch }: StreamContext,
   answer: CompletionAnswer,
-  first: Promise<IteratorResult<ModelChunk>>,
+  first: Promise<IteratorResult<AnswerChunk>>,
   encoder: CompletionEncoder,
 ): AsyncIterableIterator<string> {
   const frames = new CompletionStream({
@@ -184,7 +196,7 @@ function toStream(
 /** A client that disconnects before the head pays for what its provider accepted; every other failure is free. */
 async function endBeforeHead(
   { signal }: Call,
-  money: PaidTextCall | undefined,
+  money: AnswerMoney | undefined,
 ): Promise<CompletionEnd['cost']> {
   money?.control.stop(LEFT);
   if (signal.aborted) return money?.end('left');

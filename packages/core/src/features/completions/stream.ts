@@ -1,7 +1,7 @@
 import { KEEP_ALIVE } from '../../http/sse.ts';
 import type { OpenStream } from '../../operations/open-streams.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ModelChunk, ModelPart } from '../../ports/models.ts';
+import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { cancelIterator } from '../../shared/streams.ts';
 import type { CompletionEncoder } from './encoder.ts';
@@ -10,14 +10,14 @@ import type { CompletionEncoder } from './encoder.ts';
 const MAX_SILENCE_MS = 10_000;
 
 export interface CompletionStreamOptions {
-  readonly source: AsyncIterator<ModelChunk>;
+  readonly source: AsyncIterator<AnswerChunk>;
   /** The provider's first step, already pending when the response head is sent. */
-  readonly first: Promise<IteratorResult<ModelChunk>>;
+  readonly first: Promise<IteratorResult<AnswerChunk>>;
   readonly clock: Clock;
   /** The caller's signal. */
   readonly signal: AbortSignal;
   /** Receives every chunk of the model before it is sent. */
-  readonly see: (part: ModelPart) => void;
+  readonly see: (part: AnswerPart) => void;
   readonly encoder: Pick<CompletionEncoder, 'head' | 'keepAlive' | 'add' | 'flush'>;
   /** Whether the answer is complete while the provider's usage report is still pending. */
   readonly awaitsReport: () => boolean;
@@ -113,7 +113,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   }
 
   /** Output after the disconnect counts only for the bill. */
-  #record(step: IteratorResult<ModelChunk>, heard: () => void): void {
+  #record(step: IteratorResult<AnswerChunk>, heard: () => void): void {
     if (step.done !== true) this.#getFrames(step.value);
     if (step.done === true || !this.#options.awaitsReport()) heard();
     else this.#advance();
@@ -165,12 +165,12 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     }
   }
 
-  #pull(step: Promise<IteratorResult<ModelChunk>>): void {
+  #pull(step: Promise<IteratorResult<AnswerChunk>>): void {
     this.#pulling = true;
     step.then(this.#onStep, this.#onFailure);
   }
 
-  readonly #onStep = (step: IteratorResult<ModelChunk>): void => {
+  readonly #onStep = (step: IteratorResult<AnswerChunk>): void => {
     this.#pulling = false;
     try {
       if (this.#reportHeard !== undefined) this.#record(step, this.#reportHeard);
@@ -182,7 +182,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     }
   };
 
-  #take(step: IteratorResult<ModelChunk>): void {
+  #take(step: IteratorResult<AnswerChunk>): void {
     if (step.done === true) {
       this.#concluding = true;
       this.#options
@@ -215,16 +215,16 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     void this.#options.fail(error).then((text) => this.#end(text));
   }
 
-  #getFrames(chunk: ModelChunk): string {
+  #getFrames(chunk: AnswerChunk): string {
     const { see, encoder } = this.#options;
     if (Array.isArray(chunk)) {
-      for (const part of chunk as readonly ModelPart[]) {
+      for (const part of chunk as readonly AnswerPart[]) {
         see(part);
         encoder.add(part);
       }
     } else {
-      see(chunk as ModelPart);
-      encoder.add(chunk as ModelPart);
+      see(chunk as AnswerPart);
+      encoder.add(chunk as AnswerPart);
     }
     return encoder.flush();
   }

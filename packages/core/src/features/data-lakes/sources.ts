@@ -56,6 +56,8 @@ export async function searchLakes(
   question: {
     readonly query: string;
     readonly limit: number;
+    /** Default 0. */
+    readonly minScore?: number;
     readonly tags?: readonly string[];
     readonly payer: Payer;
     readonly requestId: string;
@@ -72,12 +74,12 @@ export async function searchLakes(
   }
   const passages: Passage[] = [];
   for (const [model, lakeIds] of byModel) {
-    const { query, limit, tags } = question;
+    const { query, limit, minScore = 0, tags } = question;
     const entry = await lakeModel(services, model);
     const paid = { ...question, entry, texts: [query], key: `${question.key}:${model}` };
     const vector = await embedQuestion(services, paid, options);
     const scope = { lakeIds, ...(tags !== undefined && { tags }) };
-    passages.push(...(await findPassages(services, { scope, query, vector, limit, minScore: 0 }, options)));
+    passages.push(...(await findPassages(services, { scope, query, vector, limit, minScore }, options)));
   }
   return passages.slice(0, question.limit * Math.max(1, byModel.size));
 }

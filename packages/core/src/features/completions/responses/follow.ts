@@ -1,6 +1,6 @@
 import { KEEP_ALIVE } from '../../../http/sse.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { ModelPart } from '../../../ports/models.ts';
+import type { AnswerPart } from '../../../ports/models.ts';
 import { fromFrame } from '../../../runs/live-frames.ts';
 import { type LiveEncoder, type LiveReaderServices, streamEvents } from '../../../runs/live-reader.ts';
 import { notFound } from '../../../shared/errors.ts';
@@ -20,7 +20,7 @@ export interface ResponseWriter {
   /** The writes before the first part. Empty: none. */
   readonly head: string;
   /** Writes one part. Empty: nothing. */
-  add(part: ModelPart): string;
+  add(part: AnswerPart): string;
   /** The last writes. */
   end(response: StoredResponse): string;
 }

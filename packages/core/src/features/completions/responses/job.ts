@@ -1,35 +1,28 @@
 import type { JobHandler } from '../../../jobs/handler.ts';
-import type { GetCatalogue } from '../../../models/allowed-models.ts';
-import { type AnsweringServices, generateWithFallback, readAnswer } from '../../../models/answering.ts';
-import { candidatesFor, toFallback } from '../../../models/candidates.ts';
-import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
-import type { GenerateRequest, ModelPart } from '../../../ports/models.ts';
+import type { AnswerPart, GenerateRequest } from '../../../ports/models.ts';
 import { isStorageUnavailable, type Store } from '../../../ports/store.ts';
 import { createQuestHandler, type QuestHandlerServices } from '../../../runs/handler.ts';
 import type { LiveEvent } from '../../../runs/live-event.ts';
 import { QuestAbandoned } from '../../../runs/quest-task.ts';
-import { QUESTS, type QuestOutcome, type QuestRecord } from '../../../runs/records.ts';
-import type { RunContext } from '../../../runs/run-context.ts';
+import { QUESTS, type QuestRecord } from '../../../runs/records.ts';
 import type { RunningQuests } from '../../../runs/running.ts';
 import { countStorage } from '../../storage/usage.ts';
 import { addTurn } from '../conversations/turns.ts';
-import { forStandIn } from '../request.ts';
+import { type MakeServices, makeResponse } from './make.ts';
 import { packOutput } from './output.ts';
-import { createOutputWriter, INTERRUPTED, interrupted, type OutputWriter } from './output-writer.ts';
-import { RESPONSE, RESPONSE_OPERATION, RESPONSES, type ResponseRequest } from './records.ts';
+import { createOutputWriter, INTERRUPTED, interrupted } from './output-writer.ts';
+import { RESPONSE, RESPONSE_OPERATION, RESPONSES } from './records.ts';
 
 const CONCURRENCY = 50;
 const PHASES = ['load', 'model', 'store'];
 
-export interface ResponseJobServices extends QuestHandlerServices, AnsweringServices {
-  readonly catalogue: ModelCatalogue;
-  readonly getCatalogue: GetCatalogue;
-  /** By model id: the fallback models, in order. */
-  readonly fallbacks: Readonly<Record<string, readonly string[]>>;
+export interface ResponseJobServices extends QuestHandlerServices, MakeServices {
+  readonly clock: QuestHandlerServices['clock'];
+  readonly onError: QuestHandlerServices['onError'];
 }
 
-/** Makes a stored response: one call of a model, whose parts are kept and emitted as they come. */
+/** Makes a stored response: the parts of the answer are kept and emitted as they come. */
 export function createResponseJob(services: ResponseJobServices, runningQuests: RunningQuests): JobHandler {
   const { store, eventLog } = services;
   return createQuestHandler(services, runningQuests, {
@@ -55,49 +48,13 @@ export function createResponseJob(services: ResponseJobServices, runningQuests: 
         output.parts.push(...(run.job.fence > 1 ? await readParts(eventLog, quest.id) : []));
         if (output.parts.length > 0) throw interrupted();
         stopwatch.phase('model');
-        return await answer(services, run, output, JSON.parse(call) as GenerateRequest);
+        return await makeResponse(services, run, output, JSON.parse(call) as GenerateRequest);
       } catch (error) {
         if (isStorageUnavailable(error) && output.parts.length === 0) throw error;
         throw output.fail(error);
       }
     },
   });
-}
-
-async function answer(
-  services: ResponseJobServices,
-  run: RunContext,
-  output: OutputWriter,
-  asked: GenerateRequest,
-): Promise<QuestOutcome> {
-  const { quest, operation, signal } = run;
-  const { payer, requestId, model, isCapOurs } = quest.request as ResponseRequest;
-  const catalogue = await services.getCatalogue(payer);
-  const answering = await generateWithFallback(services, {
-    candidates: candidatesFor({ catalogue, fallbacks: services.fallbacks }, model),
-    requestFor: (entry) => toRequest(asked, entry, model),
-    isCapNamed: isCapOurs !== true,
-    pay: run.pay,
-    operation,
-    requestId,
-    callerId: quest.ownerId,
-    signal,
-  });
-  const { entry, money } = answering;
-  run.update(toFallback(services.catalogue, model, answering));
-  output.begin(entry);
-  await readAnswer(answering, signal, (part) => output.add(part));
-  const { finishReason } = money.meter;
-  output.keep({
-    usage: money.meter.read('finished').usage,
-    ...(finishReason !== undefined && { finishReason }),
-  });
-  if (finishReason !== undefined) run.update({ stopReason: finishReason });
-  return { type: 'message' };
-}
-
-function toRequest(asked: GenerateRequest, entry: CatalogueEntry, model: string): GenerateRequest {
-  return entry.info.id === model ? { ...asked, model: entry.providerModel } : forStandIn(asked, entry);
 }
 
 /** Drops the call of the model. The output of a stopped quest is known only when its worker has closed it. */
@@ -116,8 +73,8 @@ async function storeOutput(store: Store, quest: QuestRecord): Promise<void> {
 }
 
 /** Reads the parts that readers may have seen. */
-async function readParts(eventLog: EventLog, id: string): Promise<ModelPart[]> {
-  const parts: ModelPart[] = [];
+async function readParts(eventLog: EventLog, id: string): Promise<AnswerPart[]> {
+  const parts: AnswerPart[] = [];
   for (let after = 0; ; ) {
     const page = (await eventLog.read(id, after)) ?? [];
     for (const { sequence, event } of page) {

@@ -1,6 +1,6 @@
 import type { CatalogueEntry } from '../../../models/catalogue.ts';
 import { providerFailure } from '../../../models/failures.ts';
-import type { ModelPart } from '../../../ports/models.ts';
+import type { AnswerPart } from '../../../ports/models.ts';
 import { QuestAbandoned } from '../../../runs/quest-task.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
 import { ApiError, isApiError } from '../../../shared/errors.ts';
@@ -11,10 +11,10 @@ export const INTERRUPTED = 'The response was interrupted, and its rest is lost. 
 
 /** Keeps the parts of an answer, and emits them for readers. */
 export interface OutputWriter {
-  readonly parts: ModelPart[];
+  readonly parts: AnswerPart[];
   /** @param entry the model that answers. */
   begin(entry: CatalogueEntry): void;
-  add(part: ModelPart): void;
+  add(part: AnswerPart): void;
   keep(facts: Omit<ResponseOutput, 'parts' | 'model'>): void;
   /** Keeps an answer that broke off. @returns the error for the end of the quest. */
   fail(error: unknown): unknown;
@@ -24,7 +24,7 @@ export function createOutputWriter(
   { onError }: { readonly onError: (incident: Incident) => void },
   { quest, operation, signal, live, writer, update }: RunContext,
 ): OutputWriter {
-  const parts: ModelPart[] = [];
+  const parts: AnswerPart[] = [];
   let model: string | undefined;
 
   const keep: OutputWriter['keep'] = (facts) =>

@@ -1,11 +1,11 @@
 import type { Usage } from '../../../ports/ledger.ts';
-import type { FinishReason, ModelPart } from '../../../ports/models.ts';
+import type { AnswerPart, FinishReason } from '../../../ports/models.ts';
 import type { Json } from '../../../ports/store.ts';
 import { ApiError } from '../../../shared/errors.ts';
 
 /** The answer of a stored response. Its parts are those that readers of the stream get, in the same pieces. */
 export interface ResponseOutput {
-  readonly parts: readonly ModelPart[];
+  readonly parts: readonly AnswerPart[];
   /** The id of the model that answered. */
   readonly model?: string;
   readonly finishReason?: FinishReason;
@@ -15,14 +15,14 @@ export interface ResponseOutput {
   readonly failure?: ApiError;
 }
 
-type Fragment = Extract<ModelPart, { type: 'text' | 'thinking_delta' }>;
+type Fragment = Extract<AnswerPart, { type: 'text' | 'thinking_delta' }>;
 
 /** Consecutive fragments of one type need their texts only. */
-type Packed = Exclude<ModelPart, Fragment> | { readonly type: Fragment['type']; readonly texts: string[] };
+type Packed = Exclude<AnswerPart, Fragment> | { readonly type: Fragment['type']; readonly texts: string[] };
 
 /** Whether a part belongs to the answer. Calls are kept when they are complete. */
-export function isOutput({ type }: ModelPart): boolean {
-  return type === 'text' || type === 'thinking_delta' || type === 'thinking' || type === 'tool_use';
+export function isOutput({ type }: AnswerPart): boolean {
+  return type !== 'tool_use_delta' && type !== 'usage' && type !== 'finish';
 }
 
 export function packOutput({ parts, failure, ...facts }: ResponseOutput): string {
@@ -48,7 +48,7 @@ export function unpackOutput(text: string | undefined): ResponseOutput {
   };
   return {
     ...facts,
-    parts: parts.flatMap((part): ModelPart[] => {
+    parts: parts.flatMap((part): AnswerPart[] => {
       if (!('texts' in part)) return [part];
       const { type, texts } = part;
       return texts.map((one) => ({ type, text: one }));

@@ -1,5 +1,6 @@
 import { defineCollection, type StoredRecord } from '../../../ports/store.ts';
 import type { QuestRequest } from '../../../runs/records.ts';
+import type { ServerTools } from '../server-tools/tools.ts';
 
 /*
  * A stored response is a quest of its own kind: one paid call of a model, whose request and answer are kept for the
@@ -41,4 +42,6 @@ export interface ResponseRequest extends QuestRequest {
   readonly model: string;
   /** The request set no cap: it may be lowered to what the credit covers. */
   readonly isCapOurs?: true;
+  /** The tools that the server runs within the answer. */
+  readonly serverTools?: ServerTools;
 }

@@ -10,6 +10,7 @@ import { newQuest, QUESTS } from '../../../runs/records.ts';
 import { stopQuest } from '../../../runs/transitions.ts';
 import { measureRecord, type StorageQuotas, takeStorage } from '../../storage/usage.ts';
 import { type ContinuedConversation, lockConversation } from '../conversations/turns.ts';
+import type { ServerTools } from '../server-tools/tools.ts';
 import { followResponse, type ResponseWriter, untilStarted } from './follow.ts';
 import { RESPONSE, RESPONSES, type ResponseRecord, type ResponseRequest } from './records.ts';
 import { type RemovalServices, removeResponse } from './removal.ts';
@@ -31,6 +32,8 @@ export interface NewResponse extends Pick<ResponseRecord, 'wire' | 'input' | 'ea
   readonly isCapNamed: boolean;
   /** The conversation that it continues, and what the wire needs to write the items of its answer. */
   readonly conversation?: { readonly read: ContinuedConversation; readonly context: string };
+  /** The tools that the server runs within the answer. */
+  readonly serverTools?: ServerTools | undefined;
 }
 
 /** The stored responses, for a wire that offers them. Ids of other users are unknown ids. */
@@ -123,7 +126,7 @@ function withoutKey(call: Call): Call {
 function toRecords(
   id: string,
   call: Call,
-  { wire, input, earlier, request: asked, model, isCapNamed, conversation }: NewResponse,
+  { wire, input, earlier, request: asked, model, isCapNamed, serverTools, conversation }: NewResponse,
   now: number,
 ) {
   const ownerId = call.caller.userId;
@@ -132,6 +135,7 @@ function toRecords(
     requestId: call.requestId,
     model,
     ...(!isCapNamed && { isCapOurs: true as const }),
+    ...(serverTools !== undefined && { serverTools }),
   };
   const response: ResponseRecord = {
     id,

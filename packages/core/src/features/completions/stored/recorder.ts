@@ -1,4 +1,4 @@
-import type { ThinkingBlock } from '../../../ports/models.ts';
+import type { ModelPart, ThinkingBlock } from '../../../ports/models.ts';
 import type { LiveWriter } from '../../../runs/live-writer.ts';
 import type { CompletionEncoder, CompletionEnd } from '../encoder.ts';
 import { describeCost, describeError } from '../event-encoder.ts';
@@ -45,7 +45,7 @@ export function createRecorder(
     get ended() {
       return ended;
     },
-    add(part) {
+    add(part: ModelPart) {
       if (part.type === 'text') {
         text += part.text;
         live.emit({ type: 'text', text: part.text });

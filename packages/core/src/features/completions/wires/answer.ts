@@ -8,7 +8,7 @@ import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.t
 import { cacheHints } from '../../../models/prompt-cache.ts';
 import { describeRetired } from '../../../models/retired.ts';
 import { REPLAYED_HEADER } from '../../../operations/idempotency.ts';
-import type { GenerateRequest, IgnorableField, ModelPart, PromptCacheHints } from '../../../ports/models.ts';
+import type { AnswerPart, GenerateRequest, IgnorableField, PromptCacheHints } from '../../../ports/models.ts';
 import type { AskedCompletion } from '../answer.ts';
 import type { CompletionEncoder, CompletionEnd } from '../encoder.ts';
 import type { CompletionsServices } from '../handlers.ts';
@@ -27,7 +27,7 @@ export interface WireCredits {
 
 /** Collects the parts of an answer that is not streamed. */
 export interface AnswerCollector<A> {
-  add(part: ModelPart): void;
+  add(part: AnswerPart): void;
   finish(end: CompletionEnd & { readonly entry: CatalogueEntry }): A;
 }
 
@@ -90,10 +90,10 @@ export async function prepareAnswer(
 export function toAskedCompletion(
   services: WireAnswerServices,
   catalogue: ModelCatalogue,
-  { operation, entry, request, isCapNamed }: Omit<AskedCompletion, 'family' | 'standIns'>,
+  { operation, entry, request, isCapNamed, serverTools }: Omit<AskedCompletion, 'family' | 'standIns'>,
 ): AskedCompletion {
   const standIns = fallbackModels({ catalogue, fallbacks: services.fallbacks }, entry.info.id);
-  return { operation, family: 'public', entry, request, standIns, isCapNamed };
+  return { operation, family: 'public', entry, request, standIns, isCapNamed, serverTools };
 }
 
 /** Asks the model, and answers with a stream or with one object, as the request says. */

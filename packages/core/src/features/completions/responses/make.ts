@@ -1,0 +1,91 @@
+import type { GetCatalogue } from '../../../models/allowed-models.ts';
+import { type AnsweringServices, generateWithFallback, readAnswer } from '../../../models/answering.ts';
+import { candidatesFor, toFallback } from '../../../models/candidates.ts';
+import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
+import type { Usage } from '../../../ports/ledger.ts';
+import type { GenerateRequest, ModelPart } from '../../../ports/models.ts';
+import type { QuestOutcome } from '../../../runs/records.ts';
+import type { RunContext } from '../../../runs/run-context.ts';
+import { forStandIn } from '../request.ts';
+import { createRoundPlan } from '../server-tools/plan.ts';
+import { addUsage, countOutput } from '../server-tools/rounds.ts';
+import { runServerTool, type ServerToolServices } from '../server-tools/tools.ts';
+import type { OutputWriter } from './output-writer.ts';
+import type { ResponseRequest } from './records.ts';
+
+export interface MakeServices extends AnsweringServices, ServerToolServices {
+  readonly onError: AnsweringServices['onError'];
+  readonly catalogue: ModelCatalogue;
+  readonly getCatalogue: GetCatalogue;
+  /** By model id: the fallback models, in order. */
+  readonly fallbacks: Readonly<Record<string, readonly string[]>>;
+}
+
+const NO_TOOLS = { tools: [], maxCalls: 0 };
+
+/**
+ * Calls the model, once or, with server tools, in rounds. Every call holds its own credit, and is settled before the tools
+ * run. After the first output no other model answers.
+ */
+export async function makeResponse(
+  services: MakeServices,
+  run: RunContext,
+  output: OutputWriter,
+  asked: GenerateRequest,
+): Promise<QuestOutcome> {
+  const { quest, operation, signal } = run;
+  const { payer, requestId, model, isCapOurs, serverTools = NO_TOOLS } = quest.request as ResponseRequest;
+  const isCapNamed = isCapOurs !== true;
+  const plan = createRoundPlan(asked, serverTools, isCapNamed);
+  const catalogue = await services.getCatalogue(payer);
+  const usages: Usage[] = [];
+  let entry: CatalogueEntry | undefined;
+  const context = { userId: quest.ownerId, sessionId: quest.id, payer, requestId, signal };
+
+  for (;;) {
+    const answering = await generateWithFallback(services, {
+      candidates:
+        entry === undefined ? candidatesFor({ catalogue, fallbacks: services.fallbacks }, model) : [entry],
+      requestFor: (candidate) => toRequest(plan.request, candidate, model),
+      isCapNamed,
+      pay: run.pay,
+      operation,
+      requestId,
+      callerId: quest.ownerId,
+      signal,
+    });
+    const { money } = answering;
+    if (entry === undefined) {
+      entry = answering.entry;
+      run.update(toFallback(services.catalogue, model, answering));
+      output.begin(entry);
+    }
+    const round = plan.begin();
+    await readAnswer(answering, signal, (part: ModelPart) => {
+      for (const one of [round.filter(part, () => undefined)].flat()) output.add(one);
+    });
+    const { usage } = money.meter.read('finished');
+    usages.push(usage);
+    const goesOn = plan.hasWork(round, money.meter.finishReason);
+    if (goesOn) {
+      await run.endStep(money, 'finished');
+      const parts = plan.run(round, (tool, use, number) =>
+        runServerTool(services, tool, use, { ...context, callKey: `${quest.id}:tool:${number}` }),
+      );
+      for await (const part of parts) {
+        signal.throwIfAborted();
+        output.add(part);
+      }
+      signal.throwIfAborted();
+    }
+    if (goesOn && plan.advance(round, countOutput(usage))) continue;
+    const finishReason = plan.isCut ? 'max_tokens' : money.meter.finishReason;
+    output.keep({ usage: addUsage(usages), ...(finishReason !== undefined && { finishReason }) });
+    if (finishReason !== undefined) run.update({ stopReason: finishReason });
+    return { type: 'message' };
+  }
+}
+
+function toRequest(asked: GenerateRequest, entry: CatalogueEntry, model: string): GenerateRequest {
+  return entry.info.id === model ? { ...asked, model: entry.providerModel } : forStandIn(asked, entry);
+}
