@@ -33,7 +33,9 @@ export function withVendorTypes(vendor: Vendor, api: Mountable): Mountable {
 
 /** `/v1/files/123/content` is `/v1/files/{}/content`. */
 function toTemplate(path: string): string {
-  return path.replace(/^(\/v1\/(?:files|responses|models)\/)[^/]+/, '$1{}');
+  return path
+    .replace(/^(\/v1\/(?:conversations|files|responses|models)\/)[^/]+/, '$1{}')
+    .replace(/^(\/v1\/conversations\/\{\}\/items\/)[^/]+/, '$1{}');
 }
 
 function checkResponse(vendor: Vendor, operation: string, response: ApiResponse): ApiResponse {

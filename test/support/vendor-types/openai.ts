@@ -1,6 +1,8 @@
 import type { CursorPageResponse, PageResponse } from 'openai/core/pagination';
 import type { Transcription, TranscriptionVerbose } from 'openai/resources/audio/transcriptions';
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { Conversation, ConversationDeletedResource } from 'openai/resources/conversations/conversations';
+import type { ConversationItem, ConversationItemList } from 'openai/resources/conversations/items';
 import type { CreateEmbeddingResponse } from 'openai/resources/embeddings';
 import type { FileDeleted, FileObject } from 'openai/resources/files';
 import type { ImagesResponse } from 'openai/resources/images';
@@ -31,5 +33,13 @@ export interface OpenAIAnswers {
   /** The SDK has no type for it: its method returns nothing. */
   'DELETE /v1/responses/{}': { id: string; object: 'response'; deleted: true };
   'GET /v1/responses/{}/input_items': ResponseItemList;
+  'POST /v1/conversations': Conversation;
+  'GET /v1/conversations/{}': Conversation;
+  'POST /v1/conversations/{}': Conversation;
+  'DELETE /v1/conversations/{}': ConversationDeletedResource;
+  'GET /v1/conversations/{}/items': ConversationItemList;
+  'POST /v1/conversations/{}/items': ConversationItemList;
+  'GET /v1/conversations/{}/items/{}': ConversationItem;
+  'DELETE /v1/conversations/{}/items/{}': Conversation;
   error: { error: ErrorObject };
 }

@@ -18,8 +18,9 @@ export interface ItemPage {
   readonly object: 'list';
   readonly data: readonly ListedItem[];
   readonly has_more: boolean;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
+  /** Of an empty page: ''. */
+  readonly first_id: string;
+  readonly last_id: string;
 }
 
 export function toPage(data: readonly ListedItem[], hasMore = false): ItemPage {
@@ -28,8 +29,8 @@ export function toPage(data: readonly ListedItem[], hasMore = false): ItemPage {
     object: 'list',
     data,
     has_more: hasMore,
-    first_id: first?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
+    first_id: first?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
   };
 }
 
