@@ -217,4 +217,14 @@ describe('a conversation', () => {
     await app.client.responses.create({ model: 'scripted', input: 'c', conversation: id });
     expect(getTexts(app, 1)).toEqual(['user: b', 'user: Weather in Oslo?', 'user: c']);
   });
+
+  it('loses every item that is deleted at the same time', async () => {
+    const app = await createOpenAIApp({ onCall: reason });
+    const { id } = await app.client.conversations.create({ items: ['a', 'b', 'c', 'd'].map(user) });
+    const [kept, ...others] = (await list(app, id)) as { id: string }[];
+    await Promise.all(
+      others.map((item) => app.client.conversations.items.delete(item.id, { conversation_id: id })),
+    );
+    expect(await list(app, id)).toEqual([kept]);
+  });
 });

@@ -1,45 +1,15 @@
-import { join } from 'node:path';
-import { COLLECTIONS, createUser, issueApiKey } from '@questline/core';
 import { QUESTS } from '@questline/core/internal';
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it, vi } from 'vitest';
-import { migrate } from '../../../packages/sql/src/index.ts';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
-import { type ServerProcess, startServerProcess, stopServerProcess } from '../../support/server-process.ts';
-import { type Address, openWorkspace } from './workspace.ts';
+import { type ServerProcess, stopServerProcess } from '../../support/server-process.ts';
+import { setUp } from './set-up.ts';
 
-const CHILD = join(import.meta.dirname, 'crash.child.ts');
 const WITHIN = { timeout: 60_000, interval: 50 };
 const BODY = { model: 'scripted', input: 'Count to three.', background: true };
 
 const ENGINES: readonly Engine[] = [SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])];
-
-/** The workspace of the test, beside that of the processes. */
-async function setUp(engine: Engine) {
-  const opened = await engine.open();
-  await migrate(opened.database, { collections: COLLECTIONS });
-  const address = { engine: opened.address, stopsAt: 'nowhere' as const };
-  const { services, close } = await openWorkspace(address, () => undefined);
-  const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
-  if (user === undefined) throw new Error('no user');
-  const account = `user:${user.id}`;
-  await services.ledger.grant({ account, amount: 1e9, key: 'start', reason: 'start' });
-  const { key } = await issueApiKey(services, { userId: user.id, name: 'crash', scopes: ['ai:chat'] });
-  return {
-    services,
-    account,
-    async start(stopsAt: Address['stopsAt']) {
-      const server = await startServerProcess(CHILD, { ...address, stopsAt });
-      const client = new OpenAI({ apiKey: key, baseURL: `${server.url}/openai/v1`, maxRetries: 0 });
-      return { server, client };
-    },
-    async closeAll() {
-      await close();
-      await opened.close();
-    },
-  };
-}
 
 function kill(server: ServerProcess): Promise<void> {
   return stopServerProcess(server, 'SIGKILL');

@@ -18,7 +18,7 @@ export interface ItemPage {
   readonly object: 'list';
   readonly data: readonly ListedItem[];
   readonly has_more: boolean;
-  /** Of an empty page: ''. */
+  /** '' on an empty page. */
   readonly first_id: string;
   readonly last_id: string;
 }
