@@ -18,6 +18,8 @@ export interface NotesServer {
   visit(address: string, person: string): Promise<URL>;
   /** Ends the access tokens of a person, as their expiry does. */
   expire(person: string): Promise<void>;
+  /** The number of tokens of a person that still work. */
+  countTokens(person: string): Promise<number>;
   /** Ends all that a person has granted. */
   revoke(person: string): Promise<void>;
 }
@@ -27,7 +29,7 @@ const CALLBACK = 'http://127.0.0.1/callback';
 export async function startNotesServer(): Promise<NotesServer> {
   const requests: (string | undefined)[] = [];
   const issued: string[] = [];
-  const accounts = new Map<string, { access: string[]; grants: string[] }>();
+  const accounts = new Map<string, { access: string[]; refresh: string[]; grants: string[] }>();
   const notes = createServer((request, response) => {
     void answerNotes(request, response);
   });
@@ -56,6 +58,7 @@ export async function startNotesServer(): Promise<NotesServer> {
     features: {
       devInteractions: { enabled: false },
       registration: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => url,
@@ -65,16 +68,26 @@ export async function startNotesServer(): Promise<NotesServer> {
     },
   });
   provider.on('access_token.saved', ({ accountId, jti, grantId }) => {
-    const { access, grants } = accounts.get(accountId) ?? { access: [], grants: [] };
-    accounts.set(accountId, { access: [...access, jti], grants: [...grants, grantId ?? ''] });
+    const account = accountOf(accountId);
+    account.access.push(jti);
+    account.grants.push(grantId ?? '');
     issued.push(jti);
   });
-  provider.on('refresh_token.saved', ({ jti }) => void issued.push(jti));
+  provider.on('refresh_token.saved', ({ accountId, jti }) => {
+    accountOf(accountId).refresh.push(jti);
+    issued.push(jti);
+  });
   provider.on(
     'registration_create.success',
     (_context, client) => void issued.push(String(client.clientSecret)),
   );
   const callback = provider.callback();
+
+  function accountOf(id: string) {
+    const account = accounts.get(id) ?? { access: [], refresh: [], grants: [] };
+    accounts.set(id, account);
+    return account;
+  }
 
   async function answerLogin(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     if (request.url?.startsWith('/interaction/') !== true) return callback(request, response);
@@ -144,6 +157,14 @@ export async function startNotesServer(): Promise<NotesServer> {
     async expire(person) {
       for (const value of accounts.get(person)?.access ?? [])
         await (await provider.AccessToken.find(value))?.destroy();
+    },
+    async countTokens(person) {
+      const { access, refresh } = accountOf(person);
+      const found = await Promise.all([
+        ...access.map((value) => provider.AccessToken.find(value)),
+        ...refresh.map((value) => provider.RefreshToken.find(value)),
+      ]);
+      return found.filter((token) => token !== undefined && !token.isExpired).length;
     },
     async revoke(person) {
       for (const grant of accounts.get(person)?.grants ?? []) {

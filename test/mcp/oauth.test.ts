@@ -203,7 +203,9 @@ describe('tool servers behind OAuth', () => {
       servers: [{ id: 'notes', connected: false }],
     });
     expect((await app.send('DELETE', '/notes', app.eve)).status).toBe(404);
+    expect(await app.notes.countTokens('Ada')).toBe(2);
     expect((await app.send('DELETE', '/notes')).status).toBe(204);
+    expect(await app.notes.countTokens('Ada')).toBe(0);
     expect((await app.send('DELETE', '/notes')).status).toBe(404);
     expect(await app.idsOf(app.user)).toEqual(['notes__connect']);
     expect((await app.read(app.user)).isError).toBe(true);
@@ -309,10 +311,15 @@ describe('tool servers behind OAuth', () => {
     const { forgetUser } = await import('@questline/core/personal-data');
     const app = await createOAuthApp();
     await app.connect(app.user, 'Ada');
+    await app.connect(app.eve, 'Eve');
     await app.agree(app.user, 'Ada');
+    expect([await app.notes.countTokens('Ada'), await app.notes.countTokens('Eve')]).toEqual([2, 2]);
     await forgetUser(app.services, { userId: app.user.id });
     const { store } = app.services;
-    expect(await store.collection(TOOL_CREDENTIALS).find({})).toEqual([]);
+    expect(await store.collection(TOOL_CREDENTIALS).find({ userId: app.user.id })).toEqual([]);
+    // Revoked at the authorization server, too, and only those of this user.
+    expect([await app.notes.countTokens('Ada'), await app.notes.countTokens('Eve')]).toEqual([0, 2]);
+    expect((await app.read(app.eve)).content).toBe('The notes of Eve.');
     expect(await store.collection(TOOL_AUTHORIZATIONS).find({})).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import {
   type AuthProvider,
   Client,
+  type FetchLike,
   StreamableHTTPClientTransport,
   type Tool,
   UnauthorizedError,
@@ -118,9 +119,13 @@ function transportTo(
   { headers, authorization }: Credential,
 ): StreamableHTTPClientTransport | StdioClientTransport {
   if ('url' in server) {
+    const sent = new WeakMap<Response, string>();
     return new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers },
-      ...(authorization !== undefined && { authProvider: toProvider(authorization) }),
+      ...(authorization !== undefined && {
+        authProvider: toProvider(authorization, sent),
+        fetch: rememberTokens(sent),
+      }),
     });
   }
   const { command, args = [], env, cwd } = server;
@@ -133,14 +138,24 @@ function transportTo(
   });
 }
 
+/** Remembers the token of the request that an answer is for: requests at the same time may send different ones. */
+function rememberTokens(sent: WeakMap<Response, string>): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const [, token] = /^Bearer (.+)$/i.exec(new Headers(init?.headers).get('authorization') ?? '') ?? [];
+    if (token !== undefined) sent.set(response, token);
+    return response;
+  };
+}
+
 /** Without another token, the request fails because of the refusal. */
-function toProvider(authorization: UserAuthorization): AuthProvider {
+function toProvider(authorization: UserAuthorization, sent: WeakMap<Response, string>): AuthProvider {
   return {
     token: () => authorization.token(),
     async onUnauthorized({ response, serverUrl }) {
       try {
         if (authorization.onUnauthorized === undefined) throw new Error('the token cannot be renewed');
-        await authorization.onUnauthorized({ response, serverUrl });
+        await authorization.onUnauthorized({ response, serverUrl, token: sent.get(response) });
       } catch (cause) {
         throw Object.assign(new UnauthorizedError('the tool server refused the token'), { cause });
       }

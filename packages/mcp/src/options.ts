@@ -52,6 +52,8 @@ export interface UserAuthorization {
 
 /** The answer that refused a token. */
 export interface Refusal {
+  /** The token that was refused: another one may be in use already. Undefined: the request had none. */
+  readonly token: string | undefined;
   readonly response: Response;
   readonly serverUrl: URL;
 }

@@ -6,6 +6,8 @@ import { createToolServer, type ToolServer, type ToolServerSettings } from './se
 export interface PoolSettings extends ToolServerSettings {
   /** Undefined: the server is called without tokens of users. */
   readonly authorize: ((user: ToolUser) => UserAuthorization | Promise<UserAuthorization>) | undefined;
+  /** Identifies the authorization by the user. Undefined: users do not authorize the server. */
+  readonly getGrant: ((user: ToolUser) => Promise<string | undefined>) | undefined;
   /** Maximum number of idle connections for each server. */
   readonly maxConnections: number;
   /** Life of an unused connection, in milliseconds. */
@@ -15,31 +17,48 @@ export interface PoolSettings extends ToolServerSettings {
 /** The connections of one tool server: one for each credential. */
 export interface ServerPool {
   readonly id: string;
-  /** The server with the credential of the user. Rejects if the host's `headers` fails. */
-  open(scope: ToolScope): Promise<ToolServer>;
+  /**
+   * Works with the server and the credential of the user. The connection stays open during the work. Rejects if the host's
+   * `headers` fails, and after `close`.
+   */
+  use<T>(scope: ToolScope, work: (server: ToolServer) => Promise<T>): Promise<T>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
 interface Entry {
   readonly server: ToolServer;
-  readonly usedAt: number;
+  uses: number;
+  usedAt: number;
 }
 
 export function createServerPool(options: McpServerOptions, settings: PoolSettings): ServerPool {
   // In the order of use.
   const entries = new Map<string, Entry>();
+  let isClosed = false;
   const perUser =
     'url' in options && (typeof options.headers === 'function' || settings.authorize !== undefined);
 
-  /** Closes what is unused, except `current`. Work in progress keeps its connection. */
-  const evict = (current: ToolServer): void => {
+  const open = ({ userId }: ToolScope, headers: Headers, grant: string | undefined): Entry => {
+    if (isClosed) throw new Error('the tools are closed');
+    const key = perUser ? keyOf(userId, headers, grant) : '';
+    const authorize = async () => ({ headers, authorization: await settings.authorize?.({ userId }) });
+    const entry = entries.get(key) ?? {
+      server: createToolServer(options, authorize, settings),
+      uses: 0,
+      usedAt: 0,
+    };
+    entries.delete(key);
+    entries.set(key, entry);
+    return entry;
+  };
+
+  /** Closes what is unused. */
+  const evict = (): void => {
     const oldest = settings.now() - settings.idleMs;
-    let surplus = entries.size - settings.maxConnections;
-    for (const [key, { server, usedAt }] of entries) {
-      if (surplus <= 0 && usedAt > oldest) break;
-      surplus -= 1;
-      if (server.calls > 0 || server === current) continue;
+    const idle = [...entries].filter(([, { uses }]) => uses === 0);
+    for (const [index, [key, { server, usedAt }]] of idle.entries()) {
+      if (usedAt > oldest && idle.length - index <= settings.maxConnections) continue;
       entries.delete(key);
       void server.close();
     }
@@ -48,43 +67,38 @@ export function createServerPool(options: McpServerOptions, settings: PoolSettin
   return {
     id: options.id,
 
-    async open(scope) {
+    async use(scope, work) {
       const headers = await getHeaders(options, scope);
-      const key = perUser ? keyOf(scope.userId, headers) : '';
-      const server = entries.get(key)?.server ?? createToolServer(options, authorize, settings);
-      entries.delete(key);
-      entries.set(key, { server, usedAt: settings.now() });
-      if (perUser) evict(server);
-      return server;
-
-      async function authorize() {
-        const { userId } = scope;
-        return {
-          headers,
-          authorization: await settings.authorize?.({ userId }),
-        };
+      const entry = open(scope, headers, await settings.getGrant?.({ userId: scope.userId }));
+      entry.uses += 1;
+      try {
+        return await work(entry.server);
+      } finally {
+        entry.uses -= 1;
+        entry.usedAt = settings.now();
+        if (perUser) evict();
       }
     },
 
     async close() {
+      isClosed = true;
       await Promise.all([...entries.values()].map(({ server }) => server.close()));
     },
   };
 }
 
-async function getHeaders(
-  options: McpServerOptions,
-  scope: ToolScope,
-): Promise<Readonly<Record<string, string>>> {
+type Headers = Readonly<Record<string, string>>;
+
+async function getHeaders(options: McpServerOptions, scope: ToolScope): Promise<Headers> {
   if (!('url' in options)) return {};
   const { headers = {} } = options;
   return { ...(typeof headers === 'function' ? await headers(scope) : headers) };
 }
 
 /** Never shared between users, whatever the host's function returns. */
-function keyOf(userId: string, headers: Readonly<Record<string, string>>): string {
+function keyOf(userId: string, headers: Headers, grant: string | undefined): string {
   const sorted = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([userId, sorted]))
+    .update(JSON.stringify([userId, sorted, grant]))
     .digest('base64');
 }

@@ -28,8 +28,6 @@ export interface ToolServer {
   tools(): Promise<readonly McpTool[]>;
   /** Never rejects. */
   call(tool: McpTool, input: unknown, signal: AbortSignal): Promise<ToolResult>;
-  /** The number of calls that have not ended. */
-  readonly calls: number;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -44,7 +42,6 @@ export function createToolServer(
   let authorizing: Promise<Credential> | undefined;
   let leftAloneUntil = 0;
   let isClosed = false;
-  let calls = 0;
   const report = (error: unknown): void => settings.onError(error, options.id);
 
   const getCredential = (): Promise<Credential> => {
@@ -132,10 +129,6 @@ export function createToolServer(
   };
 
   return {
-    get calls() {
-      return calls;
-    },
-
     async tools() {
       try {
         if (await lacksToken()) return [getConnectTool(options)];
@@ -150,7 +143,6 @@ export function createToolServer(
       if (typeof input !== 'object' || input === null || Array.isArray(input)) {
         return failed('The arguments have to be an object.');
       }
-      calls += 1;
       try {
         if (connects === true) return { ...(await begin()), isError: false };
         return await callOnce(name, input, signal);
@@ -161,8 +153,6 @@ export function createToolServer(
           report(reason);
           return failed(failureText(reason));
         });
-      } finally {
-        calls -= 1;
       }
     },
 

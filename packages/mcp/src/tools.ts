@@ -52,15 +52,23 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
     onError: quietly(options.onError),
   };
   const authorized = options.servers.filter(isAuthorizedByUsers);
-  const oauth = options.oauth && createOAuth(options.oauth, authorized, settings.now);
+  const oauth = options.oauth && createOAuth(options.oauth, authorized, settings);
   const pools = options.servers.map((server) =>
-    createServerPool(server, { ...settings, authorize: getAuthorize(server, oauth) }),
+    createServerPool(server, {
+      ...settings,
+      authorize: getAuthorize(server, oauth),
+      getGrant: getGrant(server, oauth),
+    }),
   );
 
   /** Undefined if the host cannot give the credential of the user. */
-  const open = async (pool: ServerPool, scope: ToolScope): Promise<ToolServer | undefined> => {
+  const use = async <T>(
+    pool: ServerPool,
+    scope: ToolScope,
+    work: (server: ToolServer) => Promise<T>,
+  ): Promise<T | undefined> => {
     try {
-      return await pool.open(scope);
+      return await pool.use(scope, work);
     } catch (error) {
       settings.onError(error, pool.id);
       return undefined;
@@ -68,7 +76,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
   };
 
   const toolsOf = async (pool: ServerPool, scope: ToolScope): Promise<readonly McpTool[]> =>
-    (await (await open(pool, scope))?.tools()) ?? [];
+    (await use(pool, scope, (server) => server.tools())) ?? [];
 
   const all = async (scope: ToolScope): Promise<readonly McpTool[]> =>
     (await Promise.all(pools.map((pool) => toolsOf(pool, scope)))).flat();
@@ -87,15 +95,20 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
     select: async (message, scope) => offersIn((await all(scope)).filter((tool) => fits(tool, message))),
     async run({ tool: id, input }, context) {
       const pool = poolOf(id);
-      const server = pool && (await open(pool, context));
-      const tools = (await server?.tools()) ?? [];
-      // An authorization that ended during the turn: the user gets the address of a new one.
-      const found = tools.find(({ offer, connects }) => offer.id === id || connects === true);
-      if (server === undefined || found === undefined) {
-        return { content: `The tool ${id} cannot be reached now.`, isError: true };
-      }
-      const result = await server.call(found, input, context.signal);
-      return found.offer.id === id ? result : { ...result, isError: true };
+      const answer =
+        pool &&
+        (await use(pool, context, async (server) => {
+          // An authorization that ended during the turn: the user gets the address of a new one.
+          const isMeant = ({ offer, connects }: McpTool) => offer.id === id || connects === true;
+          const found = (await server.tools()).find(isMeant);
+          if (found === undefined) return undefined;
+          const result = await server.call(found, input, context.signal);
+          return found.offer.id === id ? result : { ...result, isError: true };
+        }));
+      return answer ?? { content: `The tool ${id} cannot be reached now.`, isError: true };
+    },
+    async disconnect(userId, serverId) {
+      await oauth?.disconnect(userId, serverId);
     },
     async close() {
       await Promise.all(pools.map((pool) => pool.close()));
@@ -129,4 +142,10 @@ function getAuthorize(server: McpServerOptions, oauth: OAuthParts | undefined) {
   if (authorize !== 'oauth') return authorize;
   if (oauth === undefined) throw new TypeError(`the tool server '${server.id}' needs the option oauth`);
   return ({ userId }: ToolUser) => oauth.authorize(server, userId);
+}
+
+/** Undefined for servers that users do not authorize themselves. */
+function getGrant(server: McpServerOptions, oauth: OAuthParts | undefined) {
+  if (oauth === undefined || !isAuthorizedByUsers(server)) return undefined;
+  return ({ userId }: ToolUser) => oauth.getGrant(server, userId);
 }

@@ -165,6 +165,23 @@ describe('tool servers per user', () => {
     for (const user of ['ada', 'eve', 'ada']) expect(await idsOf(made, user)).toHaveLength(4);
   });
 
+  it('keep the connections of users who list tools at the same time', async () => {
+    const test = await server();
+    const made = tools({ servers: [{ id: 'one', url: test.url, headers: () => ({}) }], maxConnections: 1 });
+    const users = ['ada', 'bob', 'eve', 'kim'];
+    const found = await Promise.all(users.map((user) => idsOf(made, user)));
+    expect(found.map(({ length }) => length)).toEqual([4, 4, 4, 4]);
+    await vi.waitFor(() => expect(test.open).toBe(1));
+  });
+
+  it('open no connection after the end', async () => {
+    const test = await server();
+    const made = tools({ servers: [{ id: 'one', url: test.url, headers: () => ({}) }] });
+    await made.close();
+    expect(await idsOf(made, 'ada')).toEqual([]);
+    expect(test.opened).toBe(0);
+  });
+
   it('keep a bounded number of idle connections, and those with calls', async () => {
     const test = await server();
     let now = 0;

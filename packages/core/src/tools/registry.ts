@@ -84,4 +84,9 @@ export interface ToolRegistry {
   select(message: string, scope: ToolScope): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
   /** Runs one call. Return a failure of the tool as a result with `isError`; a rejection is treated the same. */
   run(call: ToolCall, context: ToolContext): Promise<ToolResult>;
+  /**
+   * Ends what a user has authorized at a server of tools, and deletes its tokens. Called for each such server when the user
+   * is erased. Default: only the tokens are deleted.
+   */
+  disconnect?(userId: string, serverId: string): Promise<void>;
 }

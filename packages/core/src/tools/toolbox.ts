@@ -55,6 +55,9 @@ export function joinToolRegistries(
         ? { content: `There is no tool ${call.tool}.`, isError: true }
         : owner.run(call, context);
     },
+    async disconnect(userId, serverId) {
+      for (const registry of sheltered) await registry.disconnect?.(userId, serverId);
+    },
   };
 }
 
@@ -76,5 +79,6 @@ function shelter(registry: ToolRegistry, onError: (error: unknown) => void): Too
     find: (id, scope) => attempt(() => registry.find(id, scope), undefined),
     select: (message, scope) => attempt<readonly ToolOffer[]>(() => registry.select(message, scope), []),
     run: (call, context) => registry.run(call, context),
+    disconnect: async (userId, serverId) => attempt(() => registry.disconnect?.(userId, serverId), undefined),
   };
 }

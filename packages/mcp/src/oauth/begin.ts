@@ -7,8 +7,9 @@ import {
   type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
+import { toSafeError } from './fetch.ts';
 import type { AuthorizedServer, OAuthOptions } from './options.ts';
-import type { Begun, Vault } from './vault.ts';
+import { type Begun, toPlace, type Vault } from './vault.ts';
 
 const STATE_BYTES = 32;
 
@@ -17,6 +18,8 @@ export interface FlowParts {
   readonly vault: Vault;
   /** Calls only the tool server, and addresses that are allowed. */
   readonly fetchFor: (server: AuthorizedServer) => FetchLike;
+  /** Gets failures that change no answer. */
+  readonly onError: (error: unknown, serverId: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
@@ -39,7 +42,7 @@ export async function beginAuthorization(
   scope?: string,
 ): Promise<BegunAuthorization> {
   const fetchFn = fetchFor(server);
-  const place = { userId, serverId: server.id };
+  const place = toPlace(server, userId);
   const challenge = await askForChallenge(server, fetchFn);
   const granted = (await vault.get(place))?.value.tokens.scope;
   const wanted = scope === undefined ? challenge.scope : joinScopes(granted, scope);
@@ -89,7 +92,9 @@ export async function beginAuthorization(
       ...(challenge.resourceMetadataUrl && { resourceMetadataUrl: challenge.resourceMetadataUrl }),
       ...(wanted !== undefined && { scope: wanted }),
     },
-  );
+  ).catch((error: unknown) => {
+    throw toSafeError(error);
+  });
 
   const { verifier, url, discovery, client, resource } = found;
   if (verifier === undefined || url === undefined || discovery === undefined || client === undefined) {
@@ -97,6 +102,7 @@ export async function beginAuthorization(
   }
   checkAuthorizationUrl(url, server);
   const begun: Begun = {
+    serverUrl: server.url,
     verifier,
     discovery,
     client,

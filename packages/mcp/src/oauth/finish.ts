@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { exchangeAuthorization } from '@modelcontextprotocol/client';
 import type { FlowParts } from './begin.ts';
+import { toSafeError } from './fetch.ts';
 import type { AuthorizedServer } from './options.ts';
+import { toPlace } from './vault.ts';
 
 /** What the authorization server has passed to the redirect URL. */
 export interface AuthorizationAnswer {
@@ -27,7 +30,7 @@ export async function finishAuthorization(
   { state, code, iss, error }: AuthorizationAnswer,
 ): Promise<string> {
   const begun = await vault.take(state, userId);
-  const server = servers.find(({ id }) => id === begun?.serverId);
+  const server = servers.find(({ id, url }) => id === begun?.serverId && url === begun.value.serverUrl);
   if (begun === undefined || server === undefined) {
     throw new AuthorizationRefused('The authorization is unknown, finished or expired. Begin again.');
   }
@@ -38,6 +41,9 @@ export async function finishAuthorization(
   const { authorizationServer, client, resource, verifier, discovery, scope } = begun.value;
   const metadata = discovery.authorizationServerMetadata;
   try {
+    if (metadata === undefined && iss !== undefined && !isSame(iss, authorizationServer)) {
+      throw new Error('the answer names another issuer');
+    }
     const tokens = await exchangeAuthorization(authorizationServer, {
       ...(metadata !== undefined && { metadata }),
       clientInformation: client,
@@ -49,22 +55,20 @@ export async function finishAuthorization(
       ...(resource !== undefined && { resource }),
     });
     const granted = tokens.scope ?? scope;
-    await vault.save(
-      { userId, serverId: server.id },
-      {
-        authorizationServer,
-        client,
-        resource,
-        tokens: { ...tokens, ...(granted !== undefined && { scope: granted }) },
-      },
-    );
+    await vault.save(toPlace(server, userId), {
+      ...{ serverUrl: server.url, authorizationServer, client, resource, grant: randomUUID() },
+      tokens: { ...tokens, ...(granted !== undefined && { scope: granted }) },
+    });
     return server.id;
   } catch (cause) {
     throw Object.assign(
       new AuthorizationRefused('The authorization server did not accept the code. Begin again.'),
-      {
-        cause,
-      },
+      { cause: toSafeError(cause) },
     );
   }
+}
+
+/** The SDK compares the issuer with the metadata; a server without metadata is its address. */
+function isSame(issuer: string, authorizationServer: string): boolean {
+  return issuer.replace(/\/$/, '') === authorizationServer.replace(/\/$/, '');
 }

@@ -1,13 +1,12 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
 import { createGuardedFetch } from '@questline/providers/web';
 import type { UserAuthorization } from '../options.ts';
 import { type BegunAuthorization, beginAuthorization, type FlowParts, getClientMetadata } from './begin.ts';
+import { createFetchFor } from './fetch.ts';
 import { type AuthorizationAnswer, finishAuthorization } from './finish.ts';
 import type { AuthorizedServer, OAuthOptions } from './options.ts';
 import { renewTokens } from './renew.ts';
-import { createVault } from './vault.ts';
-
-const TIMEOUT_MS = 10_000;
+import { revokeTokens } from './revoke.ts';
+import { createVault, toPlace } from './vault.ts';
 
 /** A tool server that users authorize, as one user sees it. */
 export interface ToolServerAccess {
@@ -23,7 +22,10 @@ export interface ToolServerOAuth {
   begin(userId: string, serverId: string): Promise<BegunAuthorization | undefined>;
   /** Finishes it. @returns the id of the server. @throws AuthorizationRefused */
   finish(userId: string, answer: AuthorizationAnswer): Promise<string>;
-  /** Deletes the tokens. @returns whether there were any. */
+  /**
+   * Deletes the tokens, then revokes them at the authorization server, if it permits that, for at most 5 seconds. A failure of
+   * the revocation is reported to `onError`. @returns whether there were any.
+   */
   disconnect(userId: string, serverId: string): Promise<boolean>;
   /** The metadata of the client, for `clientMetadataUrl`. */
   readonly clientMetadata: Readonly<Record<string, unknown>> | undefined;
@@ -32,36 +34,39 @@ export interface ToolServerOAuth {
 export interface OAuthParts extends ToolServerOAuth {
   /** The tokens of one user for one server. */
   authorize(server: AuthorizedServer, userId: string): UserAuthorization;
+  /** Identifies the authorization that the tokens come from; undefined without one. */
+  getGrant(server: AuthorizedServer, userId: string): Promise<string | undefined>;
 }
 
 export function createOAuth(
   options: OAuthOptions,
   servers: readonly AuthorizedServer[],
-  now: () => number,
+  { now, onError }: Pick<FlowParts, 'now' | 'onError'>,
 ): OAuthParts {
   const { isAllowedAddress, clientMetadataUrl } = options;
   const guarded = createGuardedFetch({ ...(isAllowedAddress && { isAllowedAddress }) });
   const vault = createVault(options.store, options.secretEncryptionKey, now);
-  const parts: FlowParts = { options, vault, now, fetchFor: (server) => fetchFor(server, guarded) };
+  const parts: FlowParts = { options, vault, now, onError, fetchFor: createFetchFor(guarded) };
 
   return {
     authorize(server, userId) {
-      const place = { userId, serverId: server.id };
-      let sent: string | undefined;
+      const place = toPlace(server, userId);
       return {
-        async token() {
-          sent = (await vault.get(place))?.value.tokens.access_token;
-          return sent;
-        },
-        onUnauthorized: () => renewTokens(parts, server, userId, sent),
+        token: async () => (await vault.get(place))?.value.tokens.access_token,
+        onUnauthorized: ({ token }) => renewTokens(parts, server, userId, token),
         begin: async (scope) => (await beginAuthorization(parts, server, userId, scope)).url,
       };
     },
 
-    async list(userId) {
-      const connected = new Set((await vault.list(userId)).map(({ serverId }) => serverId));
-      return servers.map(({ id }) => ({ id, connected: connected.has(id) }));
-    },
+    getGrant: async (server, userId) => (await vault.get(toPlace(server, userId)))?.value.grant,
+
+    list: (userId) =>
+      Promise.all(
+        servers.map(async (server) => ({
+          id: server.id,
+          connected: (await vault.get(toPlace(server, userId))) !== undefined,
+        })),
+      ),
 
     async begin(userId, serverId) {
       const server = servers.find(({ id }) => id === serverId);
@@ -70,7 +75,16 @@ export function createOAuth(
 
     finish: (userId, answer) => finishAuthorization(parts, servers, userId, answer),
 
-    disconnect: (userId, serverId) => vault.remove({ userId, serverId }),
+    async disconnect(userId, serverId) {
+      const withdrawn = await vault.withdraw({ userId, serverId });
+      if (withdrawn === undefined) return false;
+      const { value } = withdrawn;
+      const server = servers.find(({ id }) => id === serverId);
+      // The server that the tokens were for, which the options may no longer have.
+      if (value !== undefined)
+        await revokeTokens(parts, { ...server, id: serverId, url: value.serverUrl }, value);
+      return true;
+    },
 
     clientMetadata:
       clientMetadataUrl === undefined
@@ -80,14 +94,5 @@ export function createOAuth(
             client_id: clientMetadataUrl,
             token_endpoint_auth_method: 'none',
           },
-  };
-}
-
-/** The host has chosen the origin of the tool server; all other addresses come from others. */
-function fetchFor({ url }: AuthorizedServer, guarded: FetchLike): FetchLike {
-  const { origin } = new URL(url);
-  return (target, init = {}) => {
-    if (new URL(target).origin !== origin) return guarded(target, init);
-    return fetch(target, { ...init, signal: init.signal ?? AbortSignal.timeout(TIMEOUT_MS) });
   };
 }

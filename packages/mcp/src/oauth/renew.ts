@@ -5,9 +5,14 @@ import {
   refreshAuthorization,
 } from '@modelcontextprotocol/client';
 import { clientKey, type FlowParts } from './begin.ts';
+import { getClient } from './client.ts';
+import { toSafeError, withDeadline } from './fetch.ts';
 import type { AuthorizedServer } from './options.ts';
-import type { Credential, Place, Stored } from './vault.ts';
+import { revokeTokens } from './revoke.ts';
+import { type Credential, type Place, type Stored, toPlace } from './vault.ts';
 
+/** Less than the reservation of the renewal: two processes must not send one refresh token. */
+const LIMIT_MS = 20_000;
 const POLL_MS = 100;
 const POLLS = 100;
 /** The authorization server has ended the grant, or does not know the client. */
@@ -28,7 +33,7 @@ export async function renewTokens(
   refused: string | undefined,
 ): Promise<void> {
   const { vault } = parts;
-  const place = { userId, serverId: server.id };
+  const place = toPlace(server, userId);
   for (let poll = 0; poll < POLLS; poll += 1) {
     const stored = await vault.get(place);
     if (stored === undefined) throw new Error('the user has not authorized the tool server');
@@ -45,34 +50,37 @@ export async function renewTokens(
 }
 
 async function renew(
-  { options, vault, fetchFor }: FlowParts,
+  parts: FlowParts,
   server: AuthorizedServer,
   place: Place,
   stored: Stored<Credential>,
   refreshToken: string,
 ): Promise<void> {
   const { authorizationServer, client, resource, tokens } = stored.value;
-  const fetchFn = fetchFor(server);
+  const { options, vault } = parts;
+  const fetchFn = withDeadline(parts.fetchFor(server), LIMIT_MS);
   try {
     const metadata = await discoverAuthorizationServerMetadata(authorizationServer, { fetchFn });
     const next = await refreshAuthorization(authorizationServer, {
       ...(metadata !== undefined && { metadata }),
-      clientInformation: client,
+      clientInformation: getClient(server, client),
       refreshToken,
       fetchFn,
       ...(resource !== undefined && { resource: new URL(resource) }),
     });
     const value = { ...stored.value, tokens: { ...tokens, ...next } };
-    await vault.renew(place, { record: stored.record, value });
+    const isKept = await vault.renew(place, { record: stored.record, value });
+    // Not after a new authorization: some servers would end that one, too.
+    if (!isKept && (await vault.get(place)) === undefined) await revokeTokens(parts, server, value);
   } catch (error) {
     if (!(error instanceof OAuthError) || !ENDED.includes(error.code)) {
       await vault.release(stored.record);
-      throw error;
+      throw toSafeError(error);
     }
     await vault.remove(place, stored.record.version);
     if (error.code !== OAuthErrorCode.InvalidGrant) {
       await vault.removeClient(...clientKey(options, server, client.issuer ?? ''));
     }
-    throw error;
+    throw toSafeError(error);
   }
 }

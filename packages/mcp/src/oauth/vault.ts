@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
@@ -12,15 +12,20 @@ import {
   type ToolCredentialRecord,
 } from '@questline/core/internal';
 import type { Store } from '@questline/core/ports';
+import type { AuthorizedServer } from './options.ts';
 
 /** How long a user can take to authorize, in milliseconds. */
 const AUTHORIZATION_LIFE_MS = 600_000;
 /** How long the process that renews tokens keeps others from it, in milliseconds. */
 const RENEWAL_MS = 30_000;
 const SWEEP_BATCH = 100;
+/** Exclusive: versions and their increments are safe integers. */
+const MAX_VERSION = 2 ** 47;
 
 /** Where tokens come from, and for what. */
 export interface Grant {
+  /** The address of the tool server: no other one gets the tokens. */
+  readonly serverUrl: string;
   readonly authorizationServer: string;
   readonly client: StoredOAuthClientInformation;
   readonly resource: string | undefined;
@@ -28,6 +33,8 @@ export interface Grant {
 
 /** The access of a user to a server. */
 export interface Credential extends Grant {
+  /** Differs for each authorization by the user; stays when the tokens are renewed. */
+  readonly grant: string;
   readonly tokens: StoredOAuthTokens;
 }
 
@@ -43,9 +50,15 @@ export interface Stored<T> {
   readonly value: T;
 }
 
+/** A user at a tool server. */
 export interface Place {
   readonly userId: string;
   readonly serverId: string;
+  readonly serverUrl: string;
+}
+
+export function toPlace({ id, url }: AuthorizedServer, userId: string): Place {
+  return { userId, serverId: id, serverUrl: url };
 }
 
 /** Keeps the secrets of users and of this deployment, encrypted and bound to their owner. */
@@ -63,24 +76,30 @@ export function createVault(store: Store, key: string, now: () => number) {
     const text = box.open(sealed, place);
     return text === undefined ? undefined : (JSON.parse(text) as T);
   }
-  const credentialPlace = ({ userId, serverId }: Place) => ['tool-credential', userId, serverId];
+  const credentialPlace = ({ userId, serverId }: Pick<Place, 'userId' | 'serverId'>) => [
+    'tool-credential',
+    userId,
+    serverId,
+  ];
 
   const get = async (place: Place): Promise<Stored<Credential> | undefined> => {
     const record = await credentials.get(idOf(place.userId, place.serverId), { userId: place.userId });
     const value = record && open<Credential>(record.sealed, credentialPlace(place));
-    return record === undefined || value === undefined ? undefined : { record, value };
+    const isFor = value?.serverUrl === place.serverUrl;
+    return record === undefined || value === undefined || !isFor ? undefined : { record, value };
   };
 
   return {
     get,
 
-    list: (userId: string) => credentials.find({ userId }),
-
     /** Replaces the credential of the user for the server. */
     async save(place: Place, value: Credential): Promise<void> {
-      const id = idOf(place.userId, place.serverId);
+      const { userId, serverId } = place;
+      const id = idOf(userId, serverId);
       const sealed = seal(value, credentialPlace(place));
-      const fresh = { ...place, sealed, renewingUntil: 0, version: now(), createdAt: now() };
+      // Random: a renewal of the tokens before must not match.
+      const version = randomInt(MAX_VERSION);
+      const fresh = { userId, serverId, sealed, renewingUntil: 0, version, createdAt: now() };
       await store.transaction(async (inner) => {
         const records = inner.collection(TOOL_CREDENTIALS);
         await records.take(id);
@@ -88,10 +107,16 @@ export function createVault(store: Store, key: string, now: () => number) {
       });
     },
 
-    /** @param version the record is deleted only if it still has it. @returns whether it was deleted. */
-    async remove({ userId, serverId }: Place, version?: number): Promise<boolean> {
-      const guard = { userId, ...(version !== undefined && { version }) };
-      return (await credentials.take(idOf(userId, serverId), guard)) !== undefined;
+    /** @param version the record is deleted only if it still has it. */
+    async remove({ userId, serverId }: Place, version: number): Promise<void> {
+      await credentials.take(idOf(userId, serverId), { userId, version });
+    },
+
+    /** Deletes the credential, also one of an earlier address. @returns undefined if there was none. */
+    async withdraw(place: Omit<Place, 'serverUrl'>): Promise<{ value: Credential | undefined } | undefined> {
+      const { userId, serverId } = place;
+      const record = await credentials.take(idOf(userId, serverId), { userId });
+      return record && { value: open<Credential>(record.sealed, credentialPlace(place)) };
     },
 
     /** Reserves the renewal for this process. @returns false if another one renews. */
@@ -103,11 +128,11 @@ export function createVault(store: Store, key: string, now: () => number) {
     release: ({ id, version }: ToolCredentialRecord) =>
       credentials.update(id, { renewingUntil: 0 }, { version }),
 
-    /** Replaces the tokens, unless the user has disconnected or connected again. */
-    async renew(place: Place, { record, value }: Stored<Credential>): Promise<void> {
+    /** Replaces the tokens. @returns false if the user has disconnected or connected again. */
+    async renew(place: Place, { record, value }: Stored<Credential>): Promise<boolean> {
       const sealed = seal(value, credentialPlace(place));
       const patch = { sealed, renewingUntil: 0, version: record.version + 1 };
-      await credentials.update(record.id, patch, { version: record.version });
+      return (await credentials.update(record.id, patch, { version: record.version })) !== undefined;
     },
 
     async begin(state: string, { userId, serverId }: Place, value: Begun): Promise<number> {

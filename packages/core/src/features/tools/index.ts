@@ -8,6 +8,7 @@ import { everydayTools } from './builtin/everyday.ts';
 import { webTools } from './builtin/web.ts';
 import { TOOL_AUTHORIZATIONS, TOOL_CLIENTS, TOOL_CREDENTIALS } from './credential-records.ts';
 import { createToolsHandler } from './handlers.ts';
+import { personalTools } from './personal.ts';
 import type { Skill } from './skill.ts';
 import { createListSkillsHandler } from './skills-handlers.ts';
 import { skillTools } from './tool.ts';
@@ -26,6 +27,7 @@ export const tools = {
   routes: (
     services: ServicesFor<typeof createToolsHandler> & ServicesFor<typeof createListSkillsHandler>,
   ) => [createToolsHandler(services), createListSkillsHandler(services)],
+  personal: (services: ServicesFor<typeof personalTools>) => personalTools(services),
   tools: ({ clock, ids, web, skills }: ToolboxServices) => [
     createToolbox([
       ...everydayTools({ clock, ids }),
