@@ -227,4 +227,28 @@ describe('a conversation', () => {
     );
     expect(await list(app, id)).toEqual([kept]);
   });
+
+  it('lists values that only describe an item as their types allow', async () => {
+    const app = await createOpenAIApp();
+    const items = [
+      {
+        role: 'assistant',
+        status: 'robot',
+        phase: 5,
+        content: [{ type: 'output_text', text: 'x', annotations: 5, logprobs: null }],
+      },
+      { type: 'reasoning', summary: 7, encrypted_content: 'x' },
+      {
+        role: 'user',
+        content: [{ type: 'input_image', image_url: 'https://example.com/a.png', detail: 'x' }],
+      },
+    ];
+    const made = await app.send('POST', '/conversations', { items });
+    const { id } = (await made.json()) as { id: string };
+    expect(await list(app, id)).toMatchObject([
+      { status: 'completed', content: [{ text: 'x', annotations: [], logprobs: [] }] },
+      { summary: [], encrypted_content: 'x' },
+      { content: [{ detail: 'auto' }] },
+    ]);
+  });
 });

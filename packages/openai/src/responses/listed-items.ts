@@ -6,21 +6,34 @@ export type ListedItem = { readonly id: string } & Readonly<Record<string, unkno
 
 type Part = Exclude<MessageItem['content'], string>[number];
 
+const STATUSES: readonly unknown[] = ['in_progress', 'completed', 'incomplete'];
+const PHASES: readonly unknown[] = ['commentary', 'final_answer'];
+const DETAILS: readonly unknown[] = ['low', 'high', 'auto', 'original'];
+
+/** Values that only describe an item are read loosely, and listed as their type allows. */
 export function toListedItem({ id, item }: StoredItem): ListedItem {
   switch (item.type) {
     case 'message': {
-      const { role, content, status = 'completed', ...rest } = item;
+      const { role, content, status, phase, ...rest } = item;
       const isAssistant = role === 'assistant';
       const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
       const listed = parts.map((part) => toListedPart(part, isAssistant));
-      return { ...rest, id, type: 'message', status: status ?? 'completed', role, content: listed };
+      return {
+        ...rest,
+        ...(PHASES.includes(phase) && { phase }),
+        id,
+        type: 'message',
+        status: STATUSES.includes(status) ? status : 'completed',
+        role,
+        content: listed,
+      };
     }
     case 'reasoning': {
       const { encrypted_content: encrypted } = item;
       return {
         id,
         type: 'reasoning',
-        summary: item.summary ?? [],
+        summary: toObjects(item.summary),
         ...(encrypted != null && { encrypted_content: encrypted }),
       };
     }
@@ -39,7 +52,13 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
 function toListedPart(part: Part, isAssistant: boolean): Readonly<Record<string, unknown>> {
   if (part.type === 'refusal') return part;
   if (part.type === 'output_text' || (part.type === 'text' && isAssistant)) {
-    return { annotations: [], logprobs: [], ...part, type: 'output_text' };
+    const { annotations, logprobs, ...rest }: Readonly<Record<string, unknown>> = part;
+    return {
+      ...rest,
+      type: 'output_text',
+      annotations: toObjects(annotations),
+      logprobs: toObjects(logprobs),
+    };
   }
   return toInputPart(part);
 }
@@ -49,8 +68,13 @@ function toInputPart(part: InputPart): Readonly<Record<string, unknown>> {
     case 'text':
       return { type: 'input_text', text: part.text };
     case 'input_image':
-      return { ...part, detail: part.detail ?? 'auto' };
+      return { ...part, detail: DETAILS.includes(part.detail) ? part.detail : 'auto' };
     default:
       return part;
   }
+}
+
+/** The entries of a list of objects; of another value, none. */
+function toObjects(value: unknown): readonly object[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'object' && entry !== null) : [];
 }
