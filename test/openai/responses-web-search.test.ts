@@ -1,3 +1,4 @@
+import { QUESTS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { createOpenAIApp, readError } from './support.ts';
 import { BOTH, FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
@@ -159,10 +160,17 @@ describe.each(BOTH)('web search in a response that is %s', (_title, question) =>
     expect(app.calls[1]?.request.messages.at(-1)?.content).toHaveLength(3);
   });
 
-  it('is incomplete when the model calls tools without an end', async () => {
+  it.each([
+    ['alone', []],
+    ['beside functions', FUNCTIONS],
+  ])('is incomplete when the model calls it without an end, %s', async (_place, functions) => {
     const { web, queries } = createWebSearch();
     const app = await createOpenAIApp({ web, onCall: sayInRounds([callSearch('c1', 'a')]) });
-    const response = await app.client.responses.create({ ...search, max_tool_calls: 3 });
+    const response = await app.client.responses.create({
+      ...question,
+      tools: [WEB, ...functions],
+      max_tool_calls: 3,
+    });
     expect(response).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -320,6 +328,38 @@ describe('web search', () => {
     await app.client.responses.create(question);
     expect(getHistory()).not.toContain(PAGES[0]?.snippet);
     expect(getHistory()).toContain('It rains');
+  });
+
+  it('is stopped by the cancellation of its response, and the round before it is charged', async () => {
+    let aborted: unknown;
+    const app = await createOpenAIApp({
+      web: {
+        search: (_query, _count, { signal } = {}) =>
+          new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => {
+              aborted = signal.reason;
+              reject(signal.reason);
+            });
+          }),
+      },
+      onCall: sayInRounds([callSearch('c1', 'a')], [ANSWER]),
+    });
+    const { id } = await app.client.responses.create({ ...QUESTION, tools: [WEB], background: true });
+    const isSearching = async (): Promise<boolean> => {
+      const [quest] = await app.services.store.collection(QUESTS).find({ id: id.slice('resp_'.length) });
+      return (quest?.notes?.due ?? []).length > 0;
+    };
+    for (let count = 0; count < 50 && !(await isSearching()); count += 1) await app.settle();
+    expect(await app.client.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
+    for (let count = 0; count < 50 && aborted === undefined; count += 1) await app.settle();
+    await app.settle();
+    expect(aborted).toBeDefined();
+    const events = await readEvents(await app.send('GET', `/responses/${id}?stream=true`));
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    expect(events.at(-1)?.response).toMatchObject({ status: 'cancelled', credits: { used: 0.15 } });
+    expect(await app.ledger.charges({ account: app.account }, 10)).toMatchObject([{ amount: 150_000 }]);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+    expect(app.calls).toHaveLength(1);
   });
 
   it('stops with its client: the search is aborted, and nothing stays held', async () => {

@@ -91,4 +91,27 @@ describe.each(ENGINES)('a process that is killed during a response, on $name', (
     await kill(second.server);
     await closeAll();
   }, 120_000);
+
+  it('during a search of the web: it ends as failed, and the round before the search is charged once', async () => {
+    const { services, account, start, closeAll } = await setUp(engine);
+    const first = await start('the search');
+    const seen: ResponseStreamEvent[] = [];
+    const body = { ...BODY, tools: [{ type: 'web_search' as const }], stream: true as const };
+    const reading = readAll(first.client.responses.create(body), seen);
+    await vi.waitFor(() => expect(seen.at(-1)?.type).toBe('response.web_search_call.searching'), WITHIN);
+    await kill(first.server);
+    await reading;
+    const second = await start('nowhere');
+    const [begun] = seen;
+    const id = begun?.type === 'response.created' ? begun.response.id : '';
+    const ended = await untilEnded(second.client, id);
+    expect(ended).toMatchObject({ status: 'failed', usage: { input_tokens: 10, output_tokens: 3 } });
+    const all = await readAll(second.client.responses.retrieve(id, { stream: true }));
+    expect(all.slice(0, seen.length)).toEqual(seen);
+    const charges = await services.ledger.charges({ account }, 10);
+    expect(charges).toMatchObject([{ status: 'settled', usage: { input: 10, output: 3 } }]);
+    expect((await services.ledger.balance(account)).held).toBe(0);
+    await kill(second.server);
+    await closeAll();
+  }, 120_000);
 });

@@ -11,7 +11,7 @@ import { SCRIPTED_MODEL } from '../../support/model.ts';
 export interface Address {
   readonly engine: EngineAddress;
   /** Where the model stops. */
-  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle';
+  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle' | 'the search';
 }
 
 const LEASE_MS = 3000;
@@ -22,7 +22,13 @@ export async function openWorkspace({ engine, stopsAt }: Address, onError: (erro
   const ids = createIds({ clock });
   const { database, close } = connect(engine);
   const services = createServices(
-    { ...createSqlPorts(database, { clock, ids }), models: [createModel(stopsAt)], clock, ids },
+    {
+      ...createSqlPorts(database, { clock, ids }),
+      models: [createModel(stopsAt)],
+      web: { search: forever },
+      clock,
+      ids,
+    },
     {
       jwtSecret: 'a'.repeat(64),
       worker: { leaseMs: LEASE_MS, pollMs: 50 },
@@ -47,6 +53,12 @@ function createModel(stopsAt: Address['stopsAt']): ModelProvider {
 
 async function* answer(stopsAt: Address['stopsAt']): AsyncGenerator<ModelPart> {
   if (stopsAt === 'the beginning') await forever();
+  if (stopsAt === 'the search') {
+    yield { type: 'tool_use', id: 'c1', name: 'web_search', arguments: '{"query":"three"}' };
+    yield { type: 'usage', usage: { input: 10, output: 3 } };
+    yield { type: 'finish', reason: 'tool_use' };
+    return;
+  }
   yield { type: 'text', text: 'One two ' };
   yield { type: 'text', text: 'three' };
   if (stopsAt === 'the middle') await forever();
@@ -54,6 +66,6 @@ async function* answer(stopsAt: Address['stopsAt']): AsyncGenerator<ModelPart> {
   yield { type: 'finish', reason: 'stop' };
 }
 
-async function forever(): Promise<void> {
+async function forever(): Promise<never> {
   for (;;) await wait(1000);
 }

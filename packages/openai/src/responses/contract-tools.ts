@@ -22,9 +22,11 @@ const plainTool = z.looseObject({
 /** Data lakes of one tool. Searches have the same limit. */
 const MAX_LAKES = 20;
 
+const lakeId = z.string().regex(/^[\w-]{1,200}$/, 'expected the id of a data lake');
+
 /** The fields of the tools that the server runs. */
 const serverTool = {
-  vector_store_ids: list(text({ min: 1, max: 200 }), { min: 1, max: MAX_LAKES }).optional(),
+  vector_store_ids: list(lakeId, { min: 1, max: MAX_LAKES }).optional(),
   max_num_results: z.int().min(1).max(50).nullish(),
   ranking_options: z.looseObject({ score_threshold: z.number().min(0).max(1).nullish() }).nullish(),
   search_context_size: z.enum(['low', 'medium', 'high']).nullish(),

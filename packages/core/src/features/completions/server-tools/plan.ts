@@ -71,8 +71,8 @@ export function createRoundPlan(
 
     hasWork({ uses }, finishReason) {
       if (uses.length === 0) return false;
-      // An answer that was cut may have incomplete calls; a model that may not call ends the answer.
-      isCut = finishReason === 'max_tokens' || (used >= maxCalls && request.toolChoice === 'none');
+      // An answer that was cut may have incomplete calls; a model that calls on after the last call would never end.
+      isCut = finishReason === 'max_tokens' || used >= maxCalls;
       return !isCut;
     },
 
