@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { TOOL_AUTHORIZATIONS } from '@questline/core/internal';
 import { createMemoryStore } from '@questline/core/memory';
 import type { Store } from '@questline/core/ports';
 import { createMcpTools, type McpServerOptions, type McpTools } from '@questline/mcp';
@@ -174,6 +175,60 @@ describe('the tokens of a user', () => {
     // The reason stays.
     expect(shown).toContain('refused: invalid_request');
     expect(shown).toContain('refused: server_error');
+  });
+});
+
+describe('a request for tokens', () => {
+  it('names the tool server, also to an authorization server that no metadata names', async () => {
+    for (const isSeparate of [true, false]) {
+      const own = await deploy();
+      own.login.isSeparate = isSeparate;
+      const { url } = own.login;
+      const begun = await own.tools.oauth?.begin('ada', 'diary');
+      const { searchParams } = new URL(begun?.url ?? '');
+      expect([isSeparate, searchParams.get('resource')]).toEqual([isSeparate, url]);
+      await own.tools.oauth?.finish('ada', { state: searchParams.get('state') ?? '', code: 'code-ada' });
+      own.login.accepted.clear();
+      await own.idsOf('ada');
+      const asked = own.login.requests.filter(({ path }) => path === '/token');
+      expect(asked.map(({ fields }) => [fields.grant_type, fields.resource])).toEqual([
+        ['authorization_code', url],
+        ['refresh_token', url],
+      ]);
+    }
+  });
+
+  it('can be open a limited number of times', async () => {
+    const own = await deploy();
+    const states: string[] = [];
+    for (let count = 0; count < 25; count += 1) {
+      const begun = await own.tools.oauth?.begin('ada', 'diary');
+      states.push(new URL(begun?.url ?? '').searchParams.get('state') ?? '');
+    }
+    await own.tools.oauth?.begin('eve', 'diary');
+    expect(await own.store.collection(TOOL_AUTHORIZATIONS).count({ userId: 'ada' })).toBe(10);
+    expect(await own.store.collection(TOOL_AUTHORIZATIONS).count({ userId: 'eve' })).toBe(1);
+  });
+});
+
+describe('a tool server that repeats the request in its refusal', () => {
+  it('brings no token and no header into errors', async () => {
+    const headers = { 'X-Api-Key': 'key-of-the-host' };
+    const own = await deploy({ headers });
+    await own.connect('ada');
+    expect(await own.idsOf('ada')).toEqual(['diary__diary_of_ada']);
+    for (const status of [500, 403, 400, 404]) {
+      own.login.answerCall = (request) => ({
+        status,
+        body: { asked: request.rawHeaders, because: 'of the rain' },
+      });
+      expect((await own.run('ada', 'diary__diary_of_ada')).isError).toBe(true);
+      own.login.answerCall = () => undefined;
+      await own.idsOf('ada');
+    }
+    const shown = inspect(own.errors, { depth: 20 });
+    expect(shown).toContain('of the rain');
+    for (const secret of ['access-ada', 'key-of-the-host']) expect(shown).not.toContain(secret);
   });
 });
 

@@ -33,6 +33,10 @@ export interface ScriptedLogin {
   readonly accepted: Map<string, string>;
   /** Replaces the answers of `/token`, `/register`, `/revoke`. */
   readonly endpoints: Map<string, LoginEndpoint>;
+  /** Whether the tool server names the authorization server. False: it is its own one. */
+  isSeparate: boolean;
+  /** Answers calls of the tool server that have a valid token. */
+  answerCall?: (request: IncomingMessage) => LoginAnswer | undefined;
   /** Added to the metadata of the authorization server; null: it has none. */
   metadata: Readonly<Record<string, unknown>> | null;
 }
@@ -46,7 +50,16 @@ export async function startScriptedLogin(): Promise<ScriptedLogin> {
   const issuer = await listen(login);
   const state = { count: 0 };
   const made: ScriptedLogin = {
-    ...{ url, issuer, requests, tokens, accepted: new Map(), endpoints: new Map(), metadata: {} },
+    ...{
+      url,
+      issuer,
+      requests,
+      tokens,
+      accepted: new Map(),
+      endpoints: new Map(),
+      metadata: {},
+      isSeparate: true,
+    },
   };
   const usual: Readonly<Record<string, LoginEndpoint>> = {
     '/register': () => ({
@@ -94,14 +107,19 @@ export async function startScriptedLogin(): Promise<ScriptedLogin> {
   }
 
   async function answerTools(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url?.startsWith('/.well-known/') === true) {
+    const { pathname } = new URL(request.url ?? '', url);
+    if (pathname.startsWith('/.well-known/')) {
+      if (!made.isSeparate) return send(response, { status: 404 });
       return send(response, { body: { resource: url, authorization_servers: [issuer] } });
     }
+    if (pathname !== '/mcp') return answerLogin(request, response);
     const { authorization } = request.headers;
     tokens.push(authorization);
     const person = made.accepted.get(authorization?.replace('Bearer ', '') ?? '');
     if (person === undefined)
       return send(response, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+    const answer = made.answerCall?.(request);
+    if (answer !== undefined) return send(response, answer);
     const server = new McpServer({ name: 'diary', version: '1.0.0' });
     server.registerTool(`diary_of_${person}`, { annotations: { readOnlyHint: true } }, () => ({
       content: [{ type: 'text', text: `Dear ${person}` }],

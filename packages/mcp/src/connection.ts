@@ -1,13 +1,13 @@
 import {
   type AuthProvider,
   Client,
-  type FetchLike,
   StreamableHTTPClientTransport,
   type Tool,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { McpServerOptions, UserAuthorization } from './options.ts';
+import { createToolFetch, type ToolFetch } from './tool-fetch.ts';
 
 /** The maximum of pages in a list of tools. */
 const MAX_PAGES = 50;
@@ -119,13 +119,11 @@ function transportTo(
   { headers, authorization }: Credential,
 ): StreamableHTTPClientTransport | StdioClientTransport {
   if ('url' in server) {
-    const sent = new WeakMap<Response, string>();
+    const { fetch, getToken } = createToolFetch(headers);
     return new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers },
-      ...(authorization !== undefined && {
-        authProvider: toProvider(authorization, sent),
-        fetch: rememberTokens(sent),
-      }),
+      fetch,
+      ...(authorization !== undefined && { authProvider: toProvider(authorization, getToken) }),
     });
   }
   const { command, args = [], env, cwd } = server;
@@ -138,24 +136,14 @@ function transportTo(
   });
 }
 
-/** Remembers the token of the request that an answer is for: requests at the same time may send different ones. */
-function rememberTokens(sent: WeakMap<Response, string>): FetchLike {
-  return async (url, init) => {
-    const response = await fetch(url, init);
-    const [, token] = /^Bearer (.+)$/i.exec(new Headers(init?.headers).get('authorization') ?? '') ?? [];
-    if (token !== undefined) sent.set(response, token);
-    return response;
-  };
-}
-
 /** Without another token, the request fails because of the refusal. */
-function toProvider(authorization: UserAuthorization, sent: WeakMap<Response, string>): AuthProvider {
+function toProvider(authorization: UserAuthorization, getToken: ToolFetch['getToken']): AuthProvider {
   return {
     token: () => authorization.token(),
     async onUnauthorized({ response, serverUrl }) {
       try {
         if (authorization.onUnauthorized === undefined) throw new Error('the token cannot be renewed');
-        await authorization.onUnauthorized({ response, serverUrl, token: sent.get(response) });
+        await authorization.onUnauthorized({ response, serverUrl, token: getToken(response) });
       } catch (cause) {
         throw Object.assign(new UnauthorizedError('the tool server refused the token'), { cause });
       }

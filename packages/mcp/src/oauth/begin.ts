@@ -5,6 +5,7 @@ import {
   type FetchLike,
   type OAuthClientMetadata,
   type OAuthDiscoveryState,
+  resourceUrlFromServerUrl,
   type StoredOAuthClientInformation,
 } from '@modelcontextprotocol/client';
 import { toSafeError } from './fetch.ts';
@@ -96,11 +97,14 @@ export async function beginAuthorization(
     throw toSafeError(error);
   });
 
-  const { verifier, url, discovery, client, resource } = found;
+  const { verifier, url, discovery, client } = found;
   if (verifier === undefined || url === undefined || discovery === undefined || client === undefined) {
     throw new Error('the authorization cannot begin');
   }
   checkAuthorizationUrl(url, server);
+  // The SDK names the resource only if metadata does.
+  const resource = found.resource ?? resourceUrlFromServerUrl(server.url).href;
+  url.searchParams.set('resource', resource);
   const begun: Begun = {
     serverUrl: server.url,
     verifier,

@@ -19,6 +19,8 @@ const AUTHORIZATION_LIFE_MS = 600_000;
 /** How long the process that renews tokens keeps others from it, in milliseconds. */
 const RENEWAL_MS = 30_000;
 const SWEEP_BATCH = 100;
+/** The maximum of authorizations that a user has begun and not finished; the oldest ones end. */
+const MAX_BEGUN = 10;
 /** Exclusive: versions and their increments are safe integers. */
 const MAX_VERSION = 2 ** 47;
 
@@ -137,7 +139,15 @@ export function createVault(store: Store, key: string, now: () => number) {
 
     async begin(state: string, { userId, serverId }: Place, value: Begun): Promise<number> {
       const expired = await authorizations.find({ expiresAt: { lte: now() } }, { limit: SWEEP_BATCH });
-      for (const { id } of expired) await authorizations.take(id);
+      const surplus = await authorizations.find(
+        { userId },
+        {
+          order: { field: 'expiresAt', direction: 'desc' },
+          offset: MAX_BEGUN - 1,
+          limit: SWEEP_BATCH,
+        },
+      );
+      for (const { id } of [...expired, ...surplus]) await authorizations.take(id);
       const id = idOf(state);
       const expiresAt = now() + AUTHORIZATION_LIFE_MS;
       const sealed = seal(value, ['tool-authorization', userId, serverId, id]);
