@@ -125,4 +125,25 @@ describe('cache breakpoint of a client', () => {
     ]);
     expect(request.messages[0]?.content).toEqual([{ type: 'text', text: 'One' }]);
   });
+
+  it('marks its message also from a text of a tool result', async () => {
+    const marked = { type: 'text', text: 'sun', cache_control: { type: 'ephemeral' } };
+    const { request } = await asked(
+      {},
+      {
+        messages: [
+          { role: 'user', content: 'One' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'call', name: 'weather', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call', content: [marked] }] },
+          { role: 'user', content: 'Three' },
+        ],
+      },
+    );
+    expect(request.messages.map(({ cacheBreakpoint }) => cacheBreakpoint)).toEqual([
+      undefined,
+      undefined,
+      true,
+      undefined,
+    ]);
+  });
 });

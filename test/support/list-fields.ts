@@ -11,11 +11,19 @@ export interface SchemaNode {
   readonly additionalProperties?: SchemaNode | boolean;
   readonly maxProperties?: number;
   readonly items?: SchemaNode;
+  /** Also accepts null. */
+  readonly nullable?: boolean;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
   readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly default?: unknown;
   readonly anyOf?: readonly SchemaNode[];
   readonly oneOf?: readonly SchemaNode[];
   readonly allOf?: readonly SchemaNode[];

@@ -21,10 +21,13 @@ export function toModelMessages(messages: readonly CompletionMessage[]): ModelMe
   }));
 }
 
-function isMarked({ content }: CompletionMessage): boolean {
+const isBreakpoint = (part: object): boolean => 'cache_control' in part && part.cache_control !== undefined;
+
+/** Whether a part is a cache breakpoint, also inside the result of a tool. */
+function isMarked({ content }: { readonly content: string | readonly CompletionPart[] }): boolean {
   return (
     typeof content !== 'string' &&
-    content.some((part) => 'cache_control' in part && part.cache_control !== undefined)
+    content.some((part) => isBreakpoint(part) || (part.type === 'tool_result' && isMarked(part)))
   );
 }
 

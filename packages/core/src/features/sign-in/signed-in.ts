@@ -38,6 +38,7 @@ export function createRefreshTokensHandler(services: SignedInServices): Route {
 export async function renewTokens(
   services: SignedInServices,
   token: string,
+  clientId?: string,
 ): Promise<{ readonly user: UserRecord; readonly tokens: Tokens } | undefined> {
   const claims = await services.tokens.verify(token, 'refresh');
   if (claims === undefined) return undefined;
@@ -47,7 +48,7 @@ export async function renewTokens(
   if (user === undefined || user.endedFamilies?.some(({ id }) => id === claims.family) === true) {
     return undefined;
   }
-  const tokens = await services.tokenFamilies.rotate(user, claims, token);
+  const tokens = await services.tokenFamilies.rotate(user, claims, token, clientId);
   return tokens && { user, tokens };
 }
 

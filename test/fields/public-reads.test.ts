@@ -1,0 +1,4 @@
+import { GROUPS } from './groups.ts';
+import { describeFields } from './walk.ts';
+
+describeFields(GROUPS.publicReads);
