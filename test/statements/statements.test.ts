@@ -24,7 +24,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['a completion', 3, 20, ({ ask }) => ask('POST', '/api/ai/v1/completions', completion)],
   [
     'a chat that opens a session, with its turn',
-    11,
+    9,
     41,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],
@@ -37,15 +37,15 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['the usage', 7, 10, ({ ask }) => ask('GET', '/api/v1/usage')],
   [
     'an image, with its job',
-    14,
+    12,
     44,
     ({ ask, session }) =>
       ask('POST', '/api/v1/image-generations', { prompt: 'A cat', model: 'painter', session_id: session }),
   ],
   [
     'an agent run of one round, with its job',
-    31,
-    51,
+    19,
+    45,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],
   [

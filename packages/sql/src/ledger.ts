@@ -3,6 +3,7 @@ import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids } from '
 import type { SqlDatabase } from './database.ts';
 import { HOUR_MS } from './ledger/hours-tables.ts';
 import { createPostgresWrites } from './ledger/postgres.ts';
+import { createToSettlement } from './ledger/postgres-settlement.ts';
 import { createReports } from './ledger/reports.ts';
 import { entrySequence, toCharge, toEntry } from './ledger/rows.ts';
 import { createSqliteWrites } from './ledger/sqlite.ts';
@@ -141,6 +142,8 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
       const first = await inRange(writes.settle(hold, actual, usage, clock.now()));
       return { charged: first ? actual : await chargedFor(hold), first };
     },
+
+    ...(database.dialect === 'postgres' && { toSettlement: createToSettlement(database, clock) }),
 
     async release(hold) {
       if (!(await writes.release(hold))) await chargedFor(hold);

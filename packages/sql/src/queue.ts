@@ -33,6 +33,8 @@ export function createSqlQueue(
       ? createJobNotices(database, { clock, ids, channel, publisher })
       : undefined;
   const notifier = createJobNotifier(clock);
+  /** When a delayed job of this process is due, as far as it knows. */
+  let nextDueAt = Number.POSITIVE_INFINITY;
   let listeners = 0;
   let stopHearing: (() => void) | undefined;
 
@@ -99,6 +101,7 @@ export function createSqlQueue(
         if ((await run(enqueue(job), options)).length === 1) {
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
+          else nextDueAt = Math.min(nextDueAt, runAt);
           return { id, added: true };
         }
         const [known] = await run(readByKey({ key }), options);
@@ -115,8 +118,11 @@ export function createSqlQueue(
       const untils = JSON.stringify(
         Object.fromEntries(Object.entries(leaseMsByKind).map(([kind, ms]) => [kind, now + ms])),
       );
-      let isPromoted = dialect === 'sqlite';
-      if (isPromoted) await run(promote({ now }), options);
+      let isPromoted = dialect === 'sqlite' || nextDueAt <= now;
+      if (isPromoted) {
+        nextDueAt = Number.POSITIVE_INFINITY;
+        await run(promote({ now }), options);
+      }
       const taken: SqlRow[] = [];
       while (taken.length < limit) {
         const wanted = limit - taken.length;
@@ -179,12 +185,12 @@ export function createSqlQueue(
           runAt,
           ready,
         };
-        return toEngineWrite(database, enqueueIf, values, () => {
+        return toEngineWrite(database, { toStatement: enqueueIf(values) }, () => {
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
         });
       },
-      finish: ({ id, fence }) => toEngineWrite(database, finishIf, { id, fence }),
+      finish: ({ id, fence }) => toEngineWrite(database, { toStatement: finishIf({ id, fence }) }),
     },
 
     onReady(listener) {

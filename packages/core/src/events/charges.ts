@@ -3,6 +3,7 @@ import { passReports } from '../observability/ledger-reports.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
+import { followed } from '../ports/write-all.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { BudgetEvents } from './budgets.ts';
 import { getAccountOwner, getEventRecordId } from './ids.ts';
@@ -133,6 +134,13 @@ export function createChargeEvents(services: ChargeEventServices): ChargeEvents 
         const settlement = await ledger.settle(hold, actual, usage, details);
         completeLater(id, charge, settlement.charged, isIntended);
         return settlement;
+      },
+      toSettlement(hold, actual, usage, details) {
+        if (hold.capIds !== undefined || receivers.wants('charge.settled')) return undefined;
+        const id = getEventRecordId('charge.settled', hold.id);
+        const write = ledger.toSettlement?.(hold, actual, usage, details);
+        if (actual === 0) return write;
+        return write && followed(write, () => checkCreditLater(hold.account, id));
       },
       async record({ account, key, details, usage }) {
         if (!receivers.wants('charge.settled'))

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, JobWrites } from '../ports/queue.ts';
+import { followed } from '../ports/write-all.ts';
 import type { Incident } from '../shared/incident.ts';
 
 /** Two looks of this distance must agree, because a busy worker may leave a moment without leased jobs. */
@@ -105,16 +106,7 @@ export function watchJobs(
 
 function watchWrites(writes: JobWrites, accepted: () => void): JobWrites {
   return {
-    enqueue(job) {
-      const write = writes.enqueue(job);
-      return {
-        ...write,
-        applied() {
-          write.applied();
-          accepted();
-        },
-      };
-    },
+    enqueue: (job) => followed(writes.enqueue(job), accepted),
     finish: (job) => writes.finish(job),
   };
 }

@@ -173,7 +173,8 @@ export function createWorker(services: {
     isRunning = true;
     endings = [
       queue.onReady(wake),
-      repeating(clock, settings.pollMs, wake),
+      // A look that runs is as good.
+      repeating(clock, settings.pollMs, () => pumping === undefined && wake()),
       repeating(clock, beatMs, () => renewal.renewAll(active)),
     ];
     wake();

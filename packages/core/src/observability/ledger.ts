@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ChargeDetails, CreditLedger } from '../ports/ledger.ts';
+import { followed } from '../ports/write-all.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
 import { passReports } from './ledger-reports.ts';
 import type { Observer } from './observer.ts';
@@ -47,6 +48,16 @@ export function instrumentLedger(ledger: CreditLedger, tell: NonNullable<Observe
         tell({ kind: 'settled', amount, ...getPurpose(known?.about), ...(usage !== undefined && { usage }) });
       }
       return settlement;
+    },
+    toSettlement(hold, actual, usage, details) {
+      const write = ledger.toSettlement?.(hold, actual, usage, details);
+      return (
+        write &&
+        followed(write, () => {
+          const purpose = getPurpose(end(hold.id)?.about);
+          tell({ kind: 'settled', amount: actual, ...purpose, ...(usage !== undefined && { usage }) });
+        })
+      );
     },
     async release(hold) {
       await ledger.release(hold);

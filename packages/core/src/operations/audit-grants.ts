@@ -116,6 +116,7 @@ function passLedger(ledger: CreditLedger): CreditLedger {
     hold: ledger.hold.bind(ledger),
     renew: ledger.renew.bind(ledger),
     settle: ledger.settle.bind(ledger),
+    toSettlement: (...args) => ledger.toSettlement?.(...args),
     release: ledger.release.bind(ledger),
     record: ledger.record.bind(ledger),
     grant: ledger.grant.bind(ledger),

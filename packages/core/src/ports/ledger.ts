@@ -1,4 +1,5 @@
 import type { CallOptions } from './options.ts';
+import type { EngineWrite } from './write-all.ts';
 
 /*
  * All amounts are safe integers in micro-credits (1 credit = 1,000,000), never fractions. An account is `user:<id>`
@@ -216,6 +217,11 @@ export interface CreditLedger {
    * @param details those of the hold, for ledgers that pass charges on; others need not read them.
    */
   settle(hold: Hold, actual: number, usage?: Usage, details?: ChargeDetails): Promise<Settlement>;
+  /**
+   * Builds a settlement for `writeAll` of a store on the same engine, which has no effect if the hold is settled already or
+   * unknown. @returns undefined if it must be settled by `settle`.
+   */
+  toSettlement?(hold: Hold, actual: number, usage?: Usage, details?: ChargeDetails): EngineWrite | undefined;
   /** Closes the hold without a charge. Does nothing after a settlement. Takes no signal, because it must complete. */
   release(hold: Hold): Promise<void>;
   /** Records the usage of a call without a charge (while credits are not enforced). The same key is recorded once. */

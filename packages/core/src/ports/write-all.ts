@@ -38,6 +38,17 @@ export type StoreWrite =
   | (RecordWrite & { readonly do: 'expect-none'; readonly guard: object })
   | EngineWrite;
 
+/** A write with a further consequence. */
+export function followed(write: EngineWrite, then: () => void): EngineWrite {
+  return {
+    ...write,
+    applied() {
+      write.applied();
+      then();
+    },
+  };
+}
+
 /** Builds the writes to one collection. */
 export function writesTo<R extends StoredRecord>(definition: CollectionDefinition<R>) {
   const collection = definition as unknown as CollectionDefinition<StoredRecord>;

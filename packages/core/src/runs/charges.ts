@@ -30,20 +30,32 @@ export interface RunCharges {
   add(charge: PendingCharge): void;
   /** Returns the total so far, for display. @param model absent: the run has called no model. */
   describe(model: string | undefined): PromptMeta | undefined;
-  /** Settles these charges idempotently. Default: all. Rejects if the ledger is unavailable. */
+  /** Not settled by this run yet. */
+  readonly unsettled: readonly PendingCharge[];
+  /** Settles these charges idempotently. Default: all that are not settled. Rejects if the ledger is unavailable. */
   settle(charges?: readonly PendingCharge[]): Promise<void>;
 }
 
 /** @param paid settled charges of the quest from before it waited: only described. */
 export function createRunCharges(ledger: CreditLedger, paid: readonly PendingCharge[] = []): RunCharges {
   const all: PendingCharge[] = [];
+  const settled = new Set<PendingCharge>();
+  const getUnsettled = () => all.filter((charge) => !settled.has(charge));
   return {
     all,
     add(charge) {
       all.push(charge);
     },
     describe: (model) => toPromptMeta(model, [...paid, ...all]),
-    settle: (charges = all) => settlePending(ledger, charges),
+    get unsettled() {
+      return getUnsettled();
+    },
+    async settle(charges = getUnsettled()) {
+      for (const charge of charges) {
+        await settlePending(ledger, [charge]);
+        settled.add(charge);
+      }
+    },
   };
 }
 

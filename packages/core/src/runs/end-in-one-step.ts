@@ -1,13 +1,14 @@
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreWrite } from '../ports/write-all.ts';
 import type { QuestTask } from './quest-task.ts';
 import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
 import type { RunContext } from './run-context.ts';
 import { writeEnd } from './transitions.ts';
 
 /**
- * Ends a quest, stores what its work has planned and completes its job in one step.
+ * Ends a quest, stores what its work has planned, settles its charge and completes its job in one step.
  * @returns the quest; undefined, with nothing written, where that is not possible: then a transaction decides.
  */
 export async function endInOneStep(
@@ -15,6 +16,7 @@ export async function endInOneStep(
   { followUps = [] }: Pick<QuestTask, 'followUps'>,
   run: RunContext,
   outcome: QuestOutcome & QuestProgress,
+  settlement: readonly StoreWrite[],
 ): Promise<QuestRecord | undefined> {
   if (store.writeAll === undefined || queue.writes === undefined) return undefined;
   const { write, ended } = writeEnd(run.quest, run.job, outcome, clock.now());
@@ -23,5 +25,5 @@ export async function endInOneStep(
   if (planned === undefined) return undefined;
   const { expected, written } = planned;
   const finish = queue.writes.finish(run.lease);
-  return (await store.writeAll([...expected, write, ...written, finish])) ? ended : undefined;
+  return (await store.writeAll([...expected, write, ...written, ...settlement, finish])) ? ended : undefined;
 }

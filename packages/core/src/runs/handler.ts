@@ -87,17 +87,19 @@ export function createQuestHandler(
     await run.endSteps(callEnd);
     // Readers get all events before they see the end.
     const flushing = run.live.flush();
-    if (!(await run.settle(outcome))) return resolveConflict(run);
+    const settlement = run.getSettlement();
+    if (settlement === undefined && !(await run.settle(outcome))) return resolveConflict(run);
     await run.writer.close();
     await flushing;
-    const progress = { ...run.progress(), phases: run.stopwatch.read() };
-    const result = { ...outcome, ...progress };
-    const ended = await endInOneStep(services, task, run, result);
+    const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
+    const ended = await endInOneStep(services, task, run, getResult(), settlement ?? []);
     if (ended !== undefined) {
       questEvents.ended(ended.id);
       task.ended?.(ended);
       return 'finished';
     }
+    if (settlement !== undefined && !(await run.settle(outcome))) return resolveConflict(run);
+    const result = getResult();
     const hasEnded = await end(run.quest.id, run.job, result);
     return hasEnded ? undefined : resolveConflict(run);
   };

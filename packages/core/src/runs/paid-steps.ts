@@ -40,6 +40,8 @@ export interface PaidSteps {
   releaseAll(): Promise<void>;
   /** Stops renewing the holds of all running steps. */
   abandonAll(): void;
+  /** Whether there may be holds because the ledger did not answer. */
+  readonly hasUncertain: boolean;
   /** Releases holds that may exist because the ledger did not answer. */
   releaseUncertain(): Promise<void>;
 }
@@ -154,6 +156,9 @@ export function createPaidSteps(
     },
     abandonAll() {
       for (const step of [...running]) remove(step);
+    },
+    get hasUncertain() {
+      return intended.size > 0;
     },
     async releaseUncertain() {
       for (const intent of intended) {

@@ -60,6 +60,11 @@ export interface RunContext {
    * settled.
    */
   settle(outcome: QuestOutcome): Promise<boolean>;
+  /**
+   * Returns the settlement of pending charges as writes, for the quest's end in one step. Undefined: `settle` must come
+   * before.
+   */
+  getSettlement(): readonly StoreWrite[] | undefined;
   /** Settles pending charges of a quest that will not run again. */
   settleNow(): Promise<void>;
   /** Releases the holds of all running steps. */
@@ -186,11 +191,20 @@ export function createRunContext(
 
     async settle(outcome) {
       const due = charges.all;
-      // A free step needs no protection: it may run twice.
-      const needsCare = due.some(({ hold }) => hold !== undefined);
+      // A free step needs no protection: it may run twice. A settled one is stored.
+      const needsCare = charges.unsettled.some(({ hold }) => hold !== undefined);
       if (needsCare && !(await writer.save({ ...progress(), notes: { due, outcome } }))) return false;
       await settleAll();
       return true;
+    },
+    getSettlement() {
+      const { unsettled } = charges;
+      const [due] = unsettled;
+      if (steps.hasUncertain || unsettled.length > 1) return undefined;
+      if (due === undefined) return [];
+      const { hold, amount, usage, details } = due;
+      const write = hold && services.ledger.toSettlement?.(hold, amount, usage, details);
+      return write && [write];
     },
     settleNow: settleAll,
     releaseSteps: steps.releaseAll,

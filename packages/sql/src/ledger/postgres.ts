@@ -4,6 +4,7 @@ import type { PostgresDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
 import { createCapSql, toCapsJson } from './postgres-caps.ts';
+import { type SettledValue, toSettlementText } from './postgres-settlement.ts';
 import { toHold } from './rows.ts';
 import {
   holdValues,
@@ -116,28 +117,9 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      on conflict do nothing`,
   );
 
-  const settle = defineStatement<'id' | 'actual' | 'usage' | 'tokens' | 'now'>(
+  const settle = defineStatement<SettledValue>(
     dialect,
-    `with charge as (
-       update ${charges} set settled_at = @now, charged = cast(@actual as bigint), usage = cast(@usage as jsonb)
-       where id = @id and kind = 'hold' and settled_at is null
-       returning account, key, operation, cap_id
-     ), hold as (
-       delete from ${holds} h using charge where h.account = charge.account and h.id = @id
-       returning case when h.counted then h.amount else 0 end as freed, h.counted
-     ), ended as materialized (
-       select account, cap_id, coalesce((select freed from hold), 0) as freed,
-         coalesce((select counted from hold), false) as counted
-       from charge
-     ), account as (
-       update ${accounts} a set posted = a.posted - cast(@actual as bigint), held = a.held - ended.freed
-       from ended where a.account = ended.account returning 1
-     ), ${capSql.settle}, entry as (
-       insert into ${entries} (account, kind, amount, key, reason, created_at)
-       select account, 'charge', -cast(@actual as bigint), key, operation, cast(@now as bigint)
-       from charge where cast(@actual as bigint) > 0
-     )
-     select 1 from charge`,
+    `with ${toSettlementText(names, '1 = 1')} select 1 from charge`,
   );
 
   const release = defineStatement<'id'>(

@@ -20,11 +20,17 @@ export function defineConditional<Name extends string>(
     };
 }
 
-export function toEngineWrite<V>(
+/** The work of a write of this package. */
+export interface EngineWork {
+  readonly toStatement: ConditionalStatement;
+  /** PostgreSQL only: CTEs that come before the statement, under the condition. */
+  readonly ctes?: ConditionalStatement;
+}
+
+export function toEngineWrite(
   database: SqlDatabase,
-  define: (values: V) => ConditionalStatement,
-  values: V,
+  work: EngineWork,
   applied: () => void = () => undefined,
 ): EngineWrite {
-  return { do: 'engine', engine: database, work: define(values), applied };
+  return { do: 'engine', engine: database, work, applied };
 }

@@ -1,15 +1,17 @@
 import type { CallOptions, CollectionDefinition, StoredRecord, StoreWrite } from '@questline/core/ports';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
-import type { SqlStatement } from '../statement.ts';
-import { isDivisionByZero, isUniqueViolation } from '../violations.ts';
+import { fingerprint, type SqlStatement } from '../statement.ts';
+import { isCheckViolation, isDivisionByZero, isUniqueViolation } from '../violations.ts';
 import { createCompiler } from './compiler.ts';
-import type { ConditionalStatement } from './engine-write.ts';
+import type { EngineWork } from './engine-write.ts';
 import { createWording, type DialectExpressions } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import { assertFits, getColumn, type Table } from './table.ts';
 
 const ALWAYS = '1 = 1';
+/** Maximum number of prepared texts. */
+const MAX_PREPARED = 100;
 
 /** The writes of a step as one statement each. */
 type CompileWrite = (write: StoreWrite, condition: string) => RawBuilder<unknown>;
@@ -23,7 +25,18 @@ class WithoutEffect extends Error {}
 export function createWriteAll(database: SqlDatabase, getTable: GetTable) {
   const compiler = createCompiler(database.dialect);
   const compileWrite = createCompileWrite(database, getTable);
-  const toStatement = (query: RawBuilder<unknown>): SqlStatement => query.compile(compiler);
+  const preparedNames = new Map<string, string>();
+
+  /** The lists of writes have few texts, which are long: PostgreSQL reads and plans each once per connection. */
+  const toStatement = (query: RawBuilder<unknown>): SqlStatement => {
+    const { sql: text, parameters } = query.compile(compiler);
+    let name = preparedNames.get(text);
+    if (name === undefined && preparedNames.size < MAX_PREPARED) {
+      name = `questline_${fingerprint(text)}`;
+      preparedNames.set(text, name);
+    }
+    return { sql: text, parameters, ...(name !== undefined && { name }) };
+  };
 
   return async (writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean> => {
     options?.signal?.throwIfAborted();
@@ -47,10 +60,15 @@ export function createWriteAll(database: SqlDatabase, getTable: GetTable) {
       }, options);
       return true;
     } catch (error) {
-      if (error instanceof WithoutEffect || isUniqueViolation(error) || isDivisionByZero(error)) return false;
+      if (error instanceof WithoutEffect || hasViolation(error)) return false;
       throw error;
     }
   }
+}
+
+/** A violation is an effect that is not possible; the caller's own call reports which one. */
+function hasViolation(error: unknown): boolean {
+  return isUniqueViolation(error) || isCheckViolation(error) || isDivisionByZero(error);
 }
 
 /**
@@ -60,7 +78,9 @@ export function createWriteAll(database: SqlDatabase, getTable: GetTable) {
 function chain(writes: readonly StoreWrite[], compileWrite: CompileWrite): RawBuilder<unknown> {
   const steps = writes.map((write, at) => {
     const condition = at === 0 ? ALWAYS : `exists (select 1 from step_${at - 1})`;
-    return sql`${sql.raw(`step_${at}`)} as materialized (${compileWrite(write, condition)})`;
+    const ctes = write.do === 'engine' ? (write.work as EngineWork).ctes : undefined;
+    const before = ctes === undefined ? sql`` : sql`${toRaw(ctes(condition))},`;
+    return sql`${before} ${sql.raw(`step_${at}`)} as materialized (${compileWrite(write, condition)})`;
   });
   const last = sql.raw(`step_${writes.length - 1}`);
   // Expectations come first and write nothing.
@@ -80,7 +100,7 @@ function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileW
       : sql<SqlBool>`id = ${expressions.text(id)} and ${compileFilter(table, expressions, guard)}`;
 
   return (write, conditionText) => {
-    if (write.do === 'engine') return toRaw((write.work as ConditionalStatement)(conditionText));
+    if (write.do === 'engine') return toRaw((write.work as EngineWork).toStatement(conditionText));
     const table = getTable(write.collection);
     const name = sql.raw(names.table(table.collection));
     const condition = sql.raw(conditionText);

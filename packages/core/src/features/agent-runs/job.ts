@@ -1,5 +1,6 @@
 import type { JobHandler } from '../../jobs/handler.ts';
 import type { Store } from '../../ports/store.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { composePrompt, type PromptSource } from '../../prompts/prompt.ts';
 import { createQuestHandler } from '../../runs/handler.ts';
 import type { QuestOutcome, QuestPause, QuestRecord } from '../../runs/records.ts';
@@ -16,11 +17,11 @@ import { openWork, type PausedWork, sealWork } from '../conversation/paused-work
 import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { whyEmpty } from '../conversation/turn.ts';
 import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
-import { writeMessages } from '../sessions/session.ts';
+import { planMessages, writeMessages } from '../sessions/session.ts';
 import { startAgentExecution } from './contract.ts';
 import { runLoop } from './loop.ts';
-import { AGENT_EXECUTION, type ExecutionRequest, STEPS } from './records.ts';
-import { createStepWriter, insertStep } from './steps.ts';
+import { AGENT_EXECUTION, type ExecutionRequest, STEPS, type StepRecord } from './records.ts';
+import { buildStep, createStepWriter } from './steps.ts';
 import { createToolset } from './toolset.ts';
 
 const CONCURRENCY = 20;
@@ -129,10 +130,17 @@ async function answer(
   const { message } = request;
   const first = paused === undefined ? 0 : await store.collection(STEPS).count({ executionId: quest.id });
   if (paused !== undefined) await run.leaveWait();
+  const steps = createStepWriter({ store, now: () => clock.now() }, run, first);
+  run.planEnd((ended) => {
+    const said = getAnswer(ended);
+    const { expected, written } = planMessages(services, session, ended, { content: message }, said);
+    const last = said === undefined ? [] : [writesTo(STEPS).insert(toLastStep(ended, steps.written, said))];
+    return { expected, written: [...last, ...written] };
+  });
   const loopInput = {
     messages: toConversation({ systemText, turnText, history, message, attachments }),
     maxIterations: request.maxIterations,
-    record: createStepWriter({ store, now: () => clock.now() }, run, first),
+    record: steps.write,
     refusal: request.approvals === true ? () => undefined : toolset.refusal,
   };
   const end = await runLoop(run, modelSession, loopInput, paused);
@@ -151,12 +159,20 @@ async function answer(
 
 /** Builds the answer: the last step and the session's message, written together with the end of the run. */
 async function writeDown(services: DialogueServices, store: Store, quest: QuestRecord): Promise<void> {
-  const { answer, rounds = 1, status } = quest;
-  const isAnswered = status === 'done' && quest.type === 'message' && answer !== undefined;
-  if (isAnswered) {
-    const number = await store.collection(STEPS).count({ executionId: quest.id });
-    await insertStep(store, quest, number, { type: 'final_answer', content: answer, iteration: rounds });
+  const answer = getAnswer(quest);
+  if (answer !== undefined) {
+    const steps = store.collection(STEPS);
+    const number = await steps.count({ executionId: quest.id });
+    await steps.insert(toLastStep(quest, number, answer));
   }
   const { message } = quest.request as ExecutionRequest;
-  await writeMessages(services, store, quest, { content: message }, isAnswered ? answer : undefined);
+  await writeMessages(services, store, quest, { content: message }, answer);
+}
+
+function getAnswer({ answer, status, type }: QuestRecord): string | undefined {
+  return status === 'done' && type === 'message' ? answer : undefined;
+}
+
+function toLastStep(quest: QuestRecord, number: number, content: string): StepRecord {
+  return buildStep(quest, number, { type: 'final_answer', content, iteration: quest.rounds ?? 1 });
 }

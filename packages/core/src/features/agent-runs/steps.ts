@@ -27,6 +27,12 @@ export async function getSteps(store: Store, executionId: string): Promise<reado
   }
 }
 
+export interface StepWriter {
+  write(step: NewStep): Promise<void>;
+  /** The number of the next step. */
+  readonly written: number;
+}
+
 /**
  * Writes steps as they happen, under the worker's fence: a worker that has lost the run adds no steps.
  * @param first the number of the next step.
@@ -35,9 +41,9 @@ export function createStepWriter(
   services: { readonly store: Store; readonly now: () => number },
   { quest, job, writer, live, signal }: RunContext,
   first = 0,
-): (step: NewStep) => Promise<void> {
+): StepWriter {
   let written = first;
-  return async (step) => {
+  const write = async (step: NewStep): Promise<void> => {
     const number = written;
     written += 1;
     const isHeld = await services.store.transaction(async (store) => {
@@ -56,6 +62,12 @@ export function createStepWriter(
     await writer.save();
     signal.throwIfAborted();
   };
+  return {
+    write,
+    get written() {
+      return written;
+    },
+  };
 }
 
 /** @param quest the run. */
@@ -65,8 +77,13 @@ export async function insertStep(
   number: number,
   step: NewStep,
 ): Promise<void> {
-  const { id: executionId, sessionId } = quest;
-  await store
-    .collection(STEPS)
-    .insert({ id: `${executionId}:${number}`, executionId, sessionId, number, ...step });
+  await store.collection(STEPS).insert(buildStep(quest, number, step));
+}
+
+export function buildStep(
+  { id: executionId, sessionId }: { readonly id: string; readonly sessionId: string },
+  number: number,
+  step: NewStep,
+): StepRecord {
+  return { id: `${executionId}:${number}`, executionId, sessionId, number, ...step };
 }

@@ -28,7 +28,8 @@ export function createPurgeHandler(services: {
   const quests = services.store.collection(QUESTS);
   return {
     kind: KIND,
-    concurrency: 1,
+    concurrency: 2,
+    maxPerOwner: 2,
     async run(job) {
       const { sessionId } = job.payload as { sessionId: string };
       if ((await sessions.get(sessionId)) !== undefined) {

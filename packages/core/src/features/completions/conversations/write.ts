@@ -110,12 +110,17 @@ export async function keepItems(
 
 /** Deletes the items of a conversation, whose session is deleted. Safe to repeat. */
 export async function removeConversation({ store }: { readonly store: Store }, id: string): Promise<void> {
-  await store.transaction(async (inner) => {
-    // First: no response adds items to a conversation that is gone.
-    const taken = await inner.collection(CONVERSATIONS).take(id);
-    if (taken === undefined) return;
-    await giveStorageBack(inner, { ownerId: taken.ownerId, kind: 'sessions', bytes: taken.bytes });
-  });
+  // Few sessions are conversations.
+  if ((await store.collection(CONVERSATIONS).get(id)) !== undefined) {
+    await store.transaction(async (inner) => {
+      // First: no response adds items to a conversation that is gone.
+      const taken = await inner.collection(CONVERSATIONS).take(id);
+      if (taken === undefined) return;
+      await giveStorageBack(inner, { ownerId: taken.ownerId, kind: 'sessions', bytes: taken.bytes });
+    });
+  }
+  const left = await store.collection(CONVERSATION_ENTRIES).find({ conversationId: id }, { limit: 1 });
+  if (left.length === 0) return;
   for (;;) {
     const deleted = await store.transaction(async (inner) => {
       const entries = inner.collection(CONVERSATION_ENTRIES);
