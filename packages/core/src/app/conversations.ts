@@ -94,7 +94,11 @@ export function createConversations(services: ConversationsServices): Conversati
   return {
     async create(ownerId, { metadata, toItems, message }) {
       const name = nameFromMessage(message);
-      const session = measured({ ...newSession(services, ownerId, name), automaticName: name });
+      const session = measured({
+        ...newSession(services, ownerId, name),
+        automaticName: name,
+        isConversation: true,
+      });
       const conversation: Conversation = {
         id: session.id,
         ownerId,

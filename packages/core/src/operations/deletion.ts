@@ -14,6 +14,8 @@ export type DeletionHook = (services: DeletionServices, id: string) => Promise<v
 /** The clean-up of one feature after records of other features are deleted. */
 export interface DeletionHooks {
   readonly artifact?: DeletionHook;
+  /** Of a session that is a conversation of a wire; beside `session`. */
+  readonly conversation?: DeletionHook;
   readonly dataLake?: DeletionHook;
   readonly file?: DeletionHook;
   readonly organization?: DeletionHook;
@@ -24,6 +26,7 @@ export interface DeletionHooks {
 /** Runs the clean-up hooks of all features in sequence. */
 export interface DeletionCleanup {
   artifact(id: string): Promise<void>;
+  conversation(id: string): Promise<void>;
   dataLake(id: string): Promise<void>;
   file(id: string): Promise<void>;
   organization(id: string): Promise<void>;
@@ -40,6 +43,7 @@ export function createDeletionCleanup(
   };
   return {
     artifact: cleanUp('artifact'),
+    conversation: cleanUp('conversation'),
     dataLake: cleanUp('dataLake'),
     file: cleanUp('file'),
     organization: cleanUp('organization'),

@@ -16,8 +16,9 @@ const DELETION_MS = 1000;
 const COPY_MS = 15 * 60_000;
 
 /** Deletes the data of a deleted session. Enqueued before the deletion, and due after it. */
-export function purgeJob({ id, ownerId: owner }: SessionRecord, now: number): NewJob {
-  return { kind: KIND, key: `purge:${id}`, owner, payload: { sessionId: id }, runAt: now + DELETION_MS };
+export function purgeJob({ id, ownerId: owner, isConversation }: SessionRecord, now: number): NewJob {
+  const payload = { sessionId: id, ...(isConversation && { isConversation }) };
+  return { kind: KIND, key: `purge:${id}`, owner, payload, runAt: now + DELETION_MS };
 }
 
 export function createPurgeHandler(services: {
@@ -31,12 +32,16 @@ export function createPurgeHandler(services: {
     concurrency: 2,
     maxPerOwner: 2,
     async run(job) {
-      const { sessionId } = job.payload as { sessionId: string };
+      const { sessionId, isConversation } = job.payload as {
+        readonly sessionId: string;
+        readonly isConversation?: true;
+      };
       if ((await sessions.get(sessionId)) !== undefined) {
         // The deletion has not happened yet, or lost to a concurrent change.
         return retryAfterDelay(job);
       }
       await services.deletion.session(sessionId);
+      if (isConversation) await services.deletion.conversation(sessionId);
       await deleteMessages(services.store, sessionId);
       await removeAll(quests, { sessionId });
       return undefined;

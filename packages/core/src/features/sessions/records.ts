@@ -13,6 +13,8 @@ export interface SessionRecord extends ShareableRecord, SessionSettings {
   readonly name: string;
   /** The automatic name, until a user renames the session: while both names are equal, the user has chosen none. */
   readonly automaticName?: string;
+  /** It is a conversation of a wire, whose items are kept beside it. */
+  readonly isConversation?: true;
   /** A summary of the messages. */
   readonly summary?: string;
   /** The tags are automatic: no user has chosen them. */

@@ -9,7 +9,7 @@ import { responseRetention } from './removal.ts';
 
 export const storedResponses = {
   collections: [RESPONSES, CONVERSATIONS, CONVERSATION_ENTRIES],
-  deletion: { session: removeConversation },
+  deletion: { conversation: removeConversation },
   eventSources: [createQuestEventSource('quest', [RESPONSE])],
   jobs: (services: ServicesFor<typeof createResponseJob>, running: RunningQuests) => [
     createResponseJob(services, running),
