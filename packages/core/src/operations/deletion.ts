@@ -14,7 +14,7 @@ export type DeletionHook = (services: DeletionServices, id: string) => Promise<v
 /** The clean-up of one feature after records of other features are deleted. */
 export interface DeletionHooks {
   readonly artifact?: DeletionHook;
-  /** Of a session that is a conversation of a wire; beside `session`. */
+  /** Runs after `session` for a session that is a conversation of a wire. */
   readonly conversation?: DeletionHook;
   readonly dataLake?: DeletionHook;
   readonly file?: DeletionHook;
