@@ -3,7 +3,7 @@ import { type AnsweringServices, generateWithFallback, readAnswer } from '../../
 import { candidatesFor, toFallback } from '../../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
 import type { Usage } from '../../../ports/ledger.ts';
-import type { GenerateRequest, ModelPart } from '../../../ports/models.ts';
+import type { GenerateRequest } from '../../../ports/models.ts';
 import type { QuestOutcome } from '../../../runs/records.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
 import { forStandIn } from '../request.ts';
@@ -61,8 +61,9 @@ export async function makeResponse(
       output.begin(entry);
     }
     const round = plan.begin();
-    await readAnswer(answering, signal, (part: ModelPart) => {
-      for (const one of [round.filter(part, () => undefined)].flat()) output.add(one);
+    await readAnswer(answering, signal, (part) => {
+      // Without tools the answer is not read for a next round.
+      if (serverTools === NO_TOOLS || round.take(part)) output.add(part);
     });
     const { usage } = money.meter.read('finished');
     usages.push(usage);

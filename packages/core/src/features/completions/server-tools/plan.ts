@@ -22,6 +22,8 @@ const NO_MORE_CALLS: ServerToolResult = {
 
 /** The output of one call of the model. */
 export interface Round {
+  /** Reads a part. @returns false for a call of a server tool, which does not belong to the answer. */
+  take(part: ModelPart): boolean;
   /** Removes calls of server tools from a chunk. @param onRemoved called with each. */
   filter(chunk: ModelChunk, onRemoved: (part: ModelPart) => void): AnswerChunk;
   readonly uses: readonly ServerToolUse[];
@@ -136,7 +138,6 @@ function createRound(isServerTool: (name: string) => boolean): Round {
   const uses: ServerToolUse[] = [];
   let callsClient = false;
 
-  /** @returns false for a call of a server tool. */
   const take = (part: ModelPart): boolean => {
     switch (part.type) {
       case 'text':
@@ -159,6 +160,7 @@ function createRound(isServerTool: (name: string) => boolean): Round {
   };
 
   return {
+    take,
     uses,
     content,
     get callsClient() {
