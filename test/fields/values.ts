@@ -187,7 +187,6 @@ export const EXPECTED_REFUSALS: Readonly<Record<string, number>> = {
   'describeDeviceLogin user_code': 404,
   'pollDeviceLogin client_id': 400,
   'pollDeviceLogin device_code': 400,
-  'renewDeviceTokens client_id': 401,
   'renewDeviceTokens refresh_token': 401,
   'refreshTokens refreshToken': 401,
   'refreshTokens refresh_token': 401,

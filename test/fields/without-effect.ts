@@ -4,6 +4,8 @@ export const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'createCompletion options.stream': 'accepted for compatibility, described as ignored: the answer streams',
   'createCompletion stream': 'accepted for compatibility, described as ignored: the answer streams',
   'infer stream': 'accepted for compatibility, described as ignored: the answer is complete',
+  'renewDeviceTokens client_id':
+    'required by RFC 6749; tokens are not bound to public clients, by docs/decisions/device-login.md',
   'sendChatMessage stream': 'accepted for compatibility: only the bodies of `useChat` stream',
   'logAnalyticsEvent event': 'telemetry: stored for the host, and no operation reads it',
   'logAnalyticsEvent properties': 'telemetry: stored for the host, and no operation reads it',

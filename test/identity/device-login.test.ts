@@ -189,21 +189,6 @@ describe('polls of a device', () => {
 });
 
 describe('tokens of a device', () => {
-  it('are renewed for the same client only, and a request of another client does not end them', async () => {
-    const app = await createTestApp();
-    const codes = await initiate(app);
-    await decide(app, codes.user_code);
-    const { body } = await poll(app, codes);
-    const refresh = { grant_type: 'refresh_token', refresh_token: body.refresh_token };
-    const other = await oauth(app, 'refresh', { ...refresh, client_id: 'another' });
-    expect(other).toMatchObject({ status: 401, body: { error: 'invalid_grant' } });
-    const renewed = await oauth(app, 'refresh', { ...refresh, client_id: CLIENT_ID });
-    expect(renewed.status).toBe(200);
-    const again = { ...refresh, refresh_token: renewed.body.refresh_token };
-    expect((await oauth(app, 'refresh', { ...again, client_id: 'another' })).status).toBe(401);
-    expect((await oauth(app, 'refresh', { ...again, client_id: CLIENT_ID })).status).toBe(200);
-  });
-
   it('become invalid when the user signs out', async () => {
     const app = await createTestApp();
     const codes = await initiate(app);

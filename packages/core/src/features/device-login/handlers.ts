@@ -65,14 +65,14 @@ export function createPollDeviceLoginHandler(services: DeviceLoginServices): Rou
     // Disabled, deleted or signed out since the approval.
     const user = await users.get(userId, { tokenVersion, disabled: false });
     if (user === undefined) throw toRefusal('denied');
-    return granted(services, await services.tokenFamilies.begin(user, body.client_id));
+    return granted(services, await services.tokenFamilies.begin(user));
   });
 }
 
 /** `POST /api/oauth/refresh` */
 export function createRenewDeviceTokensHandler(services: DeviceLoginServices): Route {
   return defineRoute(renewDeviceTokens, services, async ({ body }) => {
-    const renewed = await renewTokens(services, body.refresh_token, body.client_id);
+    const renewed = await renewTokens(services, body.refresh_token);
     if (renewed === undefined) {
       throw new ApiError(401, 'The refresh token is invalid, expired, used or revoked', {
         oauthCode: 'invalid_grant',

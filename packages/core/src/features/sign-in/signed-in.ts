@@ -38,7 +38,6 @@ export function createRefreshTokensHandler(services: SignedInServices): Route {
 export async function renewTokens(
   services: SignedInServices,
   token: string,
-  clientId?: string,
 ): Promise<{ readonly user: UserRecord; readonly tokens: Tokens } | undefined> {
   const claims = await services.tokens.verify(token, 'refresh');
   if (claims === undefined) return undefined;
@@ -48,7 +47,7 @@ export async function renewTokens(
   if (user === undefined || user.endedFamilies?.some(({ id }) => id === claims.family) === true) {
     return undefined;
   }
-  const tokens = await services.tokenFamilies.rotate(user, claims, token, clientId);
+  const tokens = await services.tokenFamilies.rotate(user, claims, token);
   return tokens && { user, tokens };
 }
 

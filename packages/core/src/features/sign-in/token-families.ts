@@ -18,8 +18,6 @@ export interface TokenFamilyRecord extends StoredRecord {
   readonly sequence: number;
   readonly rotatedAt: number;
   readonly expiresAt: number;
-  /** The OAuth client of the sign-in. Only this client can exchange the tokens as an OAuth client. */
-  readonly clientId?: string;
 }
 
 export const TOKEN_FAMILIES = defineCollection<TokenFamilyRecord>({
@@ -35,21 +33,14 @@ export interface Tokens {
 }
 
 export interface TokenFamilies {
-  /** @param clientId the OAuth client that signs in, if any. */
-  begin(user: UserRecord, clientId?: string): Promise<Tokens>;
+  begin(user: UserRecord): Promise<Tokens>;
   /**
    * Exchanges a refresh token, once. A second use within 30 s returns the same successor; a later use revokes the
    * whole family.
    * @param token as presented: identifies the family of a token without a family id.
-   * @param clientId the OAuth client that presents the token, if any.
-   * @returns undefined for a token that was used before or belongs to another client.
+   * @returns undefined for a token that was used before.
    */
-  rotate(
-    user: UserRecord,
-    claims: VerifiedToken,
-    token: string,
-    clientId?: string,
-  ): Promise<Tokens | undefined>;
+  rotate(user: UserRecord, claims: VerifiedToken, token: string): Promise<Tokens | undefined>;
   /** Deletes expired families. @returns their number. */
   sweep(): Promise<number>;
 }
@@ -79,23 +70,11 @@ export function createTokenFamilies(services: {
     return { accessToken, refreshToken };
   };
 
-  const start = async (user: UserRecord, family: string, clientId?: string): Promise<Tokens | undefined> => {
+  const start = async (user: UserRecord, family: string): Promise<Tokens | undefined> => {
     const now = clock.now();
     const expiresAt = now + tokens.lifetimes.refresh * 1000;
-    const record = {
-      id: family,
-      userId: user.id,
-      sequence: 0,
-      rotatedAt: now,
-      expiresAt,
-      ...(clientId !== undefined && { clientId }),
-    };
+    const record = { id: family, userId: user.id, sequence: 0, rotatedAt: now, expiresAt };
     return (await families.insert(record)) ? sign(user, family, 0, expiresAt) : undefined;
-  };
-
-  const isOfAnother = async (family: string, clientId: string): Promise<boolean> => {
-    const known = await families.get(family);
-    return known?.clientId !== undefined && known.clientId !== clientId;
   };
 
   const end = async (family: string, userId: string): Promise<void> => {
@@ -117,16 +96,15 @@ export function createTokenFamilies(services: {
   };
 
   return {
-    async begin(user, clientId) {
-      const begun = await start(user, ids.next(), clientId);
+    async begin(user) {
+      const begun = await start(user, ids.next());
       if (begun === undefined) throw new Error('duplicate family id');
       return begun;
     },
 
-    async rotate(user, claims, token, clientId) {
+    async rotate(user, claims, token) {
       const now = clock.now();
       const family = claims.family ?? hashSecret(token);
-      if (clientId !== undefined && (await isOfAnother(family, clientId))) return undefined;
       const begun = claims.family === undefined ? await start(user, family) : undefined;
       if (begun !== undefined) return begun;
       // A token without a family starts one at its first use, which counts as its rotation.
