@@ -233,6 +233,29 @@ describe('a tool server that repeats the request in its refusal', () => {
 });
 
 describe('an address that others name', () => {
+  it('gets no request and no token by a redirect', async () => {
+    const other = await startScriptedLogin();
+    const own = await deploy({ headers: { 'X-Api-Key': 'key-of-the-host' } });
+    await own.connect('ada');
+    await own.idsOf('ada');
+    const headers = { location: other.url };
+    for (const status of [301, 302, 303, 307, 308]) {
+      own.login.answerCall = () => ({ status, headers });
+      expect((await own.run('ada', 'diary__diary_of_ada')).isError).toBe(true);
+    }
+    own.login.endpoints.set('/token', () => ({
+      status: 307,
+      headers: { location: `${other.issuer}/token` },
+    }));
+    await expect(own.connect('eve')).rejects.toThrow(/did not accept/);
+    own.login.endpoints.set('/revoke', () => ({
+      status: 307,
+      headers: { location: `${other.issuer}/revoke` },
+    }));
+    await own.tools.oauth?.disconnect('ada', 'diary');
+    expect([other.tokens, other.requests]).toEqual([[], []]);
+  });
+
   it('gets no secret without encryption, if the tool server has one', async () => {
     const { issuer, requests } = await startScriptedLogin();
     const url = 'https://tools.example.com/mcp';
