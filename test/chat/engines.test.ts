@@ -21,7 +21,11 @@ const CHARGE = 110_000;
 /** Two processes on one database: one receives requests, both run jobs. */
 async function openTwo(engine: OpenEngine) {
   await migrate(engine.database, { collections: COLLECTIONS });
-  const model = createScriptedProvider(sayAtOnce('Hello.'));
+  const gate = { opened: Promise.resolve() };
+  const model = createScriptedProvider(async (call) => {
+    await gate.opened;
+    sayAtOnce('Hello.')(call);
+  });
   const open = (database: OpenEngine['database'], ownQueue: boolean) => {
     const clock = createSystemClock();
     const ids = createIds();
@@ -38,7 +42,7 @@ async function openTwo(engine: OpenEngine) {
     );
     return { services, api: createApi(services) };
   };
-  return { model, open };
+  return { model, gate, open };
 }
 
 describe.each(ENGINES)('chat on $name', (kind) => {
@@ -147,7 +151,20 @@ describe.each(ENGINES)('chat on $name', (kind) => {
       const before = two.model.calls.length;
       const repeat = { ...chat(say('Two', 'Two')), trigger: 'regenerate-message', messageId: 'Two' };
       const edit = { ...chat(say('Two', 'Too')), messageId: 'Two' };
-      const statuses = await Promise.all([repeat, edit, repeat, edit, repeat].map(send));
+      // The first turn answers when all others are refused.
+      let refused = 0;
+      let openGate = (): void => undefined;
+      two.gate.opened = new Promise((resolve) => {
+        openGate = resolve;
+      });
+      const statuses = await Promise.all(
+        [repeat, edit, repeat, edit, repeat].map(async (body) => {
+          const status = await send(body);
+          refused += Number(status === 409);
+          if (refused === 4) openGate();
+          return status;
+        }),
+      );
       expect(statuses.toSorted()).toEqual([200, 409, 409, 409, 409]);
       expect(two.model.calls.length - before).toBe(1);
       expect(await read()).toEqual(['One', 'Hello.', expect.stringMatching(/^T[wo]o$/), 'Hello.']);

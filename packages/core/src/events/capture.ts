@@ -66,6 +66,18 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
     return value;
   };
 
+  /** Only for a store that has it: with a transaction, callers write one by one. */
+  const writeEach: Store['writeAll'] = async (writes, options) => {
+    const isWatched = writes.some((write) => {
+      if (write.do !== 'insert' && write.do !== 'update') return false;
+      const watched = byName.get(write.collection.name) ?? [];
+      return write.do === 'insert' ? mayInsert(watched) : mayMatch(watched, write.patch);
+    });
+    return isWatched && (await isHeard())
+      ? writeInTransaction({ transaction }, writes, options)
+      : writeAll(store, writes, options);
+  };
+
   return {
     collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
       const collection = store.collection(definition);
@@ -83,16 +95,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
       });
     },
     transaction,
-    async writeAll(writes, options) {
-      const isWatched = writes.some((write) => {
-        if (write.do !== 'insert' && write.do !== 'update') return false;
-        const watched = byName.get(write.collection.name) ?? [];
-        return write.do === 'insert' ? mayInsert(watched) : mayMatch(watched, write.patch);
-      });
-      return isWatched && (await isHeard())
-        ? writeInTransaction({ transaction }, writes, options)
-        : writeAll(store, writes, options);
-    },
+    ...(store.writeAll !== undefined && { writeAll: writeEach }),
   };
 }
 

@@ -60,6 +60,17 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
   const actAs = (actor: AuditActor): AuditedStore => {
     const transaction: Store['transaction'] = (work, options) =>
       store.transaction((inner) => work(inTransaction(inner, actor)), options);
+    const writeEach: Store['writeAll'] = (writes, options) => {
+      const isAudited = writes.some((write) => {
+        if (write.do !== 'insert' && write.do !== 'update') return false;
+        const source = byName.get(write.collection.name);
+        if (source === undefined) return false;
+        return write.do === 'insert' ? source.inserts === true : touches(source, write.patch);
+      });
+      return isAudited
+        ? writeInTransaction({ transaction }, writes, options)
+        : writeAll(store, writes, options);
+    };
     return {
       collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
         const collection = store.collection(definition);
@@ -83,17 +94,7 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
         });
       },
       transaction,
-      writeAll(writes, options) {
-        const isAudited = writes.some((write) => {
-          if (write.do !== 'insert' && write.do !== 'update') return false;
-          const source = byName.get(write.collection.name);
-          if (source === undefined) return false;
-          return write.do === 'insert' ? source.inserts === true : touches(source, write.patch);
-        });
-        return isAudited
-          ? writeInTransaction({ transaction }, writes, options)
-          : writeAll(store, writes, options);
-      },
+      ...(store.writeAll !== undefined && { writeAll: writeEach }),
       actAs,
     };
   };

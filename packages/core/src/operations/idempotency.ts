@@ -3,7 +3,7 @@ import { header } from '../contract/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import { removeAll } from '../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
-import { type StoreWrite, writeAll, writesTo } from '../ports/write-all.ts';
+import { type StoreWrite, writesTo } from '../ports/write-all.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 
@@ -178,17 +178,17 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     };
   };
 
-  /** Writes the work and `complete` in one step. @returns false, having written nothing, where that has no effect. */
+  /** Writes the work, and `complete` if there is one, in one step. @returns undefined, having written nothing, where that has no effect. */
   const writeWhole = async <A>(
     { answer, writes }: AcceptedWork<A>,
     complete: CompleteWork<A> | undefined,
     record: IdempotencyRecord | undefined,
-  ): Promise<boolean> => {
-    if (store.writeAll === undefined || writes === undefined) return false;
+  ): Promise<Pick<Accepted<A>, 'isWhole'> | undefined> => {
+    if (store.writeAll === undefined || writes === undefined) return undefined;
     const last = complete?.(answer);
-    if (last === undefined) return false;
     const first = record === undefined ? [] : [writesTo(IDEMPOTENCY).insert(record)];
-    return writeAll(store, [...first, ...writes, last]);
+    const isDone = await store.writeAll([...first, ...writes, ...(last === undefined ? [] : [last])]);
+    return isDone ? { isWhole: last !== undefined } : undefined;
   };
 
   return {
@@ -201,9 +201,9 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       if (named === undefined) {
         const work = await prepare();
         const { answer } = work;
-        const isWhole = await writeWhole(work, complete, undefined);
-        if (!isWhole) await work.write(store);
-        return { answer, isRepeated: false, isRepeatable: false, isWhole };
+        const written = await writeWhole(work, complete, undefined);
+        if (written === undefined) await work.write(store);
+        return { answer, isRepeated: false, isRepeatable: false, isWhole: written?.isWhole === true };
       }
       const { id, bodyHash } = named;
       const now = clock.now();
@@ -214,9 +214,8 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       const work = await prepare();
       const { answer, write } = work;
       const record = { id, bodyHash, answer: JSON.stringify(answer), expiresAt: now + KEPT_MS };
-      if (await writeWhole(work, complete, record)) {
-        return { answer, isRepeated: false, isRepeatable: true, isWhole: true };
-      }
+      const written = await writeWhole(work, complete, record);
+      if (written !== undefined) return { answer, isRepeated: false, isRepeatable: true, ...written };
       const isFirst = await store.transaction(async (transaction) => {
         if (!(await transaction.collection(IDEMPOTENCY).insert(record))) return false;
         await write(transaction);

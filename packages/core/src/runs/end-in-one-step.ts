@@ -7,8 +7,14 @@ import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
 import type { RunContext } from './run-context.ts';
 import { writeEnd } from './transitions.ts';
 
+/** A quest that has ended, and whether its job is completed too. */
+export interface EndedInOneStep {
+  readonly quest: QuestRecord;
+  readonly isFinished: boolean;
+}
+
 /**
- * Ends a quest, stores what its work has planned, settles its charge and completes its job in one step.
+ * Ends a quest, stores what its work has planned, settles its charge and completes its job, where the queue can, in one step.
  * @returns the quest; undefined, with nothing written, where that is not possible: then a transaction decides.
  */
 export async function endInOneStep(
@@ -17,13 +23,14 @@ export async function endInOneStep(
   run: RunContext,
   outcome: QuestOutcome & QuestProgress,
   settlement: readonly StoreWrite[],
-): Promise<QuestRecord | undefined> {
-  if (store.writeAll === undefined || queue.writes === undefined) return undefined;
+): Promise<EndedInOneStep | undefined> {
+  if (store.writeAll === undefined) return undefined;
   const { write, ended } = writeEnd(run.quest, run.job, outcome, clock.now());
   if (followUps.some((followUp) => followUp.applies(ended))) return undefined;
   const planned = run.getPlannedEnd(ended);
   if (planned === undefined) return undefined;
   const { expected, written } = planned;
-  const finish = queue.writes.finish(run.lease);
-  return (await store.writeAll([...expected, write, ...written, ...settlement, finish])) ? ended : undefined;
+  const finish = queue.writes === undefined ? [] : [queue.writes.finish(run.lease)];
+  const isDone = await store.writeAll([...expected, write, ...written, ...settlement, ...finish]);
+  return isDone ? { quest: ended, isFinished: finish.length > 0 } : undefined;
 }

@@ -94,9 +94,9 @@ export function createQuestHandler(
     const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
     const ended = await endInOneStep(services, task, run, getResult(), settlement ?? []);
     if (ended !== undefined) {
-      questEvents.ended(ended.id);
-      task.ended?.(ended);
-      return 'finished';
+      questEvents.ended(ended.quest.id);
+      task.ended?.(ended.quest);
+      return ended.isFinished ? 'finished' : undefined;
     }
     if (settlement !== undefined && !(await run.settle(outcome))) return resolveConflict(run);
     const result = getResult();
