@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { anything, nastyText } from '../support/arbitrary.ts';
 
 /** Mostly the given values, sometimes any value. */
-export const mostly = (...values: readonly unknown[]): Arbitrary<unknown> =>
+const mostly = (...values: readonly unknown[]): Arbitrary<unknown> =>
   fc.oneof({ arbitrary: fc.constantFrom(...values), weight: 8 }, { arbitrary: anything, weight: 1 });
 
 export const text = fc.oneof(fc.constant('Hello'), nastyText);

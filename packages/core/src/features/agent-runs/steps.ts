@@ -71,7 +71,7 @@ export function createStepWriter(
 }
 
 /** @param quest the run. */
-export async function insertStep(
+async function insertStep(
   store: Store,
   quest: { readonly id: string; readonly sessionId: string },
   number: number,

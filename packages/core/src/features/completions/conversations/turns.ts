@@ -11,7 +11,7 @@ import { addEntries, toAnswerEntry, toGivenEntries } from './write.ts';
 export type ContinuedConversation = Pick<ConversationRecord, 'id' | 'ownerId' | 'sequence' | 'current'>;
 
 /** Another response of the conversation has not ended. */
-export function conversationLocked(): ApiError {
+function conversationLocked(): ApiError {
   const message = 'Another response of this conversation has not ended. Try again when it has.';
   return new ApiError(409, message, {
     extra: { code: 'conversation_locked' },

@@ -31,7 +31,7 @@ export function toAnswerEntry(source: string, answer: string, context: string): 
 }
 
 /** The share of an entry in the limits of its conversation and in the storage of its owner. */
-export function measure(text: string, items: number): Pick<NewEntry, 'items' | 'characters' | 'bytes'> {
+function measure(text: string, items: number): Pick<NewEntry, 'items' | 'characters' | 'bytes'> {
   return { items, characters: text.length, bytes: measureRecord(text) };
 }
 
@@ -71,7 +71,7 @@ export async function addEntries(
   return true;
 }
 
-export function conversationFull(): ApiError {
+function conversationFull(): ApiError {
   return new ApiError(
     400,
     `A conversation has at most ${MAX_CONVERSATION_ITEMS} items of ${MAX_CONVERSATION_CHARACTERS} characters together. Begin a new one with a summary.`,
