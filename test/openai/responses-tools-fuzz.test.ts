@@ -8,6 +8,7 @@ import { createChatApp } from '../support/chat.ts';
 import { filledLake } from '../support/lakes.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { serveWire } from '../support/vendor-wire.ts';
+import { whileWorking } from '../wires/app.ts';
 import { FUNCTIONS } from './support-responses.ts';
 import { createWebSearch } from './support-server-tools.ts';
 
@@ -111,8 +112,11 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
     fc.asyncProperty(request, fc.array(round, { minLength: 1, maxLength: 3 }), async (body, said) => {
       rounds = said;
       count = 0;
-      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-      const text = await response.text();
+      const asked = async () => {
+        const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+        return { response, text: await response.text() };
+      };
+      const { response, text } = await whileWorking(app, asked());
       const about = `${JSON.stringify(body).slice(0, 1000)}: ${text.slice(0, 500)}`;
       expect(response.status, about).toBeLessThan(500);
       expect(count).toBeLessThanOrEqual(12);
