@@ -1,14 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Mountable, toNodeListener } from '@questline/core';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { ModelCall } from './model.ts';
-
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 /** Serves an api on a local port until the test ends. @returns the address with the mount path. */
 export async function serveWire(api: Mountable, mountPath: string): Promise<string> {
@@ -16,7 +10,7 @@ export async function serveWire(api: Mountable, mountPath: string): Promise<stri
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  closing.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -59,7 +59,7 @@ const CASES: readonly Case[] = [
     'openai',
     'POST /v1/chat/completions',
     { ...COMPLETION, choices: [{ ...CHOICE, finish_reason: 'done' }] },
-    [expect.stringMatching(/^choices\[0\]\.finish_reason expected "stop" \|.* received "done"$/)],
+    [expect.stringMatching(/^choices\[0\]\.finish_reason expected .*"stop" \|.*, received "done"$/)],
   ],
   [
     'an unknown field',

@@ -16,7 +16,7 @@ async function findContracts(): Promise<Map<string, string>> {
   for (const file of globSync(join(ROOT, 'packages/core/src/{features,operations}/**/*contract.ts')))
     for (const [name, value] of Object.entries(await import(file)))
       add(value, `(typeof import('${file}'))['${name}']`, false);
-  const sharing = `ReturnType<typeof import('${ROOT}/packages/core/src/features/sharing/contract.ts').resourceOperations>`;
+  const sharing = `import('${ROOT}/packages/core/src/features/sharing/contract.ts').ResourceOperations`;
   for (const id of Object.keys(operations).filter((one) => !found.has(one))) {
     const [, verb = '', noun = ''] = /^([a-z]+)[A-Z][a-z]+(Invites?|Sharing)?$/.exec(id) ?? [];
     found.set(id, `${sharing}['${verb}${noun}']`);

@@ -8,17 +8,13 @@ import {
   type Upstream,
   type UpstreamOptions,
 } from '@questline/testing/upstreams';
-import { afterEach } from 'vitest';
-
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+import { onTestFinished } from 'vitest';
 
 /** Runs after the test, in reverse order. */
 export function later(close: () => Promise<unknown>): void {
-  closers.push(close);
+  onTestFinished(async () => {
+    await close();
+  });
 }
 
 export const never = new Promise<never>(() => {});

@@ -137,7 +137,10 @@ export function createValueCheck(checker: ts.TypeChecker): CheckValue {
   };
 
   const unexpected = (type: ts.Type, value: unknown, path: string): Mismatch => {
-    const expected = checker.typeToString(type).slice(0, 300);
+    // The compiler orders a union by what it has read before.
+    const members = type.isUnion() && type.aliasSymbol === undefined ? type.types : [type];
+    const names = members.map((one) => checker.typeToString(one));
+    const expected = names.sort().join(' | ').slice(0, 300);
     const message = `expected ${expected}, received ${JSON.stringify(value)?.slice(0, 200)}`;
     return { path, message, kind: 'value', value };
   };

@@ -32,8 +32,8 @@ export interface AcceptedWork<A> {
   readonly answer: A;
   /** Writes the records of the work in a transaction. May run again after a rollback. */
   write(store: Store): Promise<void>;
-  /** The same in one step, without reads. If it has no effect, `write` decides. */
-  readonly writes?: readonly StoreWrite[];
+  /** Returns the same in one step, without reads. If it has no effect, `write` decides. */
+  readonly toWrites?: () => readonly StoreWrite[];
 }
 
 export interface Accepted<A> {
@@ -180,14 +180,14 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
 
   /** Writes the work, and `complete` if there is one, in one step. @returns undefined, having written nothing, where that has no effect. */
   const writeWhole = async <A>(
-    { answer, writes }: AcceptedWork<A>,
+    { answer, toWrites }: AcceptedWork<A>,
     complete: CompleteWork<A> | undefined,
     record: IdempotencyRecord | undefined,
   ): Promise<Pick<Accepted<A>, 'isWhole'> | undefined> => {
-    if (store.writeAll === undefined || writes === undefined) return undefined;
+    if (store.writeAll === undefined || toWrites === undefined) return undefined;
     const last = complete?.(answer);
     const first = record === undefined ? [] : [writesTo(IDEMPOTENCY).insert(record)];
-    const isDone = await store.writeAll([...first, ...writes, ...(last === undefined ? [] : [last])]);
+    const isDone = await store.writeAll([...first, ...toWrites(), ...(last === undefined ? [] : [last])]);
     return isDone ? { isWhole: last !== undefined } : undefined;
   };
 

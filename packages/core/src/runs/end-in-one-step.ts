@@ -24,13 +24,12 @@ export async function endInOneStep(
   outcome: QuestOutcome & QuestProgress,
   settlement: readonly StoreWrite[],
 ): Promise<EndedInOneStep | undefined> {
-  if (store.writeAll === undefined) return undefined;
   const { write, ended } = writeEnd(run.quest, run.job, outcome, clock.now());
   if (followUps.some((followUp) => followUp.applies(ended))) return undefined;
   const planned = run.getPlannedEnd(ended);
   if (planned === undefined) return undefined;
   const { expected, written } = planned;
   const finish = queue.writes === undefined ? [] : [queue.writes.finish(run.lease)];
-  const isDone = await store.writeAll([...expected, write, ...written, ...settlement, ...finish]);
-  return isDone ? { quest: ended, isFinished: finish.length > 0 } : undefined;
+  const isDone = await store.writeAll?.([...expected, write, ...written, ...settlement, ...finish]);
+  return isDone === true ? { quest: ended, isFinished: finish.length > 0 } : undefined;
 }

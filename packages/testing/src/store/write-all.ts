@@ -97,10 +97,15 @@ export const writeAllCases: readonly StoreCase[] = [
       await start(store);
       const insert = toNotes.insert(note(3));
       const invalid = [
-        toNotes.insert(note(4, { rank: 'high' as unknown as number })),
-        toNotes.update(getId(1), { rank: 1.5 }),
         toNotes.update(getId(1), { rank: 2 }, { ownerId: undefined } as never),
         toNotes.expect(getId(1), { ownerId: undefined } as never),
+        // Otherwise the verbs of the store decide, which may accept other values.
+        ...(store.writeAll === undefined
+          ? []
+          : [
+              toNotes.insert(note(4, { rank: 'high' as unknown as number })),
+              toNotes.update(getId(1), { rank: 1.5 }),
+            ]),
       ];
       for (const write of invalid) await expect(writeAll(store, [insert, write])).rejects.toThrow();
       expect(await getNotes({ store }).count({})).toBe(2);

@@ -130,7 +130,7 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
         ...(isLowered && { maxTokens: request.maxTokens }),
         ...(tools?.echo !== undefined && { tools: tools.echo }),
       },
-      writes: turnWrites(quest, session, isNew, services.storageQuotas),
+      toWrites: () => turnWrites(quest, session, isNew, services.storageQuotas),
       write: (where) => storeTurn(services, where, quest, session, isNew),
     };
   };

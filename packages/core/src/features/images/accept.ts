@@ -83,7 +83,7 @@ export async function acceptImage(
       promptWasEnhanced: false,
       intent: continues ? 'continuation' : 'fresh',
     },
-    writes: turnWrites(quest, session, isNew, services.storageQuotas),
+    toWrites: () => turnWrites(quest, session, isNew, services.storageQuotas),
     write: (where) => storeTurn(services, where, quest, session, isNew),
   };
 }
