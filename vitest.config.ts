@@ -45,7 +45,8 @@ export default defineConfig({
           name: 'tests',
           include: EVERY_TEST,
           exclude: [...NEVER, ...IN_REAL_TIME],
-          maxWorkers: 2,
+          // Tests of several processes mostly wait: three workers keep two cores busy.
+          maxWorkers: 3,
           // Half of the time of a small file is the import of the same modules. None of them has state, so files share a
           // process and its modules.
           isolate: false,
