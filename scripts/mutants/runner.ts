@@ -25,6 +25,7 @@ export default class MutantsRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test);
+    // `test.fails`: it fails with and without a change.
     if (test.type !== 'test' || plan.alone !== undefined || test.fails === true) return;
     test.repeats = Number.MAX_SAFE_INTEGER;
     test.retry = 0;

@@ -353,7 +353,7 @@ describe('web search', () => {
     expect(await app.client.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
     for (let count = 0; count < 50 && aborted === undefined; count += 1) await app.settle();
     await app.settle();
-    expect(aborted).toBeDefined();
+    expect(aborted).toBeInstanceOf(Error);
     const events = await readEvents(await app.send('GET', `/responses/${id}?stream=true`));
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
     expect(events.at(-1)?.response).toMatchObject({ status: 'cancelled', credits: { used: 0.15 } });

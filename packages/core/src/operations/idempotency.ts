@@ -46,7 +46,7 @@ export interface Accepted<A> {
   readonly isWhole: boolean;
 }
 
-/** Returns a further write of accepted work; undefined: there is none for this store. */
+/** Returns a further write of accepted work; undefined: this store takes none. */
 export type CompleteWork<A> = (answer: A) => StoreWrite | undefined;
 
 export interface Idempotency {

@@ -30,7 +30,7 @@ export interface EngineWrite {
 export type StoreWrite =
   | (RecordWrite & { readonly do: 'insert'; readonly record: StoredRecord })
   | (RecordWrite & { readonly do: 'update'; readonly patch: object; readonly guard: object | undefined })
-  /** Inserts a record with these counters if there is none. */
+  /** Adds to the counters of a record, or inserts it. */
   | (RecordWrite & { readonly do: 'count'; readonly deltas: Readonly<Record<string, number>> })
   /** Writes nothing: the record exists, and is not deleted before the writes are visible. */
   | (RecordWrite & { readonly do: 'expect'; readonly guard: object | undefined })

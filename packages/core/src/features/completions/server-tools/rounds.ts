@@ -113,7 +113,7 @@ function ask(
   return generateInOrder(services, call, { ...asked, entry, request: next, standIns: [] }, key);
 }
 
-/** The money of all rounds. @param current that of the open round; between rounds there is none. */
+/** The money of all rounds. @param current that of the open round; undefined between rounds. */
 function createRoundsMoney(
   answers: readonly CompletionAnswer[],
   current: () => AnswerMoney | undefined,
