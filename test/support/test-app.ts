@@ -26,14 +26,17 @@ import type {
   CreditLedger,
   EventLog,
   Identity,
+  JobQueue,
   Mail,
   Mailer,
   ModelProvider,
   Moderator,
   ObjectStore,
   Publisher,
+  RateLimiter,
   Store,
   TextExtractor,
+  VectorIndex,
   WebhookSender,
   WebTools,
 } from '@questline/core/ports';
@@ -47,6 +50,16 @@ const ACCEPTING: WebhookSender = {
   send: async () => ({ outcome: 'answered', status: 200 }),
 };
 
+/** The ports that an engine provides. */
+export interface EnginePorts {
+  readonly store: Store;
+  readonly ledger: CreditLedger;
+  readonly limiter: RateLimiter;
+  readonly queue: JobQueue;
+  readonly vectors: VectorIndex;
+  readonly eventLog: EventLog;
+}
+
 export interface TestAppOptions {
   readonly models?: readonly ModelProvider[];
   readonly settings?: Partial<Settings>;
@@ -55,6 +68,8 @@ export interface TestAppOptions {
   readonly key?: Partial<NewApiKey>;
   readonly ledger?: (ledger: CreditLedger) => CreditLedger;
   readonly store?: (store: Store) => Store;
+  /** Replaces ports in memory. */
+  readonly ports?: (given: Pick<Services, 'clock' | 'ids'>) => Partial<EnginePorts>;
   readonly publisher?: Publisher;
   readonly eventLog?: EventLog;
   readonly web?: WebTools;
@@ -116,13 +131,16 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const ids = createFakeIds();
   const incidents: Incident[] = [];
   const mailer = createMemoryMailer();
-  const memory = createMemoryLedger({ clock });
+  const ports = options.ports?.({ clock, ids }) ?? {};
+  const memory = ports.ledger ?? createMemoryLedger({ clock });
+  const base = ports.store ?? createMemoryStore();
   const ledger = options.ledger?.(memory) ?? memory;
   const own = createServices(
     {
-      store: options.store?.(createMemoryStore()) ?? createMemoryStore(),
+      ...ports,
+      store: options.store?.(base) ?? base,
       ledger,
-      limiter: createMemoryLimiter(),
+      limiter: ports.limiter ?? createMemoryLimiter(),
       mailer: options.mailer?.(mailer) ?? mailer,
       models: options.models ?? [],
       ...(options.webhooks !== null && { webhooks: options.webhooks ?? ACCEPTING }),

@@ -45,11 +45,12 @@ export function createSqlEventLog(database: SqlDatabase, { clock }: { readonly c
   // The last batch decides.
   const expire = defineStatement<'now'>(
     dialect,
-    `delete from ${table} where stream in (
+    // PostgreSQL reads the index for an array, whatever it estimates.
+    `delete from ${table} where stream ${dialect === 'sqlite' ? 'in (' : '= any(array('}
        select stream from ${table} as final where expires_at <= @now and not exists (
          select 1 from ${table} as later where later.stream = final.stream and later.first > final.first
        ) order by expires_at limit ${MAX_EXPIRED}
-     ) returning stream`,
+     ${dialect === 'sqlite' ? ')' : '))'} returning stream`,
   );
 
   return {

@@ -55,7 +55,12 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
     `select listed.id, coalesce(c.charged, 0) as spent,
        coalesce(c.held, 0) - ${expired(`${holds} h`, 'h.amount', 'h.cap_id')}
          - ${expired(`${holds} h join ${holdCaps} hc on hc.hold_id = h.id`, 'hc.amount', 'hc.cap_id')} as reserved
-     from (${listed}) listed left join ${caps} c on c.id = listed.id`,
+     from (${listed}) listed ${
+       // One look-up per cap, however many caps there are.
+       dialect === 'sqlite'
+         ? `left join ${caps} c on c.id = listed.id`
+         : `left join lateral (select charged, held from ${caps} where id = listed.id limit 1) c on true`
+     }`,
   );
   const renew = defineStatement<'id' | 'expiresAt' | 'now'>(
     dialect,

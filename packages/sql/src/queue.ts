@@ -7,6 +7,9 @@ import { defineStatement, type SqlRow, toNumber } from './statement.ts';
 import { defineConditional, toEngineWrite } from './store/engine-write.ts';
 import { fromJson, toJsonText } from './store/json.ts';
 
+/** `counts` stops here: a scrape of metrics costs the same behind any backlog. */
+const MAX_COUNTED = 10_000;
+
 export interface SqlQueueOptions {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -85,11 +88,13 @@ export function createSqlQueue(
   );
   const count = defineStatement<'now'>(
     dialect,
-    `select
-       count(case when run_at <= @now and (lease_until is null or lease_until <= @now) then 1 end) as ready,
-       count(case when run_at > @now and (lease_until is null or lease_until <= @now) then 1 end) as waiting,
-       count(case when lease_until > @now then 1 end) as leased
-     from ${table}`,
+    `select ready.jobs + later.ready as ready, later.waiting, later.leased
+     from (select count(*) as jobs from (select 1 from ${table} where ready = 1 limit ${MAX_COUNTED}) first) ready,
+       (select
+          count(case when run_at <= @now and (lease_until is null or lease_until <= @now) then 1 end) as ready,
+          count(case when run_at > @now and (lease_until is null or lease_until <= @now) then 1 end) as waiting,
+          count(case when lease_until > @now then 1 end) as leased
+        from (select run_at, lease_until from ${table} where ready = 0 order by due_at limit ${MAX_COUNTED}) next) later`,
   );
 
   return {

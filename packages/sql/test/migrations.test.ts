@@ -64,7 +64,10 @@ describe.each(ENGINES)('migrations on $name', (engine) => {
     const things = store.collection(SECOND);
 
     expect(reports).toHaveLength(1);
-    expect(reports.flatMap(({ statements }) => statements).join()).not.toMatch(/drop|delete|update/i);
+    // Triggers contain such words.
+    for (const statement of reports.flatMap(({ statements }) => statements)) {
+      expect(statement).not.toMatch(/^(?:drop|delete|update)/i);
+    }
     expect(await things.find({ size: { gt: 2 } })).toMatchObject([{ id: 'a' }]);
     expect(await things.find({ tags: { has: 'red' } })).toMatchObject([{ id: 'a' }]);
     expect(await things.insert({ id: 'c', ownerId: 'u', title: 'One' })).toBe(false);

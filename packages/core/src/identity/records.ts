@@ -44,7 +44,8 @@ export const USERS = defineCollection<UserRecord>({
     createdAt: 'integer',
   },
   unique: [['email']],
-  indexes: [['createdAt'], ['organizationId', 'createdAt']],
+  indexes: [['createdAt'], ['organizationId', 'createdAt'], ['username']],
+  search: ['username', 'email'],
 });
 
 /** An API key. The secret is not stored, only its SHA-256. */
@@ -85,5 +86,5 @@ export const API_KEYS = defineCollection<ApiKeyRecord>({
     createdAt: 'integer',
   },
   unique: [['hash']],
-  indexes: [['userId', 'createdAt']],
+  indexes: [['userId', 'createdAt'], ['organizationId']],
 });

@@ -1,6 +1,7 @@
 import { decodeCursor, encodeCursor, toPage } from '../contract/cursor.ts';
 import { type Page, toPagination } from '../contract/pages.ts';
 import type { Collection, Filter, FindOptions, StoredRecord } from '../ports/store.ts';
+import type { CountTotal } from './totals.ts';
 
 type Order<R> = NonNullable<FindOptions<R>['order']>;
 
@@ -33,15 +34,16 @@ export async function findPage<R extends StoredRecord, W>(
   );
 }
 
-/** Reads one page of a numbered list, and counts all of its records. */
+/** Reads one page of a numbered list, and counts all of its records. @param count for a list over the records of all owners. */
 export async function findNumberedPage<R extends StoredRecord>(
   collection: Collection<R>,
   filter: NoInfer<Filter<R>>,
   page: Page,
   order: Order<R>,
+  count: CountTotal<R> = (counted, counting) => counted.count(counting),
 ): Promise<{ rows: readonly R[]; pagination: ReturnType<typeof toPagination> }> {
   const [total, rows] = await Promise.all([
-    collection.count(filter),
+    count(collection, filter),
     collection.find(filter, { order, offset: (page.page - 1) * page.limit, limit: page.limit }),
   ]);
   return { rows, pagination: toPagination(page, total) };

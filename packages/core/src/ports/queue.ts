@@ -121,5 +121,6 @@ export interface JobQueue {
    * function that unsubscribes.
    */
   onReady(listener: () => void): () => void;
+  /** An engine may stop to count after 10,000 jobs. */
   counts(options?: CallOptions): Promise<QueueCounts>;
 }

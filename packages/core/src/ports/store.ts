@@ -35,6 +35,8 @@ export interface CollectionDefinition<R extends StoredRecord> {
   readonly unique: readonly (readonly (keyof R & string)[])[];
   /** The fields of each index, in order. The engine appends `id` as the tie-break. */
   readonly indexes: readonly (readonly (keyof R & string)[])[];
+  /** Text fields in which `contains` searches the records of all owners. An engine may index their parts. */
+  readonly search?: readonly (keyof R & string)[];
   /** Whether a field is a secret, or a hash of one. Exports for users leave out secrets. */
   readonly secretFields?: SecretFields<R>;
   /** Phantom: carries the record type. */
@@ -74,6 +76,7 @@ export interface CollectionShape {
   readonly columns: Readonly<Record<string, ColumnType | undefined>>;
   readonly unique: readonly (readonly string[])[];
   readonly indexes: readonly (readonly string[])[];
+  readonly search?: readonly string[];
   readonly secretFields?: Readonly<Record<string, boolean | undefined>>;
 }
 

@@ -4,6 +4,7 @@ import { quote, type SqlNames } from '../names.ts';
 import { fingerprint } from '../statement.ts';
 import { type Column, createTable, type Table } from '../store/table.ts';
 import { describeTable, type ExistingTable } from './existing.ts';
+import { createListMembers } from './list-members.ts';
 import type { MigrationStep } from './migrate.ts';
 
 /**
@@ -14,8 +15,11 @@ export function collectionStep(database: SqlDatabase, definition: CollectionShap
   const table = createTable(definition);
   const { columns, unique, indexes } = definition;
   const sorted = Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1));
+  // Databases of versions that did not index lists have the name without this mark.
+  const hasLists = database.dialect === 'sqlite' && listColumns(table).length > 0;
+  const shape = [sorted, unique, indexes, ...(hasLists ? ['members'] : [])];
   return {
-    name: `collection ${definition.name} ${fingerprint(JSON.stringify([sorted, unique, indexes]))}`,
+    name: `collection ${definition.name} ${fingerprint(JSON.stringify(shape))}`,
     async plan(connection: SqlConnection) {
       const existing = await describeTable(database, connection, database.names.plain(table.collection));
       return planTable(database.dialect, database.names, table, existing);
@@ -59,7 +63,16 @@ function planTable(
     const method = index.isList ? ' using gin' : '';
     statements.push(`${how} ${quote(indexName)} on ${name}${method} (${index.parts.join(', ')})`);
   }
+  if (dialect === 'sqlite') {
+    for (const column of listColumns(table)) {
+      statements.push(...createListMembers(names, table.collection, column));
+    }
+  }
   return statements;
+}
+
+function listColumns(table: Table): Column[] {
+  return [...table.columns.values()].filter(({ type }) => type === 'list');
 }
 
 interface Index {

@@ -4,6 +4,7 @@ import type { SqlNames } from '../names.ts';
 import { defineStatement } from '../statement.ts';
 import { collectionStep } from './collections.ts';
 import { describeTable } from './existing.ts';
+import { searchSteps } from './search.ts';
 import { createMigrations, MIGRATIONS, OWN_TABLES, TABLE_STEPS } from './tables.ts';
 
 /** One forward step: runs once per database, atomically, without a way back. */
@@ -88,6 +89,7 @@ export async function migrate(
       plan: async () => statements(dialect, names),
     })),
     ...collections.map((definition) => collectionStep(database, definition)),
+    ...collections.flatMap((definition) => searchSteps(database, definition)),
   ];
   const done = await readDone(database);
   const reports: MigrationReport[] = [];

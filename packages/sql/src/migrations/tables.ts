@@ -6,7 +6,7 @@ import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
 import { LIMITER_TABLES } from '../limiter/tables.ts';
 import type { SqlNames } from '../names.ts';
 import { QUEUE_OWNERS, QUEUE_TABLES } from '../queue/tables.ts';
-import { PGVECTOR, VECTOR_TABLES } from '../vectors/tables.ts';
+import { PGVECTOR, VECTOR_LAKE_WORDS, VECTOR_TABLES } from '../vectors/tables.ts';
 
 /** A step for the tables that are not collections. Numbered, in order; a published step never changes. */
 export interface TableStep {
@@ -40,6 +40,7 @@ export const TABLE_STEPS: readonly TableStep[] = [
   LEDGER_REPORTS,
   EVENT_LOG_TABLES,
   LEDGER_HOURS,
+  VECTOR_LAKE_WORDS,
 ];
 
 /** Names that no collection may have. */

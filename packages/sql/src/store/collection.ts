@@ -28,6 +28,7 @@ export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
 export function createCollectionMaker(database: SqlDatabase, table: Table): CollectionMaker {
   const { dialect, names } = database;
   const expressions = createWording(dialect, names);
+  const ofRow = { ...expressions, has: expressions.hasHere };
   const compiler = createCompiler(dialect);
   const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
   const name = names.plain(table.collection);
@@ -35,7 +36,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
   const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
     guard === undefined
       ? sql`id = ${expressions.text(id)}`
-      : sql`id = ${expressions.text(id)} and ${compileFilter(table, expressions, guard)}`;
+      : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
   return (run) => {
     const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>

@@ -1,8 +1,9 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDialect } from '../database.ts';
+import { getMembersTable } from '../migrations/list-members.ts';
 import type { SqlNames } from '../names.ts';
 import { storable, toJsonText } from './json.ts';
-import type { Column } from './table.ts';
+import type { Column, Table } from './table.ts';
 
 /** The expressions that differ between the two engines. */
 export interface DialectExpressions {
@@ -17,7 +18,10 @@ export interface DialectExpressions {
   /** The record of an existing row with incremented counters. `row`: the name of the row in an upsert. */
   withCounts(row: string, deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
   contains(column: Expression<unknown>, part: string): Expression<SqlBool>;
-  has(column: Expression<unknown>, member: string): Expression<SqlBool>;
+  /** Whether the list of a row has a member, for a query over many rows. */
+  has(table: Table, column: Column, member: string): Expression<SqlBool>;
+  /** The same for a row that the statement finds by its id. */
+  hasHere(table: Table, column: Column, member: string): Expression<SqlBool>;
   oneOf(column: Expression<unknown>, values: readonly unknown[]): Expression<SqlBool>;
   /** Whether the row is one of those whose ids a query selects to delete them. */
   isChosen(ids: Expression<unknown>): Expression<SqlBool>;
@@ -58,7 +62,10 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
     },
     contains: (column, part) =>
       sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${part.toLowerCase()}) = 1`,
-    has: (column, member) => sql`exists (select 1 from json_each(${column}) where value = ${member})`,
+    has: ({ collection }, column, member) =>
+      sql`id in (select id from ${sql.raw(names.table(getMembersTable(collection, column)))} where value = ${member})`,
+    hasHere: (_table, { name }, member) =>
+      sql`exists (select 1 from json_each(${sql.ref(name)}) where value = ${member})`,
     oneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
     isChosen: (ids) => sql`id in (${ids})`,
     direction: (direction) => sql.raw(direction),
@@ -72,6 +79,8 @@ function path(field: string): string {
 
 function createPostgresWording(): DialectExpressions {
   const json = (value: unknown) => sql`cast(${toJsonText(value, 'postgres')} as jsonb)`;
+  const has: DialectExpressions['has'] = (_table, { name }, member) =>
+    sql`${sql.ref(name)} @> jsonb_build_array(cast(${member} as text))`;
   const pattern = (part: string) => `%${storable(part).replace(/[\\%_]/g, '\\$&')}%`;
   return {
     json,
@@ -96,7 +105,8 @@ function createPostgresWording(): DialectExpressions {
     },
     // The column's collation compares bytes and ignores case only for ASCII.
     contains: (column, part) => sql`${column} collate "default" ilike ${pattern(part)}`,
-    has: (column, member) => sql`${column} @> jsonb_build_array(cast(${member} as text))`,
+    has,
+    hasHere: has,
     oneOf: (column, values) => sql`${column} = any(${values})`,
     // An array is selected once, before the deletion. The locks skip records that another call deletes or changes meanwhile.
     isChosen: (ids) => sql`id = any(array(${ids} for update))`,

@@ -19,7 +19,7 @@ export function compileFilter(
   filter: object | undefined,
 ): Bool {
   const parts = Object.entries(filter ?? {}).map(([field, condition]) => {
-    if (field !== 'anyOf') return compileCondition(getColumn(table, field), expressions, condition);
+    if (field !== 'anyOf') return compileCondition(table, getColumn(table, field), expressions, condition);
     const alternatives = condition as readonly object[];
     const options = alternatives.map((alternative) => compileFilter(table, expressions, alternative));
     return options.length === 0 ? NOTHING : sql<SqlBool>`(${sql.join(options, sql` or `)})`;
@@ -27,7 +27,12 @@ export function compileFilter(
   return parts.length === 0 ? EVERYTHING : sql`(${sql.join(parts, sql` and `)})`;
 }
 
-function compileCondition(column: Column, expressions: DialectExpressions, condition: unknown): Bool {
+function compileCondition(
+  table: Table,
+  column: Column,
+  expressions: DialectExpressions,
+  condition: unknown,
+): Bool {
   const ref = sql.ref(column.name);
   if (condition === null) return sql`${ref} is null`;
   if (typeof condition !== 'object') return sql`${ref} = ${getOperand(column, expressions, condition)}`;
@@ -47,9 +52,11 @@ function compileCondition(column: Column, expressions: DialectExpressions, condi
       case 'gte':
         return sql`${ref} ${COMPARISONS[operator]} ${getOperand(column, expressions, operand)}`;
       case 'contains':
-      case 'has':
+      case 'has': {
         if (typeof operand !== 'string') throw new TypeError(`${column.field}: '${operator}' wants text`);
-        return expressions[operator](ref, expressions.text(operand));
+        const text = expressions.text(operand);
+        return operator === 'has' ? expressions.has(table, column, text) : expressions.contains(ref, text);
+      }
       default:
         throw new TypeError(`${column.field}: there is no condition '${operator}'`);
     }

@@ -94,10 +94,11 @@ function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileW
   const { dialect, names } = database;
   const isSqlite = dialect === 'sqlite';
   const expressions = createWording(dialect, names);
+  const ofRow = { ...expressions, has: expressions.hasHere };
   const isThis = (table: Table, id: string, guard: object | undefined): RawBuilder<SqlBool> =>
     guard === undefined
       ? sql<SqlBool>`id = ${expressions.text(id)}`
-      : sql<SqlBool>`id = ${expressions.text(id)} and ${compileFilter(table, expressions, guard)}`;
+      : sql<SqlBool>`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
   return (write, conditionText) => {
     if (write.do === 'engine') return toRaw((write.work as EngineWork).toStatement(conditionText));

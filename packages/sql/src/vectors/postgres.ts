@@ -77,7 +77,8 @@ export function createPostgresVectors(
   const match = defineStatement<Within | 'wanted' | 'limit'>(
     dialect,
     `select ${FIELDS}, ${FLOATS} from ${chunks}
-     where ${WITHIN} and words && cast(@wanted as text[])
+     where ${WITHIN} and ${names.table('vectorLakeWords')}(lake_id, words) && array(
+       select lake || ' ' || word from unnest(cast(@lakes as text[])) as lake, unnest(cast(@wanted as text[])) as word)
      order by (select count(*) from unnest(words) as word where word = any(cast(@wanted as text[]))) desc, id
      limit @limit`,
   );

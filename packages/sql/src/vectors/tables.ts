@@ -1,4 +1,6 @@
+import { isAvailable } from '../migrations/extensions.ts';
 import type { TableStep } from '../migrations/tables.ts';
+import { quote } from '../names.ts';
 
 /** Chunks with their vectors, scaled to length 1. */
 export const VECTOR_TABLES: TableStep = {
@@ -52,17 +54,27 @@ export const VECTOR_TABLES: TableStep = {
 export const PGVECTOR: TableStep = {
   name: '0006 pgvector',
   async applies({ dialect }, connection) {
-    if (dialect === 'sqlite') return false;
-    const [row] = await connection.run({
-      sql: `select e.extname is not null as is_there, v.name is not null as may_come
-        from (select 1) as one
-        left join pg_extension e on e.extname = 'vector'
-        left join pg_available_extensions a on a.name = 'vector'
-        left join pg_available_extension_versions v on v.name = a.name and v.version = a.default_version
-          and (not v.superuser or v.trusted or (select rolsuper from pg_roles where rolname = current_user))`,
-      parameters: [],
-    });
-    return row?.is_there === true || row?.may_come === true;
+    return dialect === 'postgres' && isAvailable(connection, 'vector');
   },
   statements: () => ['create extension if not exists vector'],
+};
+
+/**
+ * The words of a chunk with its lake: a search within a lake reads no words of other lakes. An index on an expression, so
+ * that processes of older versions keep it.
+ */
+export const VECTOR_LAKE_WORDS: TableStep = {
+  name: '0012 vector lake words',
+  statements(dialect, names) {
+    if (dialect === 'sqlite') return [];
+    const chunks = names.table('vectorChunks');
+    const lakeWords = names.table('vectorLakeWords');
+    const old = `"${names.index('vectorChunks', ['words'], 'idx')}"`;
+    return [
+      `create or replace function ${lakeWords}(lake text, words text[]) returns text[] language sql immutable strict parallel safe
+       as $$ select array(select lake || ' ' || word from unnest(words) as word) $$`,
+      `create index "${names.index('vectorChunks', ['lakeWords'], 'idx')}" on ${chunks} using gin (${lakeWords}(lake_id, words))`,
+      `drop index if exists ${names.schema === undefined ? '' : `${quote(names.schema)}.`}${old}`,
+    ];
+  },
 };

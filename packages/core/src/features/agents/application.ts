@@ -4,6 +4,7 @@ import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { createTotals } from '../../operations/totals.ts';
 import type { Filter } from '../../ports/store.ts';
 import { ApiError } from '../../shared/errors.ts';
 import {
@@ -51,6 +52,7 @@ export function applicationAgentRoutes(services: ApplicationAgentServices): Rout
 /** `GET /api/agents` */
 function createListHandler(services: ApplicationAgentServices): Route {
   const agents = services.store.collection(AGENTS);
+  const count = createTotals<AgentRecord>(services);
   return defineRoute(listApplicationAgents, services, async ({ query }, { caller }) => {
     await requireAgents(services.adminSettings);
     const { AgentPublishing } = await services.adminSettings.current();
@@ -65,7 +67,13 @@ function createListHandler(services: ApplicationAgentServices): Route {
         ...called(search),
       })),
     };
-    const { rows, pagination } = await findNumberedPage(agents, filter, query, { field: sort, direction });
+    const { rows, pagination } = await findNumberedPage(
+      agents,
+      filter,
+      query,
+      { field: sort, direction },
+      count,
+    );
     return {
       agents: rows.map((row) => ({
         ...toApplicationAgent(row, AgentPublishing),

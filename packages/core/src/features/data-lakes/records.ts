@@ -42,7 +42,13 @@ export const LAKES = defineCollection<LakeRecord>({
     updatedAt: 'integer',
   },
   unique: [['slug']],
-  indexes: [['createdAt'], ['ownerId', 'createdAt'], ['status', 'updatedAt']],
+  indexes: [
+    ['createdAt'],
+    ['ownerId', 'createdAt'],
+    ['status', 'updatedAt'],
+    ['isPublic', 'createdAt'],
+    ['organizationId'],
+  ],
 });
 
 export type IngestionStatus = 'indexing' | 'paused' | 'ready' | 'failed';

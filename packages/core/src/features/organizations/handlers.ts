@@ -6,6 +6,7 @@ import type { DeletionCleanup } from '../../operations/deletion.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { createTotals } from '../../operations/totals.ts';
 import type { CreditLedger } from '../../ports/ledger.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { forbidden, notFound } from '../../shared/errors.ts';
@@ -35,16 +36,20 @@ export function organizationRoutes(services: OrganizationsServices): Route[] {
 /** `GET /api/organizations` */
 function createListOrganizationsHandler(services: OrganizationsServices): Route {
   const organizations = services.store.collection(ORGANIZATIONS);
+  const count = createTotals<OrganizationRecord>(services);
   return defineRoute(listOrganizations, services, async ({ query }, { caller }) => {
     const { sort, order: direction = 'desc', search = '' } = query;
     const filter: Filter<OrganizationRecord> = {
       ...(search !== '' && { name: { contains: search } }),
       ...visibleTo(caller),
     };
-    const { rows, pagination } = await findNumberedPage(organizations, filter, query, {
-      field: sort,
-      direction,
-    });
+    const { rows, pagination } = await findNumberedPage(
+      organizations,
+      filter,
+      query,
+      { field: sort, direction },
+      count,
+    );
     return { organizations: rows.map(toWireOrganization), pagination };
   });
 }

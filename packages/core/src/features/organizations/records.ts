@@ -24,4 +24,5 @@ export const ORGANIZATIONS = defineCollection<OrganizationRecord>({
   columns: { ...SHARING_COLUMNS, name: 'text', slug: 'text', createdAt: 'integer' },
   unique: [['slug']],
   indexes: [['ownerId', 'createdAt'], ['createdAt'], ['name']],
+  search: ['name'],
 });

@@ -5,6 +5,7 @@ import { USERS } from '../../identity/records.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { createTotals } from '../../operations/totals.ts';
 import type { CreditLedger } from '../../ports/ledger.ts';
 import type { Collection, Filter, Store, StoredRecord } from '../../ports/store.ts';
 import { ORGANIZATIONS } from './records.ts';
@@ -40,14 +41,18 @@ function createListOwnSubscriptionsHandler(services: SubscriptionsServices): Rou
 /** `GET /api/subscriptions` */
 function createListSubscriptionsHandler(services: SubscriptionsServices): Route {
   const subscriptions = services.store.collection(SUBSCRIPTIONS);
+  const count = createTotals<SubscriptionRecord>(services);
   return defineRoute(listSubscriptions, services, async ({ query }, { caller }) => {
     requireAbility(caller, 'administer', 'Subscription');
     const { order: direction = 'desc', search = '' } = query;
     const filter = await searched(services.store, search);
-    const { rows, pagination } = await findNumberedPage(subscriptions, filter, query, {
-      field: 'createdAt',
-      direction,
-    });
+    const { rows, pagination } = await findNumberedPage(
+      subscriptions,
+      filter,
+      query,
+      { field: 'createdAt', direction },
+      count,
+    );
     return {
       subscriptions: await Promise.all(rows.map((row) => toWire(services, row))),
       pagination,

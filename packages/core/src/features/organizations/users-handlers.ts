@@ -4,6 +4,7 @@ import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { createTotals } from '../../operations/totals.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { forbidden, notFound } from '../../shared/errors.ts';
 import { getUser, listUsers, updateUser } from './users-contract.ts';
@@ -27,6 +28,7 @@ export function userRoutes(services: UsersServices): Route[] {
 function createListUsersHandler(services: UsersServices): Route {
   const { store } = services;
   const users = store.collection(USERS);
+  const count = createTotals<UserRecord>(services);
   return defineRoute(listUsers, services, async ({ query }, { caller }) => {
     const { sort, order: direction = 'desc', search = '', organizationId, role } = query;
     const sight = await getVisibility(store, caller);
@@ -35,7 +37,13 @@ function createListUsersHandler(services: UsersServices): Route {
       ...(role !== undefined && { isAdmin: role === 'admin' }),
       ...(search !== '' && named(search, sight.seesAll)),
     };
-    const { rows, pagination } = await findNumberedPage(users, filter, query, { field: sort, direction });
+    const { rows, pagination } = await findNumberedPage(
+      users,
+      filter,
+      query,
+      { field: sort, direction },
+      count,
+    );
     const shown = rows.map((row) => toSeenUser(row, sight, services.defaultTheme));
     return { users: shown, pagination };
   });

@@ -4,6 +4,7 @@ import { actingFor } from '../../operations/audit.ts';
 import { findNumberedPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { createTotals } from '../../operations/totals.ts';
 import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { codeOfInvite } from './invite-codes.ts';
@@ -41,13 +42,17 @@ export function createCreateRegistrationInvitesHandler(services: RegistrationInv
 export function createListRegistrationInvitesHandler(services: RegistrationInvitesServices): Route {
   const { store, secretBox } = services;
   const invites = store.collection(REGISTRATION_INVITES);
+  const count = createTotals<RegistrationInviteRecord>(services);
   return defineRoute(listRegistrationInvites, services, async ({ query }, { caller }) => {
     requireAbility(caller, 'manage', 'RegistrationInvite');
     const { order: direction = 'desc' } = query;
-    const { rows, pagination } = await findNumberedPage(invites, {}, query, {
-      field: 'createdAt',
-      direction,
-    });
+    const { rows, pagination } = await findNumberedPage(
+      invites,
+      {},
+      query,
+      { field: 'createdAt', direction },
+      count,
+    );
     const shown = rows.map((row) => ({ ...toWire(row), code: codeOfInvite(row, secretBox) }));
     return { invites: shown, pagination };
   });

@@ -1,0 +1,124 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Operation } from '@questline/core';
+import { createSqlPorts, type SqlDatabase } from '@questline/sql';
+import type { SqlStatement } from '../../packages/sql/src/statement.ts';
+import { askedIn, toTestAppOptions } from '../support/cases.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
+import { createWire } from '../support/wire.ts';
+import type { WireCase } from '../wire/cases/case.ts';
+import { CASES } from '../wire/cases/index.ts';
+
+/** A statement of an operation, with the values of one request. */
+export interface RecordedStatement extends SqlStatement {
+  /** The operation that was called. */
+  readonly operation: string;
+}
+
+/** Time in which all periodic tasks run. */
+const PERIODIC_MS = 3_600_000;
+const QUIET_TURNS = 5;
+
+/** Sends the successful requests of all operations to apps on this database, lets their jobs and periodic tasks run. @returns the distinct statements. */
+export async function recordStatements(database: SqlDatabase): Promise<readonly RecordedStatement[]> {
+  const seen = new Map<string, RecordedStatement>();
+  const filled = new Set<string>();
+  let operation = '';
+  let running = 0;
+  const see = (statement: SqlStatement): void => {
+    if (!seen.has(statement.sql)) seen.set(statement.sql, { ...statement, operation });
+    for (const [, table] of statement.sql.matchAll(/insert into ((?:"[\w]+"\.)?"[\w]+")/g))
+      filled.add(`${table}`);
+  };
+  const observed = observe(database, see, (change) => {
+    running += change;
+  });
+  const isIdle = async ({ services }: TestApp): Promise<boolean> => {
+    if (running > 0) return false;
+    const { ready, leased } = await services.queue.counts();
+    return ready + leased === 0;
+  };
+  const { api } = await createTestApp();
+  for (const one of listCases(api.routes.map((route) => route.operation))) {
+    operation = one.operation.id;
+    const options = await toTestAppOptions(one.operation, one.row);
+    const wire = await createWire({ ...options, ports: (given) => createSqlPorts(observed, given) });
+    await wire.send(await askedIn(one.operation, one.row, wire.app));
+    await wire.app.api.start();
+    for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < 100; turns += 1) {
+      await turn();
+      quiet = (await isIdle(wire.app)) ? quiet + 1 : 0;
+    }
+    if (one.isLast) {
+      operation = 'periodic tasks';
+      for (let passed = 0; passed < PERIODIC_MS; passed += 60_000) await wire.app.clock.advance(60_000);
+      while (running > 0) await turn();
+    }
+    await wire.app.api.close();
+    for (const table of filled) await database.run({ sql: `delete from ${table}`, parameters: [] });
+    filled.clear();
+  }
+  return [...seen.values()];
+}
+
+interface OneCase {
+  readonly operation: Operation;
+  readonly row: WireCase;
+  readonly isLast: boolean;
+}
+
+function listCases(operations: readonly Operation[]): readonly OneCase[] {
+  const found = operations.flatMap((operation) =>
+    (CASES[operation.id] ?? []).filter(({ status }) => status < 400).map((row) => ({ operation, row })),
+  );
+  return found.map((one, at) => ({ ...one, isLast: at === found.length - 1 }));
+}
+
+/** A handle that reports its statements. */
+function observe(
+  database: SqlDatabase,
+  see: (statement: SqlStatement) => void,
+  count: (change: number) => void,
+): SqlDatabase {
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    count(1);
+    try {
+      return await work;
+    } finally {
+      count(-1);
+    }
+  };
+  const run: SqlDatabase['run'] = (statement, options) => {
+    see(statement);
+    return counted(database.run(statement, options));
+  };
+  const transaction: SqlDatabase['transaction'] = (work, options) =>
+    counted(
+      database.transaction(
+        (connection) =>
+          work({
+            run(statement) {
+              see(statement);
+              return connection.run(statement);
+            },
+          }),
+        options,
+      ),
+    );
+  if (database.dialect === 'postgres') return { ...database, run, transaction };
+  return {
+    ...database,
+    run,
+    transaction,
+    immediate: (work, options) =>
+      counted(
+        database.immediate(
+          (runNow) =>
+            work((statement) => {
+              see(statement);
+              return runNow(statement);
+            }),
+          options,
+        ),
+      ),
+  };
+}
