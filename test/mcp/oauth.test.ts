@@ -3,10 +3,13 @@ import type { UserRecord } from '@questline/core';
 import { TOOL_AUTHORIZATIONS, TOOL_CLIENTS, TOOL_CREDENTIALS } from '@questline/core/internal';
 import { createMemoryStore } from '@questline/core/memory';
 import { createMcpTools, createToolServersApi, type McpTools, type McpToolsOptions } from '@questline/mcp';
+import { createOpenAIApi } from '@questline/openai';
+import OpenAI from 'openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ChatApp, createChatApp, sayAtOnce } from '../support/chat.ts';
 import type { ModelCall } from '../support/model.ts';
 import { createTestApp, NOW } from '../support/test-app.ts';
+import { withVendorTypes } from '../support/vendor-types/check-wire.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 import { type NotesServer, startNotesServer } from './oauth-server.ts';
 
@@ -171,6 +174,36 @@ describe('tool servers behind OAuth', () => {
     expect(await ask(app.user)).toMatchObject({
       responses: [expect.stringMatching(/^I read: The user must connect notes first/)],
     });
+  });
+
+  it('answer in responses of the OpenAI API with the data of the user who asks', async () => {
+    const app = await createOAuthApp({
+      onCall(call) {
+        const [result] = call.request.messages.flatMap(({ content }) =>
+          content.flatMap((part) => (part.type === 'tool_result' ? [part] : [])),
+        );
+        if (result !== undefined) return sayAtOnce('Read.')(call);
+        const [tool] = call.request.tools ?? [];
+        call.say({ type: 'tool_use', id: 't1', name: tool?.name ?? '', arguments: '{}' });
+        call.say({ type: 'usage', usage: { input: 1, output: 1 } }, { type: 'finish', reason: 'tool_use' });
+        call.end();
+      },
+    });
+    await app.connect(app.user, 'Ada');
+    await app.ledger.grant({ account: `user:${app.eve.id}`, amount: 1e9, key: 'eve', reason: 'start' });
+    const url = await serveWire(withVendorTypes('openai', createOpenAIApi(app.services)), '/openai');
+    const tools = [{ type: 'mcp' as const, server_label: 'notes', require_approval: 'never' as const }];
+    const ask = async (user: UserRecord) => {
+      const client = new OpenAI({ apiKey: await app.token(user), baseURL: `${url}/v1`, maxRetries: 0 });
+      const { output } = await client.responses.create({ model: 'scripted', input: 'Read my notes', tools });
+      return output.find(({ type }) => type === 'mcp_call');
+    };
+    expect(await ask(app.user)).toMatchObject({ name: 'read', output: 'The notes of Ada.' });
+    expect(await ask(app.eve)).toMatchObject({ name: 'connect', output: expect.stringContaining('http') });
+    await app.connect(app.eve, 'Eve');
+    await app.notes.revoke('Ada');
+    expect(await ask(app.eve)).toMatchObject({ output: 'The notes of Eve.' });
+    expect(JSON.stringify(await ask(app.user))).not.toContain('The notes of');
   });
 
   it('renew an expired token, once for all calls', async () => {

@@ -39,21 +39,33 @@ describe('errors of responses', () => {
       },
       'weights',
     ],
-    ['tools[0].type', { tools: [{ type: 'mcp', server_label: 'a' }] }, 'call the MCP server yourself'],
+    [
+      'tools[0].server_url',
+      { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example.com' }] },
+      'its host has configured',
+    ],
     ['tools[0].type', { tools: [{ type: 'code_interpreter', container: 'c' }] }, 'code_interpreter'],
     ['tools[0].type', { tools: [{ type: 'tool_search' }] }, 'set execution to client'],
     ['tools[0].type', { tools: [{ type: 'shell' }] }, 'offer functions or custom tools'],
     [
-      'input[0].tools[0].type',
-      { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type: 'mcp' }] }] },
-      'call the MCP server yourself',
+      'input[0].tools[0].tunnel_id',
+      {
+        input: [
+          {
+            type: 'additional_tools',
+            role: 'developer',
+            tools: [{ type: 'mcp', server_label: 'a', tunnel_id: 't' }],
+          },
+        ],
+      },
+      'its host has configured',
     ],
     [
       'tools[0].tools[0].type',
       { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'mcp' }] }] },
-      'call the MCP server yourself',
+      'offer functions or custom tools',
     ],
-    ['tool_choice.type', { tools: FUNCTIONS, tool_choice: { type: 'mcp' } }, 'mcp'],
+    ['tool_choice.type', { tools: FUNCTIONS, tool_choice: { type: 'shell' } }, 'shell'],
   ])('reject %s with its name and what to do instead', async (param, fields, advice) => {
     const app = await createOpenAIApp();
     const response = await app.send('POST', '/responses', { ...QUESTION, ...fields });

@@ -9,6 +9,7 @@ import { filledLake } from '../support/lakes.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 import { whileWorking } from '../wires/app.ts';
+import { createToolServer, NOTES_URL } from './support-mcp.ts';
 import { FUNCTIONS } from './support-responses.ts';
 import { createWebSearch } from './support-server-tools.ts';
 
@@ -25,7 +26,7 @@ const round: Arbitrary<readonly ModelPart[]> = fc.array(
     fc.record({
       type: fc.constant('tool_use' as const),
       id: fc.constantFrom('c1', 'c2', 'c3'),
-      name: fc.constantFrom('web_search', 'file_search', 'weather'),
+      name: fc.constantFrom('web_search', 'file_search', 'notes__read', 'notes__write', 'weather'),
       arguments: fc.oneof(
         nastyText.map((query) => JSON.stringify({ query })),
         fc.constant('{"query":"hedgehog"}'),
@@ -48,13 +49,21 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
     call.say({ type: 'finish', reason: 'stop' });
     call.end();
   });
+  const server = createToolServer();
+  server.answer = async ({ input }) => {
+    if (JSON.stringify(input).length % 3 === 0) throw new Error('secret');
+    return { content: 'Noted.', isError: false };
+  };
   const app = await createChatApp({
     web,
     model,
     models: [model, createDemoProvider()],
     credits: 1e9,
     key: { scopes: ['ai:chat', 'datalake:query'] },
-    settings: { admin: { DefaultAPIModel: 'scripted', EnableDataLakes: true } },
+    settings: {
+      admin: { DefaultAPIModel: 'scripted', EnableDataLakes: true },
+      tools: [server.registry],
+    },
   });
   // Without the vendor's types: an answer repeats tools that these do not have.
   const url = `${await serveWire(createOpenAIApi(app.services), '/openai')}/v1/responses`;
@@ -62,7 +71,7 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
   const { lakeId } = await filledLake(app, { 'hedgehog.txt': 'A hedgehog sleeps all winter.' });
   const tool = fc.record(
     {
-      type: mostly('web_search', 'web_search_preview', 'file_search'),
+      type: mostly('web_search', 'web_search_preview', 'file_search', 'mcp', 'mcp'),
       vector_store_ids: fc.oneof(
         { arbitrary: fc.constant([lakeId]), weight: 20 },
         { arbitrary: fc.array(nastyText, { maxLength: 3 }), weight: 1 },
@@ -71,11 +80,47 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
       max_num_results: mostly(1, 50, null),
       ranking_options: mostly({ score_threshold: 0.1 }, { ranker: 'auto' }, null),
       filters: mostly(null, {}),
+      server_label: mostly('notes', 'notes', 'notes', 'other'),
+      server_url: mostly(null, null, null, NOTES_URL, 'http://169.254.169.254'),
+      allowed_tools: mostly(null, ['read'], { read_only: true }, { tool_names: [] }),
+      require_approval: mostly('never', 'always', null, { never: { read_only: true } }),
+      authorization: mostly(null, null, null, null, null, 'secret'),
       search_context_size: mostly('low', 'high', null),
       external_web_access: mostly(true, false),
       user_location: mostly(null, { type: 'approximate', city: 'Oslo' }),
     },
-    { requiredKeys: ['type', 'vector_store_ids'] },
+    { requiredKeys: ['type', 'vector_store_ids', 'server_label'] },
+  );
+  const about = { server_label: mostly('notes'), name: mostly('read', 'write', 'burn') };
+  const ids = mostly('r1', 'r2');
+  const item = fc.oneof(
+    fc.record({
+      type: fc.constant('mcp_approval_request'),
+      id: ids,
+      ...about,
+      arguments: mostly('{}', '{"te'),
+    }),
+    fc.record({
+      type: fc.constant('mcp_approval_response'),
+      approval_request_id: ids,
+      approve: mostly(true, false),
+    }),
+    fc.record({
+      type: fc.constant('mcp_call'),
+      id: mostly('m1', 'm2'),
+      ...about,
+      arguments: mostly('{}', 'x'),
+      output: mostly('y', null),
+      error: mostly(
+        null,
+        'broken',
+        { type: 'http_error', code: 500, message: 'broken' },
+        { content: [null] },
+      ),
+      approval_request_id: mostly(null, 'r1'),
+    }),
+    fc.record({ type: fc.constant('mcp_list_tools'), server_label: mostly('notes'), tools: mostly([]) }),
+    fc.constant({ role: 'user', content: 'x' }),
   );
   const request = fc.record(
     {
@@ -83,7 +128,17 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
       input: mostly('Hi', [
         { type: 'web_search_call', id: 'ws_1' },
         { role: 'user', content: 'x' },
-      ]),
+      ]).chain((one) =>
+        fc.oneof(
+          { arbitrary: fc.constant(one), weight: 3 },
+          {
+            arbitrary: fc
+              .array(item, { maxLength: 6 })
+              .map((items) => [{ role: 'user', content: 'Hi' }, ...items]),
+            weight: 2,
+          },
+        ),
+      ),
       tools: fc.oneof(
         { arbitrary: fc.array(tool, { minLength: 1, maxLength: 1 }), weight: 6 },
         { arbitrary: fc.constant([{ type: 'web_search' }, ...FUNCTIONS]), weight: 3 },
@@ -95,6 +150,8 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
         'required',
         { type: 'web_search_preview' },
         { type: 'file_search' },
+        { type: 'mcp', server_label: 'notes' },
+        { type: 'mcp', server_label: 'notes', name: 'read' },
       ),
       include: mostly(
         ['web_search_call.action.sources', 'file_search_call.results'],
@@ -119,6 +176,7 @@ it('generated tools and calls are answered without a 5xx, with errors of the wir
       const { response, text } = await whileWorking(app, asked());
       const about = `${JSON.stringify(body).slice(0, 1000)}: ${text.slice(0, 500)}`;
       expect(response.status, about).toBeLessThan(500);
+      expect(text, about).not.toContain('secret');
       expect(count).toBeLessThanOrEqual(12);
       if (response.status === 200) answered += 1;
       else expect(JSON.parse(text)).toMatchObject({ error: { message: expect.any(String) } });

@@ -1,4 +1,5 @@
 import { type Mountable, toFetchHandler, USERS } from '@questline/core';
+import { createToolServer } from '../openai/support-mcp.ts';
 import { type ChatAppOptions, createChatApp } from '../support/chat.ts';
 import { filledLake } from '../support/lakes.ts';
 import { createRecordingProvider } from './provider.ts';
@@ -36,6 +37,7 @@ export async function createGuardedApp(options: ChatAppOptions = {}): Promise<Gu
           listed: true,
         },
       ],
+      tools: [createToolServer().registry],
       ...options.settings,
       admin: {
         DefaultAPIModel: 'scripted',

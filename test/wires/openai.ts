@@ -28,6 +28,8 @@ const chat = ({ text, fileId }: WireRequest) => ({
   ],
 });
 
+const NOTES = { type: 'mcp', server_label: 'notes', require_approval: 'never' };
+
 const response = ({ text, fileId }: WireRequest) => ({
   model: 'scripted',
   store: false,
@@ -37,7 +39,7 @@ const response = ({ text, fileId }: WireRequest) => ({
 const FREE = { none: 'free, and writes nothing twice' } as const;
 
 /** A response that a worker makes. */
-function stored(title: string, isStreamed: boolean): WireOperation {
+function stored(title: string, isStreamed: boolean, tools: readonly object[] = []): WireOperation {
   const one = operation({
     id: 'createResponse',
     title,
@@ -45,7 +47,7 @@ function stored(title: string, isStreamed: boolean): WireOperation {
     path: '/responses',
     repeat: 'replayed',
     file: 'input',
-    body: (request) => ({ ...response(request), store: true, stream: isStreamed }),
+    body: (request) => ({ ...response(request), store: true, stream: isStreamed, tools }),
   });
   return { ...one, send: (request) => whileWorking(request.app, one.send(request)) };
 }
@@ -158,6 +160,16 @@ export const OPENAI: GuardedWire = {
       file: 'input',
       body: (request) => ({ ...response(request), stream: true }),
     }),
+    operation({
+      id: 'createResponse',
+      title: 'POST /responses with a tool server',
+      method: 'POST',
+      path: '/responses',
+      repeat: 'replayed',
+      file: 'input',
+      body: (request) => ({ ...response(request), tools: [NOTES] }),
+    }),
+    stored('POST /responses with a tool server, stored and streamed', true, [NOTES]),
     stored('POST /responses, stored', false),
     stored('POST /responses, stored and streamed', true),
     operation({

@@ -167,9 +167,12 @@ export {
   streamCompletion,
 } from './features/completions/run.ts';
 export type {
+  ApprovedCall,
   ServerTool,
+  ServerToolScope,
   ServerToolServices,
   ServerTools,
+  ToolServerList,
 } from './features/completions/server-tools/tools.ts';
 export { STORED_COMPLETIONS, toCompletionId } from './features/completions/stored/records.ts';
 export { fromWireThinking, toWireThinking } from './features/completions/thinking.ts';

@@ -11,4 +11,12 @@ export type {
   UsageRejection,
 } from './observability/observer.ts';
 export * from './ports/index.ts';
-export type { Consultation, ToolCall, ToolOffer, ToolRegistry, ToolScope } from './tools/registry.ts';
+export type {
+  Consultation,
+  ToolCall,
+  ToolOffer,
+  ToolRegistry,
+  ToolScope,
+  ToolServerOffer,
+  ToolServerOffers,
+} from './tools/registry.ts';

@@ -1,18 +1,12 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import type { ToolOffer } from '@questline/core/ports';
+import type { ToolServerOffer } from '@questline/core/ports';
 import type { McpServerOptions } from './options.ts';
 
 /** Maximum length of a tool name that every model provider accepts. */
 const MAX_NAME = 64;
 
-/** A tool of a server, under a unique name. */
-export interface McpTool {
-  readonly offer: ToolOffer;
-  /** The server's name of the tool. */
-  readonly name: string;
-  /** True: it begins the authorization by the user, instead of a tool of the server. */
-  readonly connects?: true;
-}
+/** A tool of a server, under a unique name. `connects`: it begins the authorization by the user. */
+export type McpTool = ToolServerOffer;
 
 /** Stands for the tools of a server that the user has not authorized. */
 export function getConnectTool({ id: serverId }: McpServerOptions): McpTool {
@@ -20,6 +14,7 @@ export function getConnectTool({ id: serverId }: McpServerOptions): McpTool {
   const description = `Connects the user to ${serverId}, whose tools are available afterwards. Returns an address for the user to open.`;
   return {
     name: 'connect',
+    isReadOnly: true,
     connects: true,
     offer: {
       id,
@@ -38,6 +33,7 @@ export function getOffers(server: McpServerOptions, tools: readonly Tool[]): rea
     const gated = isGated(server, tool);
     return {
       name: tool.name,
+      isReadOnly: tool.annotations?.readOnlyHint === true,
       offer: {
         id,
         schema: { name: id, description, parameters: tool.inputSchema },

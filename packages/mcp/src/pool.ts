@@ -17,6 +17,8 @@ export interface PoolSettings extends ToolServerSettings {
 /** The connections of one tool server: one for each credential. */
 export interface ServerPool {
   readonly id: string;
+  /** Undefined for a server in a child process. */
+  readonly url: string | undefined;
   /**
    * Works with the server and the credential of the user. The connection stays open during the work. Rejects if the host's
    * `headers` fails, and after `close`.
@@ -66,6 +68,7 @@ export function createServerPool(options: McpServerOptions, settings: PoolSettin
 
   return {
     id: options.id,
+    url: 'url' in options ? options.url : undefined,
 
     async use(scope, work) {
       const headers = await getHeaders(options, scope);

@@ -26,10 +26,17 @@ export interface ToolServer {
    * Never rejects.
    */
   tools(): Promise<readonly McpTool[]>;
+  /** As `tools`, with the reason why there are none. */
+  list(): Promise<ListedTools>;
   /** Never rejects. */
   call(tool: McpTool, input: unknown, signal: AbortSignal): Promise<ToolResult>;
   /** Never rejects. */
   close(): Promise<void>;
+}
+
+export interface ListedTools {
+  readonly tools: readonly McpTool[];
+  readonly error?: string;
 }
 
 /** @param authorize resolves what the server is called with. Called again after a rejection. */
@@ -128,16 +135,21 @@ export function createToolServer(
     );
   };
 
+  const list = async (): Promise<ListedTools> => {
+    try {
+      if (await lacksToken()) return { tools: [getConnectTool(options)] };
+      return { tools: getOffers(options, await (await connected()).tools()) };
+    } catch (error) {
+      if (!isRefused(error)) return { tools: [], error: 'The tool server could not be reached.' };
+      const { authorization } = await getCredential().catch(() => NO_CREDENTIAL);
+      if (authorization?.begin !== undefined) return { tools: [getConnectTool(options)] };
+      return { tools: [], error: 'The tool server refused the credential of the user.' };
+    }
+  };
+
   return {
-    async tools() {
-      try {
-        if (await lacksToken()) return [getConnectTool(options)];
-        return getOffers(options, await (await connected()).tools());
-      } catch (error) {
-        const { authorization } = await getCredential().catch(() => NO_CREDENTIAL);
-        return isRefused(error) && authorization?.begin !== undefined ? [getConnectTool(options)] : [];
-      }
-    },
+    list,
+    tools: async () => (await list()).tools,
 
     async call({ name, connects }, input, signal) {
       if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -148,10 +160,10 @@ export function createToolServer(
         return await callOnce(name, input, signal);
       } catch (error) {
         if (!signal.aborted) report(error);
-        if (!isRefused(error)) return failed(failureText(error));
+        if (!isRefused(error)) return toFailure(error);
         return await begin(error).catch((reason: unknown) => {
           report(reason);
-          return failed(failureText(reason));
+          return toFailure(reason);
         });
       }
     },
@@ -186,12 +198,17 @@ function isForgotten(error: unknown): boolean {
   return error instanceof SdkHttpError && error.status === 404;
 }
 
-function failureText(error: unknown): string {
+function toFailure(error: unknown): ToolResult {
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-    return 'The tool did not answer in time.';
+    return { ...failed('The tool did not answer in time.'), failure: { type: 'http', code: 504 } };
   }
-  if (error instanceof ProtocolError && error.code === ProtocolErrorCode.InvalidParams) {
-    return 'The tool server refused the arguments.';
+  if (error instanceof ProtocolError) {
+    const text =
+      error.code === ProtocolErrorCode.InvalidParams
+        ? 'The tool server refused the arguments.'
+        : 'The tool server could not do this.';
+    return { ...failed(text), failure: { type: 'protocol', code: error.code } };
   }
-  return 'The tool server could not do this.';
+  const code = error instanceof SdkHttpError ? error.status : 502;
+  return { ...failed('The tool server could not do this.'), failure: { type: 'http', code } };
 }

@@ -87,6 +87,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
   return {
     ...(oauth !== undefined && { oauth }),
     list: async (scope) => offersIn(await all(scope)),
+    async listServer(serverId, scope) {
+      const pool = pools.find(({ id }) => id === serverId);
+      if (pool === undefined) return undefined;
+      const { url } = pool;
+      const listed = await use(pool, scope, (server) => server.list());
+      return { ...(listed ?? NO_CREDENTIAL), ...(url !== undefined && { url }) };
+    },
     async find(id, scope) {
       const pool = poolOf(id);
       const tools = pool === undefined ? [] : await toolsOf(pool, scope);
@@ -105,7 +112,9 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
           const result = await server.call(found, input, context.signal);
           return found.offer.id === id ? result : { ...result, isError: true };
         }));
-      return answer ?? { content: `The tool ${id} cannot be reached now.`, isError: true };
+      if (answer !== undefined) return answer;
+      const failure = { type: 'http', code: 502 } as const;
+      return { content: `The tool ${id} cannot be reached now.`, isError: true, failure };
     },
     async disconnect(userId, serverId) {
       await oauth?.disconnect(userId, serverId);
@@ -115,6 +124,8 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
     },
   };
 }
+
+const NO_CREDENTIAL = { tools: [], error: 'The tool server has no credential for the user.' };
 
 function offersIn(tools: readonly McpTool[]): readonly ToolOffer[] {
   return tools.map(({ offer }) => offer);

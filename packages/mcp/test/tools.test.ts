@@ -56,6 +56,25 @@ describe('tools of an MCP server', () => {
     expect(smart.map(({ id }) => id)).toEqual(['one__createTicket']);
   });
 
+  it('are listed by server, with the names that the server has', async () => {
+    const { url } = await server();
+    const made = tools({ servers: [{ id: 'one', url }] });
+    const listed = await made.listServer?.('one', SCOPE);
+    expect(listed).toMatchObject({ url });
+    expect(listed?.tools.map(({ name, isReadOnly, offer: { id } }) => [name, isReadOnly, id])).toEqual([
+      ['add', true, 'one__add'],
+      ['createTicket', false, 'one__createTicket'],
+      ['fail.hard', false, 'one__fail_hard'],
+      ['slow', false, 'one__slow'],
+    ]);
+    for (const id of ['on', 'one_', 'two', '']) expect(await made.listServer?.(id, SCOPE)).toBeUndefined();
+    const broken = tools({
+      servers: [{ id: 'one', url, headers: () => Promise.reject(new Error('secret')) }],
+    });
+    const error = 'The tool server has no credential for the user.';
+    expect(await broken.listServer?.('one', SCOPE)).toEqual({ url, tools: [], error });
+  });
+
   it('are gated as configured', async () => {
     const { url } = await server();
     const gatedBy = async (gated: 'all' | 'none') =>
@@ -98,6 +117,7 @@ describe('tools of an MCP server', () => {
     expect(await run(made, 'one__slow')).toEqual({
       content: 'The tool did not answer in time.',
       isError: true,
+      failure: { type: 'http', code: 504 },
     });
     const leaving = new AbortController();
     const calling = run(tools({ servers: [{ id: 'two', url: test.url }] }), 'two__slow', {}, leaving.signal);
@@ -168,7 +188,11 @@ describe('MCP server connection', () => {
     expect(await run(made, 'gone__add', { a: 1, b: 1 })).toEqual({
       content: 'The tool gone__add cannot be reached now.',
       isError: true,
+      failure: { type: 'http', code: 502 },
     });
+    const { url } = gone;
+    const error = 'The tool server could not be reached.';
+    expect(await made.listServer?.('gone', SCOPE)).toEqual({ url, tools: [], error });
     expect(errors).toEqual(['gone']);
     const port = Number(new URL(gone.url).port);
     await server(port);

@@ -28,7 +28,10 @@ export interface OpenAIApiServices
     EmbeddingsServices,
     AudioRouteServices,
     FileRouteServices,
-    ImageRouteServices {}
+    ImageRouteServices {
+  // Several have it; this one has all of its methods.
+  readonly toolRegistry: ResponsesServices['toolRegistry'];
+}
 
 export interface OpenAIApiOptions {
   /** The path below the mount, for hosts that do not mount by path. Default: none. */

@@ -1,4 +1,4 @@
-import { ApiError, type ApiErrorOptions } from '@questline/core';
+import { ApiError, type ApiErrorOptions, isApiError } from '@questline/core';
 import { type ErrorFormat, type IssueDetail, isCreditCode, toVendorStatus } from '@questline/core/internal';
 
 /** The `error` object of the wire. */
@@ -55,6 +55,20 @@ export function unsupported(path: string, message: string): ApiError {
 /** A 400 about one field. */
 export function issue(path: string, message: string, options: ApiErrorOptions = {}): ApiError {
   return new ApiError(400, `${formatPath(path)}: ${message}`, { ...options, details: [{ path, message }] });
+}
+
+/** The same error, for a request that must not be repeated: a call of a tool server may have changed something. */
+export function withoutRetry(error: unknown): unknown {
+  if (!isApiError(error)) return error;
+  const { status, message, code, extra, details, cause } = error;
+  const headers = { ...error.headers, 'x-should-retry': 'false' };
+  return new ApiError(status, message, {
+    headers,
+    cause,
+    ...(code !== undefined && { code }),
+    ...(extra !== undefined && { extra }),
+    ...(details !== undefined && { details }),
+  });
 }
 
 function toCode({ code, extra }: ApiError, status: number): string | null {

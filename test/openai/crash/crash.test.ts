@@ -92,6 +92,39 @@ describe.each(ENGINES)('a process that is killed during a response, on $name', (
     await closeAll();
   }, 120_000);
 
+  it('during an approved call of a tool server: the call does not run again, and nothing is charged', async () => {
+    const { services, account, start, closeAll } = await setUp(engine);
+    const first = await start('the approved call');
+    const seen: ResponseStreamEvent[] = [];
+    const about = { server_label: 'notes', name: 'write', arguments: '{}' };
+    const body = {
+      ...BODY,
+      input: [
+        { role: 'user' as const, content: 'Write.' },
+        { type: 'mcp_approval_request' as const, id: 'mcpr_1', ...about },
+        { type: 'mcp_approval_response' as const, approval_request_id: 'mcpr_1', approve: true },
+      ],
+      tools: [{ type: 'mcp' as const, server_label: 'notes' }],
+      stream: true as const,
+    };
+    const reading = readAll(first.client.responses.create(body), seen);
+    await vi.waitFor(() => expect(seen.at(-1)?.type).toBe('response.mcp_call_arguments.done'), WITHIN);
+    await kill(first.server);
+    await reading;
+    const second = await start('nowhere');
+    const [begun] = seen;
+    const id = begun?.type === 'response.created' ? begun.response.id : '';
+    const ended = await untilEnded(second.client, id);
+    expect(ended).toMatchObject({ status: 'failed', output: [{ type: 'mcp_list_tools' }] });
+    const all = await readAll(second.client.responses.retrieve(id, { stream: true }));
+    expect(all.slice(0, seen.length)).toEqual(seen);
+    const charges = await services.ledger.charges({ account }, 10);
+    expect(charges.filter(({ amount }) => amount > 0)).toEqual([]);
+    expect((await services.ledger.balance(account)).held).toBe(0);
+    await kill(second.server);
+    await closeAll();
+  }, 120_000);
+
   it('during a search of the web: it ends as failed, and the round before the search is charged once', async () => {
     const { services, account, start, closeAll } = await setUp(engine);
     const first = await start('the search');

@@ -1,17 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createApi, createServices } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
-import type { ModelPart, ModelProvider } from '@questline/core/ports';
+import type { ModelPart, ModelProvider, ToolRegistry } from '@questline/core/ports';
 import { createOpenAIApi } from '@questline/openai';
 import { createSqlPorts } from '@questline/sql';
 import { connect } from '../../../packages/sql/test/connect.ts';
 import type { EngineAddress } from '../../../packages/sql/test/engines.ts';
 import { SCRIPTED_MODEL } from '../../support/model.ts';
+import { createToolServer } from '../support-mcp.ts';
 
 export interface Address {
   readonly engine: EngineAddress;
   /** Where the model stops. */
-  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle' | 'the search';
+  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle' | 'the search' | 'the approved call';
 }
 
 const LEASE_MS = 3000;
@@ -31,6 +32,7 @@ export async function openWorkspace({ engine, stopsAt }: Address, onError: (erro
     },
     {
       jwtSecret: 'a'.repeat(64),
+      tools: [createNotes(stopsAt)],
       worker: { leaseMs: LEASE_MS, pollMs: 50 },
       onError: ({ error }) => onError(error),
     },
@@ -64,6 +66,18 @@ async function* answer(stopsAt: Address['stopsAt']): AsyncGenerator<ModelPart> {
   if (stopsAt === 'the middle') await forever();
   yield { type: 'usage', usage: { input: 10, output: 3 } };
   yield { type: 'finish', reason: 'stop' };
+}
+
+/** A tool server that writes what it was asked, and then, at `the approved call`, answers never. */
+function createNotes(stopsAt: Address['stopsAt']): ToolRegistry {
+  const { registry, ...notes } = createToolServer();
+  return {
+    ...registry,
+    async run(call, context) {
+      if (stopsAt === 'the approved call') await forever();
+      return notes.answer(call, context);
+    },
+  };
 }
 
 async function forever(): Promise<never> {

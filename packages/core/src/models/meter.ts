@@ -120,6 +120,8 @@ class CallMeter implements Meter {
       case 'thinking':
       case 'server_tool_call':
       case 'server_tool_result':
+      case 'server_tool_approval':
+      case 'server_tool_list':
         break;
     }
   }

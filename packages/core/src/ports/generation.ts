@@ -129,25 +129,63 @@ export type AnswerSource =
       readonly text: string;
     };
 
+/** The tool of a tool server that a call is for. */
+export interface ToolServerTarget {
+  readonly server: string;
+  /** The name that the server has for the tool. */
+  readonly tool: string;
+  /** The request for approval that the user has granted. Absent: the call needed none. */
+  readonly approvalId?: string;
+}
+
+/** Why a call of a tool server failed outside of the tool. */
+export interface ToolServerFailure {
+  /** `protocol`: the server refused the call. `http`: it could not be reached, or did not answer. */
+  readonly type: 'protocol' | 'http';
+  /** The number of the error in the protocol, or the status. */
+  readonly code: number;
+}
+
+interface CallOfServerTool {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly arguments: string;
+}
+
 /** A tool call that the server runs within an answer. Added by the server: no provider yields it. */
 export type ServerToolPart =
-  /** The call begins. `arguments` is JSON text. */
-  | {
-      readonly type: 'server_tool_call';
-      readonly id: string;
-      readonly name: string;
-      readonly arguments: string;
-    }
+  /** The call begins. */
+  | (CallOfServerTool & { readonly type: 'server_tool_call'; readonly target?: ToolServerTarget })
   /** The call has ended. `content`: the text for the model. */
-  | {
+  | (CallOfServerTool & {
       readonly type: 'server_tool_result';
-      readonly id: string;
-      readonly name: string;
-      readonly arguments: string;
+      readonly target?: ToolServerTarget;
       readonly content: string;
       readonly isError: boolean;
+      readonly failure?: ToolServerFailure;
       readonly sources: readonly AnswerSource[];
+    })
+  /** The call waits for the approval of the user, and the answer ends. */
+  | (CallOfServerTool & { readonly type: 'server_tool_approval'; readonly target: ToolServerTarget })
+  /** The tools of a tool server. */
+  | {
+      readonly type: 'server_tool_list';
+      readonly server: string;
+      readonly tools: readonly ListedServerTool[];
+      /** Why there are none. */
+      readonly error?: string;
     };
+
+/** A tool of a tool server, as clients see it. */
+export interface ListedServerTool {
+  /** The name that the server has for the tool. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly isReadOnly: boolean;
+}
 
 /** One event of an answer whose tools the server may run. */
 export type AnswerPart = ModelPart | ServerToolPart;

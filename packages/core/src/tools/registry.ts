@@ -1,6 +1,6 @@
 import type { AgentCard } from '../contract/agent-card.ts';
 import type { Payer } from '../contract/call.ts';
-import type { ToolSchema } from '../ports/models.ts';
+import type { ToolSchema, ToolServerFailure } from '../ports/models.ts';
 import type { Json } from '../ports/store.ts';
 
 /** The user and the session that the tools of a turn are for. */
@@ -70,8 +70,30 @@ export interface ToolResult {
   /** The content for the client. */
   readonly payload?: { readonly type: string; readonly payload?: Json };
   readonly isError: boolean;
+  /** Why the call failed outside of the tool, for tools of tool servers. */
+  readonly failure?: ToolServerFailure;
   /** Ids of additional tools for the rest of this turn. Tools that need approval are not allowed. */
   readonly unlocks?: readonly string[];
+}
+
+/** The tools of one tool server, for one user. */
+export interface ToolServerOffers {
+  readonly tools: readonly ToolServerOffer[];
+  /** Why there are none, in words for the user. */
+  readonly error?: string;
+  /** The address of the server, if it has one. */
+  readonly url?: string;
+}
+
+/** A tool of a tool server. */
+export interface ToolServerOffer {
+  readonly offer: ToolOffer;
+  /** The name that the server has for the tool. */
+  readonly name: string;
+  /** The server marks the tool as read-only. */
+  readonly isReadOnly: boolean;
+  /** True: the tool stands for the tools that the user can reach after an authorization, and sends nothing to the server. */
+  readonly connects?: true;
 }
 
 /** Provides tools. Called during requests: must be fast, and should return synchronously if possible. */
@@ -84,6 +106,11 @@ export interface ToolRegistry {
   select(message: string, scope: ToolScope): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
   /** Runs one call. Return a failure of the tool as a result with `isError`; a rejection is treated the same. */
   run(call: ToolCall, context: ToolContext): Promise<ToolResult>;
+  /**
+   * Lists the tools of one tool server. Never rejects because of the server. @returns undefined for an unknown server.
+   * Default: there are no tool servers.
+   */
+  listServer?(serverId: string, scope: ToolScope): Promise<ToolServerOffers | undefined>;
   /**
    * Ends what a user has authorized at a server of tools, and deletes its tokens. Called for each such server when the user
    * is erased. Default: only the tokens are deleted.

@@ -55,6 +55,13 @@ export function joinToolRegistries(
         ? { content: `There is no tool ${call.tool}.`, isError: true }
         : owner.run(call, context);
     },
+    async listServer(serverId, scope) {
+      for (const registry of sheltered) {
+        const found = await registry.listServer?.(serverId, scope);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
     async disconnect(userId, serverId) {
       for (const registry of sheltered) await registry.disconnect?.(userId, serverId);
     },
@@ -79,6 +86,7 @@ function shelter(registry: ToolRegistry, onError: (error: unknown) => void): Too
     find: (id, scope) => attempt(() => registry.find(id, scope), undefined),
     select: (message, scope) => attempt<readonly ToolOffer[]>(() => registry.select(message, scope), []),
     run: (call, context) => registry.run(call, context),
+    listServer: async (serverId, scope) => attempt(() => registry.listServer?.(serverId, scope), undefined),
     disconnect: async (userId, serverId) => attempt(() => registry.disconnect?.(userId, serverId), undefined),
   };
 }

@@ -9,6 +9,8 @@ import { MAX_TOOLS, tool } from './contract-tools.ts';
 
 const MAX_PARTS = 2000;
 const MAX_FIELDS = 100;
+/** Tools of one tool server. */
+const MAX_LISTED = 10_000;
 
 const inputText = z.object({ type: z.literal('input_text'), text: z.string() });
 
@@ -91,6 +93,36 @@ const reasoning = z.looseObject({
 const webSearchCall = z.looseObject({ type: z.literal('web_search_call') });
 const fileSearchCall = z.looseObject({ type: z.literal('file_search_call') });
 
+const mcpListTools = z.looseObject({
+  type: z.literal('mcp_list_tools'),
+  server_label: z.string(),
+  tools: list(z.looseObject({ name: z.string(), input_schema: z.unknown() }), { max: MAX_LISTED }),
+  error: z.string().nullish(),
+});
+const mcpCall = z.looseObject({
+  type: z.literal('mcp_call'),
+  id,
+  server_label: name,
+  name,
+  arguments: z.string(),
+  approval_request_id: z.string().nullish(),
+  output: z.string().nullish(),
+  error: z.union([z.string(), z.looseObject({})]).nullish(),
+});
+const mcpApprovalRequest = z.looseObject({
+  type: z.literal('mcp_approval_request'),
+  id,
+  server_label: name,
+  name,
+  arguments: z.string(),
+});
+const mcpApprovalResponse = z.object({
+  type: z.literal('mcp_approval_response'),
+  approval_request_id: id,
+  approve: z.boolean(),
+  reason: z.string().nullish(),
+});
+
 const itemReference = z.object({ type: z.literal('item_reference'), id });
 
 const other = z.object({ type: z.literal('other'), name: z.string(), value: z.unknown() });
@@ -106,6 +138,10 @@ const item = z.discriminatedUnion('type', [
   additionalTools,
   webSearchCall,
   fileSearchCall,
+  mcpListTools,
+  mcpCall,
+  mcpApprovalRequest,
+  mcpApprovalResponse,
   reasoning,
   itemReference,
   other,
@@ -122,6 +158,10 @@ const KNOWN: readonly string[] = [
   'additional_tools',
   'web_search_call',
   'file_search_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
   'reasoning',
   'item_reference',
 ];

@@ -20,13 +20,20 @@ const MAX_INCLUDES = 20;
 
 const name = text({ min: 1, max: 128 });
 
+const chosenTool = z.looseObject({
+  type: z.string(),
+  name: name.nullish(),
+  server_label: name.optional(),
+});
+
 const toolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
   z.looseObject({
     type: z.string(),
-    name: name.optional(),
+    name: name.nullish(),
+    server_label: name.optional(),
     mode: z.enum(['auto', 'required']).optional(),
-    tools: list(z.looseObject({ type: z.string(), name: name.optional() }), { max: MAX_TOOLS }).optional(),
+    tools: list(chosenTool, { max: MAX_TOOLS }).optional(),
   }),
 ]);
 

@@ -13,13 +13,16 @@ import { findConversation } from '../conversations/handlers.ts';
 import { createContinuedHistory } from '../conversations/history.ts';
 import { getConversationId } from '../conversations/ids.ts';
 import { findMessage, toContext } from '../conversations/items.ts';
-import { issue } from '../errors.ts';
+import { issue, withoutRetry } from '../errors.ts';
+import { readApprovals } from './approvals.ts';
 import { createResponse } from './contract.ts';
 import { ResponseEncoder, toEndState } from './encoder.ts';
 import { loadHistory } from './history.ts';
 import { toInputItemId, toResponseId } from './ids.ts';
 import { toModelMessages } from './input.ts';
 import { ItemWriter } from './items.ts';
+import { readListedServers } from './listed-servers.ts';
+import { isMcpCall } from './mcp-items.ts';
 import { findIgnored, refuseUnsupported } from './refusals.ts';
 import { toGenerateRequest } from './request.ts';
 import { readServerTools, type ServerToolSetServices } from './server-tools.ts';
@@ -40,6 +43,7 @@ export interface ResponsesServices
   readonly admissionControl: WireAnswerServices['admissionControl'];
   readonly idempotency: WireAnswerServices['idempotency'];
   readonly ids: WireAnswerServices['ids'];
+  readonly toolRegistry: ServerToolSetServices['toolRegistry'];
 }
 
 /**
@@ -74,10 +78,21 @@ export function createResponseHandler(services: ResponsesServices): Route {
         field: conversation === undefined ? ('previous_response_id' as const) : ('conversation' as const),
       };
       const tools = readTools(body, items, earlier);
-      const server = await readServerTools(services, call, body, tools.requested);
+      const approvals = readApprovals(items, earlier);
+      const known = { pending: approvals.pending, listed: readListedServers(items) };
+      const server = await readServerTools(services, call, body, tools, known);
       const provider = entry.provider.id;
-      const messages = await toModelMessages(body.instructions, items, { media, provider, earlier });
-      const offered = { ...tools, schemas: [...tools.schemas, ...server.schemas] };
+      const messages = await toModelMessages(body.instructions, items, {
+        media,
+        provider,
+        earlier,
+        approvals,
+      });
+      const offered = {
+        ...tools,
+        schemas: [...tools.schemas, ...server.schemas],
+        mcpTools: server.mcpTools,
+      };
       const request = toGenerateRequest(body, messages, offered, entry, promptCache);
       return {
         history,
@@ -170,6 +185,7 @@ export function createResponseHandler(services: ResponsesServices): Route {
         const writer = new ItemWriter({ ...written, sink: () => undefined });
         return {
           add: (part) => writer.add(part),
+          toFailure: (error) => (writer.output.some(isMcpCall) ? withoutRetry(error) : error),
           finish: (end): WireResponse => ({
             ...describeRequest(body, { ...facts, model: end.entry.info.id }),
             ...toEndState(end, writer, ending),

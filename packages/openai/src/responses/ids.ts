@@ -15,6 +15,10 @@ const ITEM_PREFIXES: Readonly<Record<WholeItem['type'], string>> = {
   additional_tools: 'at',
   web_search_call: 'ws',
   file_search_call: 'fs',
+  mcp_list_tools: 'mcpl',
+  mcp_call: 'mcp',
+  mcp_approval_request: 'mcpr',
+  mcp_approval_response: 'mcpa',
   reasoning: 'rs',
   other: 'it',
 };

@@ -2,15 +2,17 @@ import type { MediaLoader } from '@questline/core/internal';
 import type { ModelContent, ModelMessage } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import { parseArguments } from '../tool-arguments.ts';
+import { type Approvals, type CallResult, toCallResult } from './approvals.ts';
 import type { CallItem, MessageItem, OutputItem, WholeItem } from './contract-items.ts';
 import { type EarlierItems, toItemPath } from './item-path.ts';
+import { toMcpUse } from './mcp-tools.ts';
 import { toContent, toToolResult } from './media.ts';
 import { readReasoning } from './reasoning.ts';
-import { isResultRecord, readServerCall, type ServerCallRecord } from './server-items.ts';
+import { isResultRecord, readServerCall } from './server-items.ts';
 import { SEARCH, toCustomArguments, toModelName } from './tools.ts';
 
 /** Records of tools that the vendor ran: their outcome is in the message that follows. */
-const SKIPPED: readonly string[] = ['code_interpreter_call', 'mcp_list_tools'];
+const SKIPPED: readonly string[] = ['code_interpreter_call'];
 
 const OUTPUTS: readonly string[] = ['function_call_output', 'custom_tool_call_output', 'tool_search_output'];
 
@@ -24,6 +26,7 @@ export interface InputOptions {
   /** The provider of the requested model. */
   readonly provider: string;
   readonly earlier: EarlierItems;
+  readonly approvals: Approvals;
 }
 
 /** A call of a tool in the open message of the assistant. */
@@ -32,7 +35,7 @@ interface OpenCall {
   readonly name: string;
   readonly index: number;
   /** The result of a tool that the server ran. */
-  readonly result?: ServerCallRecord;
+  readonly result?: CallResult;
 }
 
 /**
@@ -55,7 +58,7 @@ export async function toModelMessages(
 
 async function convert(
   items: readonly WholeItem[],
-  { media, provider, earlier }: InputOptions,
+  { media, provider, earlier, approvals }: InputOptions,
 ): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = [];
   const taken = new Set<number>();
@@ -92,6 +95,12 @@ async function convert(
     if (calls.length > 0 && calls.every(({ result }) => result !== undefined)) await end();
   };
 
+  const addServerCall = ({ input, ...call }: OpenCall & { readonly input: unknown }): void => {
+    const { id, name } = call;
+    calls.push(call);
+    said.push({ type: 'tool_use', id, name, input });
+  };
+
   for (const [index, item] of items.entries()) {
     const path = toItemPath(index, earlier);
     switch (item.type) {
@@ -102,13 +111,27 @@ async function convert(
         if (result === undefined) {
           await endServerRound();
           said.push({ type: 'thinking', block });
-        } else {
-          const { id, name, input } = result;
-          calls.push({ id, name, index, result });
-          said.push({ type: 'tool_use', id, name, input });
+        } else if (result.approvalId === undefined || !approvals.has(result.approvalId)) {
+          addServerCall({ ...result, index, result });
         }
         break;
       }
+      case 'mcp_call': {
+        const { id, approval_request_id: approvalId } = item;
+        const isKnown = approvalId != null && approvals.has(approvalId);
+        if (isKnown || isResultRecord(items[index + 1])) break;
+        addServerCall({ id, ...toMcpUse(item), index, result: toCallResult(item) });
+        break;
+      }
+      case 'mcp_approval_request': {
+        const { id } = item;
+        if (calls.some((call) => call.id === id)) break;
+        addServerCall({ id, ...toMcpUse(item), index, result: approvals.getResult(id) });
+        break;
+      }
+      case 'mcp_list_tools':
+      case 'mcp_approval_response':
+        break;
       case 'web_search_call':
       case 'file_search_call':
         // Without the record of its result a call is left out, with its reasoning: providers refuse one without the other.

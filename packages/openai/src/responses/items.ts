@@ -2,6 +2,7 @@ import { getThinkingText, packThinking } from '@questline/core/internal';
 import type { AnswerPart, AnswerSource, ModelPart, ThinkingBlock } from '@questline/core/ports';
 import { findAnnotations } from './annotations.ts';
 import { toCallEvents } from './calls.ts';
+import { toMcpApproval, toMcpList } from './mcp-items.ts';
 import { endServerItem, packServerCall, type ServerToolItem, toServerItem } from './server-items.ts';
 import type { ToolTable } from './tools.ts';
 import type { ResponseItem, SummaryPart, TextPart } from './wire.ts';
@@ -58,6 +59,13 @@ export class ItemWriter {
         return;
       case 'server_tool_result':
         this.#endServerCall(part);
+        return;
+      case 'server_tool_list':
+        this.#listTools(part);
+        return;
+      case 'server_tool_approval':
+        this.close();
+        this.#whole(toMcpApproval(part, this.#itemId));
         return;
       case 'text':
         if (part.text === '') return;
@@ -189,8 +197,8 @@ export class ItemWriter {
   #call(part: Extract<ModelPart, { type: 'tool_use' }>): void {
     this.close();
     const index = this.output.length;
-    const { tools, id } = this.#options;
-    const { begun, progress, done } = toCallEvents(part, tools, `${id}_${index}`);
+    const { tools } = this.#options;
+    const { begun, progress, done } = toCallEvents(part, tools, this.#itemId);
     this.#emit('response.output_item.added', { output_index: index, item: begun });
     for (const [type, fields] of progress) {
       this.#emit(type, { item_id: done.id, output_index: index, ...fields });
@@ -201,12 +209,18 @@ export class ItemWriter {
   #startServerCall(part: Extract<AnswerPart, { type: 'server_tool_call' }>): void {
     this.close();
     const index = this.output.length;
-    const item = toServerItem(part, `${this.#options.id}_${index}`);
+    const item = toServerItem(part, this.#itemId);
     this.#running = item;
-    this.#emit('response.output_item.added', { output_index: index, item });
     const place = { item_id: item.id, output_index: index };
+    const begun = item.type === 'mcp_call' ? { ...item, arguments: '' } : item;
+    this.#emit('response.output_item.added', { output_index: index, item: begun });
     this.#emit(`response.${item.type}.in_progress`, place);
-    this.#emit(`response.${item.type}.searching`, place);
+    if (item.type !== 'mcp_call') {
+      this.#emit(`response.${item.type}.searching`, place);
+      return;
+    }
+    this.#emit('response.mcp_call_arguments.delta', { ...place, delta: item.arguments });
+    this.#emit('response.mcp_call_arguments.done', { ...place, arguments: item.arguments });
   }
 
   #endServerCall(part: Extract<AnswerPart, { type: 'server_tool_result' }>): void {
@@ -214,9 +228,9 @@ export class ItemWriter {
     if (item === undefined) return;
     this.#running = undefined;
     const index = this.output.length;
-    if (!part.isError) {
-      this.#emit(`response.${item.type}.completed`, { item_id: item.id, output_index: index });
-    }
+    const place = { item_id: item.id, output_index: index };
+    if (!part.isError) this.#emit(`response.${item.type}.completed`, place);
+    else if (item.type === 'mcp_call') this.#emit('response.mcp_call.failed', place);
     this.#sources.push(...part.sources);
     this.#done(index, endServerItem(item, part, this.#options.include));
     if (!this.#options.includesReasoning) return;
@@ -224,6 +238,26 @@ export class ItemWriter {
     const record = { id: this.#id('rs'), type: 'reasoning' as const, summary: [] };
     this.#emit('response.output_item.added', { output_index: index + 1, item: record });
     this.#done(index + 1, { ...record, encrypted_content: packServerCall(part) });
+  }
+
+  #listTools(part: Extract<AnswerPart, { type: 'server_tool_list' }>): void {
+    this.close();
+    const item = toMcpList(part, this.#itemId);
+    const place = { item_id: item.id, output_index: this.output.length };
+    this.#emit('response.output_item.added', {
+      output_index: place.output_index,
+      item: { ...item, tools: [] },
+    });
+    this.#emit('response.mcp_list_tools.in_progress', place);
+    this.#emit(`response.mcp_list_tools.${part.error === undefined ? 'completed' : 'failed'}`, place);
+    this.#done(place.output_index, item);
+  }
+
+  /** Adds an item that has no events between its begin and its end. */
+  #whole(item: ResponseItem): void {
+    const index = this.output.length;
+    this.#emit('response.output_item.added', { output_index: index, item });
+    this.#done(index, item);
   }
 
   #done(index: number, item: ResponseItem): void {
@@ -236,7 +270,12 @@ export class ItemWriter {
   }
 
   #id(prefix: string): string {
-    return `${prefix}_${this.#options.id}_${this.output.length}`;
+    return `${prefix}_${this.#itemId}`;
+  }
+
+  /** The end of the id of the next item. */
+  get #itemId(): string {
+    return `${this.#options.id}_${this.output.length}`;
   }
 }
 

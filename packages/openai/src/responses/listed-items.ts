@@ -7,6 +7,7 @@ export type ListedItem = { readonly id: string } & Readonly<Record<string, unkno
 type Part = Exclude<MessageItem['content'], string>[number];
 
 const STATUSES: readonly unknown[] = ['in_progress', 'completed', 'incomplete'];
+const CALL_STATUSES: readonly unknown[] = [...STATUSES, 'calling', 'failed'];
 const PHASES: readonly unknown[] = ['commentary', 'final_answer'];
 const DETAILS: readonly unknown[] = ['low', 'high', 'auto', 'original'];
 
@@ -40,6 +41,12 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
     case 'tool_search_call':
     case 'tool_search_output':
       return { ...item, id, status: 'completed', execution: 'client' };
+    case 'mcp_list_tools':
+    case 'mcp_approval_request':
+    case 'mcp_approval_response':
+      return { ...item, id };
+    case 'mcp_call':
+      return { ...item, id, status: CALL_STATUSES.includes(item.status) ? item.status : 'completed' };
     case 'additional_tools':
       return { ...item, id, role: 'developer' };
     case 'other':

@@ -1,7 +1,7 @@
 import { type CatalogueEntry, defaultOutputCap, withinModel } from '@questline/core/internal';
 import type { GenerateRequest, ModelMessage, PromptCacheHints, ReasoningEffort } from '@questline/core/ports';
 import type { ResponseBody } from './contract.ts';
-import { type ToolTable, toToolFields } from './tools.ts';
+import { type OfferedTools, toToolFields } from './tools.ts';
 
 /** Thinking tokens of a model with a budget, when the request asks for a summary of the reasoning. */
 const BUDGETS: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 export function toGenerateRequest(
   body: ResponseBody,
   messages: readonly ModelMessage[],
-  tools: Pick<ToolTable, 'schemas' | 'find'>,
+  tools: OfferedTools,
   { info, providerModel }: CatalogueEntry,
   promptCache: PromptCacheHints,
 ): GenerateRequest {

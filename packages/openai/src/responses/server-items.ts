@@ -2,7 +2,8 @@ import { isPackedThinking, packThinking, unpackThinking } from '@questline/core/
 import type { ServerToolPart, ThinkingBlock } from '@questline/core/ports';
 import * as z from 'zod';
 import { issue } from '../errors.ts';
-import type { WholeItem } from './contract-items.ts';
+import type { ReasoningItem, WholeItem } from './contract-items.ts';
+import { endMcpCall, type McpCallItem, toMcpCall } from './mcp-items.ts';
 
 /* The items of tools that the server runs. */
 
@@ -38,10 +39,12 @@ interface FileSearchItem {
 }
 
 /** A call that runs or has ended. */
-export type ServerToolItem = WebSearchItem | FileSearchItem;
+export type ServerToolItem = WebSearchItem | FileSearchItem | McpCallItem;
 
 /** The item of a call that begins. @param id the end of the item id. */
-export function toServerItem({ name, arguments: json }: CallPart, id: string): ServerToolItem {
+export function toServerItem(part: CallPart, id: string): ServerToolItem {
+  const { name, arguments: json, target } = part;
+  if (target !== undefined) return toMcpCall({ ...part, target }, id);
   const query = readQuery(json);
   const status = 'in_progress' as const;
   if (name === 'file_search') {
@@ -54,9 +57,11 @@ export function toServerItem({ name, arguments: json }: CallPart, id: string): S
 /** @param include `web_search_call.action.sources`, `file_search_call.results`: what is left out without it. */
 export function endServerItem(
   item: ServerToolItem,
-  { isError, sources }: ResultPart,
+  result: ResultPart,
   include: readonly string[],
 ): ServerToolItem {
+  if (item.type === 'mcp_call') return endMcpCall(item, result);
+  const { isError, sources } = result;
   const status = isError ? 'failed' : 'completed';
   if (item.type === 'web_search_call') {
     if (!include.includes('web_search_call.action.sources')) return { ...item, status };
@@ -76,33 +81,46 @@ export function endServerItem(
   return { ...item, status, results };
 }
 
+const CALLS: readonly string[] = ['web_search_call', 'file_search_call', 'mcp_call'];
+
 const RECORD = 'questline_server_tool';
 
 const record = z.object({
   type: z.literal(RECORD),
   id: z.string().min(1).max(200),
-  name: z.enum(['web_search', 'file_search']),
+  name: z.string().min(1).max(128),
   input: z.record(z.string(), z.unknown()),
   content: z.string(),
   isError: z.boolean(),
+  /** The request for approval that the user has granted. */
+  approvalId: z.string().max(200).optional(),
 });
 
 export type ServerCallRecord = z.output<typeof record>;
 
 /** Writes a call and its result into a field that clients return. */
-export function packServerCall({ id, name, arguments: json, content, isError }: ResultPart): string {
-  return packThinking({ type: RECORD, id, name, input: readInput(json), content, isError });
+export function packServerCall({ id, name, arguments: json, content, isError, target }: ResultPart): string {
+  const { approvalId } = target ?? {};
+  const about = { id, name, input: readInput(json), content, isError };
+  return packThinking({ type: RECORD, ...about, ...(approvalId !== undefined && { approvalId }) });
 }
 
 export function isServerCall(item: WholeItem | undefined): boolean {
-  return item?.type === 'web_search_call' || item?.type === 'file_search_call';
+  return item !== undefined && CALLS.includes(item.type);
 }
 
 /** Whether the item keeps the result of the call before it. */
 export function isResultRecord(item: WholeItem | undefined): boolean {
-  if (item?.type !== 'reasoning') return false;
-  const { encrypted_content: content } = item;
-  return content != null && isPackedThinking(content) && unpackThinking(content)?.type === RECORD;
+  return item?.type === 'reasoning' && unpack(item)?.type === RECORD;
+}
+
+/** Reads the result of a call. @returns undefined for other reasoning, and for a changed record. */
+export function readRecord(item: ReasoningItem): ServerCallRecord | undefined {
+  return record.safeParse(unpack(item)).data;
+}
+
+function unpack({ encrypted_content: content }: ReasoningItem): ThinkingBlock | undefined {
+  return content != null && isPackedThinking(content) ? unpackThinking(content) : undefined;
 }
 
 /** @returns undefined for reasoning of a model. @throws ApiError 400 for a changed record. */
@@ -119,7 +137,7 @@ function readQuery(json: string): string {
   return typeof query === 'string' ? query : '';
 }
 
-function readInput(json: string): Readonly<Record<string, unknown>> {
+export function readInput(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};

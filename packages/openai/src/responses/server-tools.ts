@@ -8,11 +8,23 @@ import {
 } from '@questline/core/internal';
 import type { ToolSchema } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
+import type { PendingApproval } from './approvals.ts';
 import type { ResponseBody } from './contract.ts';
 import type { RequestTool } from './contract-tools.ts';
+import type { ListedServers } from './listed-servers.ts';
+import {
+  type McpServerTools,
+  type McpTool,
+  type McpToolServices,
+  readMcpServer,
+  toApprovedCall,
+} from './mcp-tools.ts';
 import { isFilled } from './refusals.ts';
+import type { ToolTable } from './tools.ts';
 
 export type ServerToolType = ServerTool['type'];
+type SearchType = Exclude<ServerToolType, 'mcp'>;
+type SearchTool = Exclude<ServerTool, { type: 'mcp' }>;
 
 /** A tool of the vendor in a request. */
 export interface RequestedServerTool {
@@ -22,6 +34,8 @@ export interface RequestedServerTool {
 }
 
 export interface ServerToolSet {
+  /** The tools of tool servers. */
+  readonly mcpTools: readonly McpTool[];
   /** Absent: the server runs none. */
   readonly serverTools: ServerTools | undefined;
   readonly schemas: readonly ToolSchema[];
@@ -29,7 +43,8 @@ export interface ServerToolSet {
   readonly ignored: readonly string[];
 }
 
-export interface ServerToolSetServices extends Pick<ServerToolServices, 'toolRegistry' | 'lakeSearch'> {
+export interface ServerToolSetServices extends Pick<ServerToolServices, 'lakeSearch'> {
+  readonly toolRegistry: ServerToolServices['toolRegistry'] & McpToolServices['toolRegistry'];
   readonly hasOperation?: (id: string) => boolean;
 }
 
@@ -39,9 +54,10 @@ const TYPES: ReadonlyMap<string, ServerToolType> = new Map([
   ['web_search_preview', 'web_search'],
   ['web_search_preview_2025_03_11', 'web_search'],
   ['file_search', 'file_search'],
+  ['mcp', 'mcp'],
 ]);
 
-const SCHEMAS: Readonly<Record<ServerToolType, ToolSchema>> = {
+const SCHEMAS: Readonly<Record<SearchType, ToolSchema>> = {
   web_search: {
     name: 'web_search',
     description:
@@ -77,19 +93,42 @@ export async function readServerTools(
   services: ServerToolSetServices,
   call: Call,
   { max_tool_calls: asked }: Pick<ResponseBody, 'max_tool_calls'>,
-  requested: readonly RequestedServerTool[],
+  { requested, find }: Pick<ToolTable, 'requested' | 'find'>,
+  { pending, listed }: { readonly pending: readonly PendingApproval[]; readonly listed: ListedServers },
 ): Promise<ServerToolSet> {
-  const tools: ServerTool[] = [];
+  const searches: SearchTool[] = [];
   const ignored: string[] = [];
+  const servers: McpServerTools[] = [];
   for (const one of requested) {
+    if (one.type === 'mcp') {
+      const server = await readMcpServer(services, call, one);
+      const taken = server.tools.find(({ id }) => find(id) !== undefined);
+      if (taken !== undefined) throw issue(one.path, `another tool has the name ${taken.id}`);
+      servers.push(server);
+      continue;
+    }
     const tool = await readTool(services, call, one);
     if (tool === undefined) ignored.push(`${toHeaderName(one.path)}`);
-    else tools.push(tool);
+    else searches.push(tool);
   }
+  const mcpTools = servers.flatMap((server) => server.tools);
+  if (pending.length > MAX_CALLS) throw issue('input', `expected at most ${MAX_CALLS} approvals`);
+  const approved = pending.map((one) => toApprovedCall(one, mcpTools));
+  const tools: ServerTool[] = [...searches, ...mcpTools];
   const maxCalls = Math.min(asked ?? DEFAULT_CALLS, MAX_CALLS);
+  const lists = servers.map(({ list }) => list).filter((list) => !listed.has(list));
   return {
-    serverTools: tools.length === 0 ? undefined : { tools, maxCalls },
-    schemas: tools.map(({ type }) => SCHEMAS[type]),
+    mcpTools,
+    serverTools:
+      tools.length === 0 && lists.length === 0
+        ? undefined
+        : {
+            tools,
+            maxCalls,
+            ...(lists.length > 0 && { lists }),
+            ...(approved.length > 0 && { approved }),
+          },
+    schemas: [...searches.map(({ type }) => SCHEMAS[type]), ...servers.flatMap(({ schemas }) => schemas)],
     ignored: [...ignored, ...(asked != null && tools.length === 0 ? ['max_tool_calls'] : [])],
   };
 }
@@ -98,7 +137,7 @@ function readTool(
   services: ServerToolSetServices,
   call: Call,
   { type, tool, path }: RequestedServerTool,
-): Promise<ServerTool | undefined> {
+): Promise<SearchTool | undefined> {
   if (isFilled(tool.filters)) throw unsupported(`${path}.filters`, 'filters of results');
   return type === 'web_search'
     ? readWebSearch(services, call, tool, path)
@@ -111,7 +150,7 @@ async function readWebSearch(
   { id: sessionId, caller }: Call,
   { search_context_size: size, external_web_access: isLive }: RequestTool,
   path: string,
-): Promise<ServerTool | undefined> {
+): Promise<SearchTool | undefined> {
   const scope = { userId: caller.userId, sessionId, payer: getPayer(caller) };
   if ((await toolRegistry.find('web_search', scope)) !== undefined) {
     return { type: 'web_search', count: RESULTS[size ?? 'medium'] };
@@ -128,7 +167,7 @@ async function readFileSearch(
   { caller }: Call,
   tool: RequestTool,
   path: string,
-): Promise<ServerTool> {
+): Promise<SearchTool> {
   const { vector_store_ids: ids, max_num_results: limit, ranking_options: ranking } = tool;
   if (hasOperation?.('searchDataLake') === false) {
     throw unsupported(`${path}.type`, 'file_search: this server has no data lakes; offer a function instead');

@@ -10,6 +10,7 @@ import {
   STREAM_HEADERS,
   type StoredResponse,
 } from '@questline/core/internal';
+import { withoutRetry } from '../errors.ts';
 import { createResponse, type ResponseBody } from './contract.ts';
 import { toWireResponse } from './stored-view.ts';
 import { readWire } from './stored-wire.ts';
@@ -29,8 +30,12 @@ export function createStoredAnswer(
   /** A failure before any output is an error status, and is not stored. */
   const refuseFailed = async (userId: string, response: StoredResponse): Promise<void> => {
     if (response.failure === undefined) return;
-    if (response.output.parts.length === 0) await responses.remove(userId, response.id);
-    throw response.failure;
+    const { parts } = response.output;
+    if (parts.length === 0) await responses.remove(userId, response.id);
+    const hasCalledServer = parts.some(
+      (part) => part.type === 'server_tool_call' && part.target !== undefined,
+    );
+    throw hasCalledServer ? withoutRetry(response.failure) : response.failure;
   };
 
   return async (

@@ -4,6 +4,7 @@ import type { ResponseBody } from './contract.ts';
 import type { WholeItem } from './contract-items.ts';
 import type { PlainTool, RequestTool } from './contract-tools.ts';
 import { type EarlierItems, toItemPath } from './item-path.ts';
+import type { McpTool } from './mcp-tools.ts';
 import { getServerToolType, type RequestedServerTool, type ServerToolType } from './server-tools.ts';
 
 /** A tool as the client knows it. */
@@ -28,7 +29,6 @@ export interface ToolTable {
 const INSTEAD: Readonly<Record<string, string>> = {
   code_interpreter: 'offer a function instead',
   image_generation: 'use images/generations',
-  mcp: 'call the MCP server yourself, and offer its tools as functions',
   local_shell: 'offer a function instead',
   tool_search: 'set execution to client, or offer all tools',
 };
@@ -75,8 +75,9 @@ export function readTools(
   };
   const request = (type: ServerToolType, tool: RequestTool, path: string, isAdded: boolean): void => {
     if (table.has(type)) throw issue(`${path}.type`, `another tool has the name ${type}`);
-    if (!requested.has(type)) requested.set(type, { type, tool, path });
-    else if (!isAdded) throw issue(`${path}.type`, `the request offers ${type} twice`);
+    const key = type === 'mcp' ? `mcp ${tool.server_label}` : type;
+    if (!requested.has(key)) requested.set(key, { type, tool, path });
+    else if (!isAdded) throw issue(`${path}.type`, `the request offers ${key} twice`);
   };
   const add = (offered: readonly RequestTool[], place: string, isAdded: boolean): void => {
     for (const [index, tool] of offered.entries()) {
@@ -135,10 +136,15 @@ export function readCustomInput(text: string): string {
   return typeof input === 'string' ? input : text;
 }
 
+/** The tools of a request, with those of the server. */
+export interface OfferedTools extends Pick<ToolTable, 'schemas' | 'find'> {
+  readonly mcpTools?: readonly McpTool[];
+}
+
 /** The tools and the choice of a request. @throws ApiError 400 for a choice of a tool that is not offered. */
 export function toToolFields(
   { tool_choice: choice }: Pick<ResponseBody, 'tool_choice'>,
-  { schemas, find }: Pick<ToolTable, 'schemas' | 'find'>,
+  { schemas, find, mcpTools = [] }: OfferedTools,
 ): Pick<GenerateRequest, 'tools' | 'toolChoice'> {
   const tools = schemas.length > 0 ? { tools: schemas } : {};
   if (choice == null) return tools;
@@ -147,36 +153,60 @@ export function toToolFields(
     if (choice === 'required') throw issue('tool_choice', 'the request offers no tools');
     return tools;
   }
-  const check = (name: string | undefined, path: string): string => {
-    if (name === undefined) throw issue(`${path}.name`, 'is required');
+  const check = (name: string | null | undefined, path: string): string => {
+    if (name == null) throw issue(`${path}.name`, 'is required');
     if (find(name) === undefined) throw issue(path, 'the request offers no tool of this name');
     return name;
   };
-  const checkServerTool = (type: ServerToolType, path: string): string => {
+  const checkServerTool = (type: ServerToolType, chosen: ChosenTool, path: string): readonly string[] => {
+    if (type === 'mcp') return findMcpTools(mcpTools, chosen, path);
     if (!schemas.some(({ name }) => name === type)) throw issue(path, `the request offers no ${type}`);
-    return type;
+    return [type];
   };
+  const only = (allowed: readonly string[], mode: ToolChoice) => ({
+    tools: schemas.filter(({ name }) => allowed.includes(name)),
+    toolChoice: mode,
+  });
   const serverType = getServerToolType(choice.type);
   if (serverType !== undefined) {
-    return { ...tools, toolChoice: { name: checkServerTool(serverType, 'tool_choice') } };
+    const names = checkServerTool(serverType, choice, 'tool_choice');
+    const [name] = names;
+    return names.length === 1 && name !== undefined
+      ? { ...tools, toolChoice: { name } }
+      : only(names, 'required');
   }
   switch (choice.type) {
     case 'function':
     case 'custom':
       return { ...tools, toolChoice: { name: check(choice.name, 'tool_choice') } };
     case 'allowed_tools': {
-      const allowed = (choice.tools ?? []).map(({ type, name }, index) => {
+      const allowed = (choice.tools ?? []).flatMap((one, index) => {
         const path = `tool_choice.tools.${index}`;
-        const allowedType = getServerToolType(type);
-        return allowedType === undefined ? check(name, path) : checkServerTool(allowedType, path);
+        const allowedType = getServerToolType(one.type);
+        return allowedType === undefined ? [check(one.name, path)] : checkServerTool(allowedType, one, path);
       });
       if (allowed.length === 0) throw issue('tool_choice.tools', 'expected at least one tool');
-      const mode: ToolChoice = choice.mode ?? 'auto';
-      return { tools: schemas.filter(({ name }) => allowed.includes(name)), toolChoice: mode };
+      return only(allowed, choice.mode ?? 'auto');
     }
     default:
       throw unsupported('tool_choice.type', choice.type.slice(0, 100));
   }
+}
+
+type ChosenTool = Pick<RequestTool, 'server_label'> & { readonly name?: string | null | undefined };
+
+/** The names for the model of the chosen tools of a tool server. */
+function findMcpTools(
+  mcpTools: readonly McpTool[],
+  { server_label: server, name }: ChosenTool,
+  path: string,
+): readonly string[] {
+  if (server === undefined) throw issue(`${path}.server_label`, 'is required');
+  const found = mcpTools.filter(
+    ({ target }) => target.server === server && (name == null || target.tool === name),
+  );
+  if (found.length === 0) throw issue(path, 'the request offers no such tool of a tool server');
+  return found.map(({ id }) => id);
 }
 
 function refuseType(type: string, path: string): ReturnType<typeof unsupported> {

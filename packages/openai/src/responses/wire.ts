@@ -5,6 +5,7 @@ import type { ResponseUsage } from '../usage.ts';
 import type { Annotation } from './annotations.ts';
 import type { ResponseBody } from './contract.ts';
 import type { RequestTool } from './contract-tools.ts';
+import type { McpApprovalItem, McpListItem } from './mcp-items.ts';
 import type { ServerToolItem } from './server-items.ts';
 
 /* Answers by the types of the npm package `openai` 7.57.0. Fields without a counterpart there say so. */
@@ -68,7 +69,13 @@ export interface SearchOutput {
 }
 
 export type CallOutput = FunctionOutput | CustomOutput | SearchOutput;
-export type ResponseItem = MessageOutput | ReasoningOutput | CallOutput | ServerToolItem;
+export type ResponseItem =
+  | MessageOutput
+  | ReasoningOutput
+  | CallOutput
+  | ServerToolItem
+  | McpListItem
+  | McpApprovalItem;
 
 export type ResponseStatus = 'queued' | 'cancelled' | 'in_progress' | 'completed' | 'incomplete' | 'failed';
 

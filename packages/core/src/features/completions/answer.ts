@@ -78,6 +78,21 @@ export async function askOne(
 }
 
 /**
+ * Checks that the account covers a call of the model, for work that comes before the call.
+ * @throws ApiError as `holdFor`.
+ */
+export async function checkCredit(
+  services: CompletionMoneyServices,
+  call: Call,
+  { entry, operation, request, isCapNamed }: AskedCompletion,
+): Promise<void> {
+  const { money } = await payWithin(request, isCapNamed, (candidate) =>
+    holdFor(services, call, entry, candidate, { operation, key: `${call.id}:check` }),
+  );
+  await money.release();
+}
+
+/**
  * Calls a model, and its fallbacks when it fails before its first output for a reason other than the request.
  * @param holdKey begins the keys of its holds.
  */

@@ -2,14 +2,15 @@ import type { GetCatalogue } from '../../../models/allowed-models.ts';
 import { type AnsweringServices, generateWithFallback, readAnswer } from '../../../models/answering.ts';
 import { candidatesFor, toFallback } from '../../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
+import { payWithin } from '../../../models/output-cap.ts';
 import type { Usage } from '../../../ports/ledger.ts';
 import type { GenerateRequest } from '../../../ports/models.ts';
 import type { QuestOutcome } from '../../../runs/records.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
 import { forStandIn } from '../request.ts';
-import { createRoundPlan } from '../server-tools/plan.ts';
+import { createRoundPlan, type RunCall } from '../server-tools/plan.ts';
 import { addUsage, countOutput } from '../server-tools/rounds.ts';
-import { runServerTool, type ServerToolServices } from '../server-tools/tools.ts';
+import { runServerTool, type ServerToolServices, type ServerTools } from '../server-tools/tools.ts';
 import type { OutputWriter } from './output-writer.ts';
 import type { ResponseRequest } from './records.ts';
 
@@ -21,7 +22,7 @@ export interface MakeServices extends AnsweringServices, ServerToolServices {
   readonly fallbacks: Readonly<Record<string, readonly string[]>>;
 }
 
-const NO_TOOLS = { tools: [], maxCalls: 0 };
+const NO_TOOLS: ServerTools = { tools: [], maxCalls: 0 };
 
 /**
  * Calls the model, once or, with server tools, in rounds. Every call holds its own credit, and is settled before the tools
@@ -42,6 +43,32 @@ export async function makeResponse(
   let entry: CatalogueEntry | undefined;
   const context = { userId: quest.ownerId, sessionId: quest.id, payer, requestId, signal };
 
+  const runCall: RunCall = (tool, use, number) =>
+    runServerTool(services, tool, use, { ...context, callKey: `${quest.id}:tool:${number}` });
+  let lists = serverTools.lists ?? [];
+  const addLists = (): void => {
+    for (const list of lists) output.add(list);
+    lists = [];
+  };
+
+  if (plan.hasApproved) {
+    const [first] = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
+    if (first === undefined) throw new Error('there is no model to ask');
+    // The account covers a call of the model before an approved call runs.
+    const { money } = await payWithin(toRequest(asked, first, model), isCapNamed, (request) =>
+      run.pay(first, request),
+    );
+    await money.release();
+    addLists();
+    for await (const part of plan.runApproved(runCall)) {
+      signal.throwIfAborted();
+      output.add(part);
+      // An approved call does not run again after a crash.
+      if (part.type === 'server_tool_call') await output.save();
+      signal.throwIfAborted();
+    }
+  }
+
   for (;;) {
     const answering = await generateWithFallback(services, {
       candidates:
@@ -59,6 +86,7 @@ export async function makeResponse(
       entry = answering.entry;
       run.update(toFallback(services.catalogue, model, answering));
       output.begin(entry);
+      addLists();
     }
     const round = plan.begin();
     await readAnswer(answering, signal, (part) => {
@@ -70,9 +98,7 @@ export async function makeResponse(
     const goesOn = plan.hasWork(round, money.meter.finishReason);
     if (goesOn) {
       await run.endStep(money, 'finished');
-      const parts = plan.run(round, (tool, use, number) =>
-        runServerTool(services, tool, use, { ...context, callKey: `${quest.id}:tool:${number}` }),
-      );
+      const parts = plan.run(round, runCall);
       for await (const part of parts) {
         signal.throwIfAborted();
         output.add(part);

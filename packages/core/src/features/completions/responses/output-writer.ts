@@ -15,6 +15,8 @@ export interface OutputWriter {
   /** @param entry the model that answers. */
   begin(entry: CatalogueEntry): void;
   add(part: AnswerPart): void;
+  /** Stores that there is output, so that a crash ends the response and does not repeat it. */
+  save(): Promise<void>;
   keep(facts: Omit<ResponseOutput, 'parts' | 'model'>): void;
   /** Keeps an answer that broke off. @returns the error for the end of the quest. */
   fail(error: unknown): unknown;
@@ -41,6 +43,11 @@ export function createOutputWriter(
       live.emit({ type: 'part', part });
       // The periodic writes of the text also keep what a crash would cost.
       if (part.type === 'text') writer.append(part.text);
+    },
+    async save() {
+      writer.append(' ');
+      await live.flush();
+      if (!(await writer.save())) signal.throwIfAborted();
     },
     keep,
     fail(error) {

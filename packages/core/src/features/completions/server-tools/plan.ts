@@ -7,11 +7,17 @@ import type {
   ModelPart,
   ServerToolPart,
 } from '../../../ports/models.ts';
-import type { ServerTool, ServerToolResult, ServerTools, ServerToolUse } from './tools.ts';
+import {
+  getToolName,
+  type ServerTool,
+  type ServerToolResult,
+  type ServerTools,
+  type ServerToolUse,
+} from './tools.ts';
 
 /*
  * An answer with tools that the server runs takes several calls of a model: rounds. They end when the model answers, when it
- * calls a tool of the client, or at a limit.
+ * calls a tool of the client or one that needs approval, or at a limit.
  */
 
 const NO_MORE_CALLS: ServerToolResult = {
@@ -19,6 +25,9 @@ const NO_MORE_CALLS: ServerToolResult = {
   isError: true,
   sources: [],
 };
+
+/** @param number of the call within the answer. */
+export type RunCall = (tool: ServerTool, use: ServerToolUse, number: number) => Promise<ServerToolResult>;
 
 /** The output of one call of the model. */
 export interface Round {
@@ -36,14 +45,15 @@ export interface Round {
 export interface RoundPlan {
   /** The call of the model for the next round. Its model is that of the first. */
   readonly request: GenerateRequest;
+  /** Calls that the user has approved run before the first round. */
+  readonly hasApproved: boolean;
+  /** Runs the approved calls, and puts their results into the request. */
+  runApproved(runCall: RunCall): AsyncGenerator<ServerToolPart, void>;
   begin(): Round;
   /** Whether calls of the round are to be run. False: the answer ends. */
   hasWork(round: Round, finishReason: string | undefined): boolean;
   /** Runs the calls of a round, at the same time, and yields their parts in order. */
-  run(
-    round: Round,
-    runCall: (tool: ServerTool, use: ServerToolUse, number: number) => Promise<ServerToolResult>,
-  ): AsyncGenerator<ServerToolPart, void>;
+  run(round: Round, runCall: RunCall): AsyncGenerator<ServerToolPart, void>;
   /** Prepares the next round. @param outputTokens of this one. @returns false if the answer ends. */
   advance(round: Round, outputTokens: number): boolean;
   /** The answer ends at a limit. */
@@ -53,16 +63,33 @@ export interface RoundPlan {
 /** @param isCapNamed whether the output limit of the request is that of the whole answer. */
 export function createRoundPlan(
   first: GenerateRequest,
-  { tools, maxCalls }: ServerTools,
+  { tools, maxCalls, approved = [] }: ServerTools,
   isCapNamed: boolean,
 ): RoundPlan {
-  const byName = new Map(tools.map((tool): [string, ServerTool] => [tool.type, tool]));
+  const byName = new Map(tools.map((tool): [string, ServerTool] => [getToolName(tool), tool]));
   let request = first;
   let used = 0;
   let isCut = false;
+  let awaitsApproval = false;
   let results: readonly ServerToolResult[] = [];
 
   return {
+    hasApproved: approved.length > 0,
+
+    async *runApproved(runCall) {
+      const outcomes = new Map<string, ServerToolResult>();
+      // One after the other, in the order in which the model asked.
+      for (const [number, { id, name, arguments: json, target }] of approved.entries()) {
+        const tool = byName.get(name);
+        if (tool === undefined) continue;
+        yield { type: 'server_tool_call', id, name, arguments: json, target };
+        const result = await runCall(tool, { id, name, arguments: json }, number);
+        outcomes.set(id, result);
+        yield { type: 'server_tool_result', id, name, arguments: json, target, ...result };
+      }
+      request = { ...request, messages: withResults(request.messages, outcomes) };
+    },
+
     get request() {
       return request;
     },
@@ -83,8 +110,10 @@ export function createRoundPlan(
       used += uses.length;
       const running = uses.map((use, index) => {
         const tool = byName.get(use.name);
-        const number = from + index;
-        return tool === undefined || number >= maxCalls ? undefined : runCall(tool, use, number);
+        if (tool === undefined || from + index >= maxCalls) return undefined;
+        if (tool.type === 'mcp' && tool.needsApproval) return tool;
+        const call = runCall(tool, use, approved.length + from + index);
+        return { call, ...(tool.type === 'mcp' && { target: tool.target }) };
       });
       const ended: ServerToolResult[] = [];
       results = ended;
@@ -94,15 +123,21 @@ export function createRoundPlan(
           ended.push(NO_MORE_CALLS);
           continue;
         }
-        yield { type: 'server_tool_call', id, name, arguments: json };
-        const result = await work;
+        if ('needsApproval' in work) {
+          awaitsApproval = true;
+          yield { type: 'server_tool_approval', id, name, arguments: json, target: work.target };
+          continue;
+        }
+        const { call, ...about } = work;
+        yield { type: 'server_tool_call', id, name, arguments: json, ...about };
+        const result = await call;
         ended.push(result);
-        yield { type: 'server_tool_result', id, name, arguments: json, ...result };
+        yield { type: 'server_tool_result', id, name, arguments: json, ...about, ...result };
       }
     },
 
     advance({ content, uses, callsClient }, outputTokens) {
-      if (callsClient) return false;
+      if (callsClient || awaitsApproval) return false;
       const maxTokens = isCapNamed ? request.maxTokens - outputTokens : request.maxTokens;
       isCut = maxTokens < 1;
       if (isCut) return false;
@@ -131,6 +166,19 @@ export function createRoundPlan(
       return true;
     },
   };
+}
+
+/** Replaces the results of calls that have run since the request was made. */
+function withResults(
+  messages: GenerateRequest['messages'],
+  outcomes: ReadonlyMap<string, ServerToolResult>,
+): GenerateRequest['messages'] {
+  const replace = (part: ModelContent): ModelContent => {
+    const outcome = part.type === 'tool_result' ? outcomes.get(part.toolUseId) : undefined;
+    if (part.type !== 'tool_result' || outcome === undefined) return part;
+    return { ...part, content: outcome.content, isError: outcome.isError };
+  };
+  return messages.map((message) => ({ ...message, content: message.content.map(replace) }));
 }
 
 function createRound(isServerTool: (name: string) => boolean): Round {

@@ -9,11 +9,12 @@ import {
   type AskedCompletion,
   askOne,
   type CompletionAnswer,
+  checkCredit,
   generateInOrder,
 } from '../answer.ts';
 import type { CompletionMoneyServices } from '../money.ts';
 import { forStandIn } from '../request.ts';
-import { createRoundPlan, type RoundPlan } from './plan.ts';
+import { createRoundPlan, type RoundPlan, type RunCall } from './plan.ts';
 import { runServerTool, type ServerToolServices, type ServerTools } from './tools.ts';
 
 type RoundServices = CompletionMoneyServices & AnsweringServices & ServerToolServices;
@@ -32,6 +33,7 @@ export function answerInRounds(
   const signal = AbortSignal.any([call.signal, leaving.signal]);
   const plan = createRoundPlan(asked.request, serverTools, asked.isCapNamed);
   const answers: CompletionAnswer[] = [];
+  let hasBegun = false;
   /** The round whose money is not settled. */
   let open: CompletionAnswer | undefined;
   const context = {
@@ -42,8 +44,20 @@ export function answerInRounds(
     signal,
   };
 
+  const runCall: RunCall = (tool, use, number) =>
+    runServerTool(services, tool, use, { ...context, callKey: `${call.id}:tool:${number}` });
+
   async function* run(): AsyncGenerator<AnswerChunk, undefined> {
+    let lists: AnswerChunk = serverTools.lists ?? [];
+    if (plan.hasApproved) {
+      await checkCredit(services, call, asked);
+      hasBegun = true;
+      yield lists;
+      lists = [];
+      yield* plan.runApproved(runCall);
+    }
     for (;;) {
+      if (signal.aborted) return;
       const answer = await ask(services, call, asked, plan, answers);
       if (signal.aborted) {
         cancelIterator(answer.source);
@@ -56,6 +70,8 @@ export function answerInRounds(
       for (;;) {
         const step = await answer.source.next();
         if (step.done === true) break;
+        if (lists.length > 0) yield lists;
+        lists = [];
         const chunk = round.filter(step.value as ModelChunk, (part) => answer.money?.meter.record(part));
         if (!Array.isArray(chunk) || chunk.length > 0) yield chunk;
       }
@@ -64,9 +80,7 @@ export function answerInRounds(
       open = undefined;
       const cost = await money.end('finished');
       if (signal.aborted) return;
-      yield* plan.run(round, (tool, use, number) =>
-        runServerTool(services, tool, use, { ...context, callKey: `${call.id}:tool:${number}` }),
-      );
+      yield* plan.run(round, runCall);
       if (signal.aborted || !plan.advance(round, countOutput(cost?.usage))) return;
     }
   }
@@ -85,7 +99,7 @@ export function answerInRounds(
       },
     },
     get money() {
-      return answers.some((answer) => answer.money !== undefined) ? money : undefined;
+      return hasBegun || answers.some((answer) => answer.money !== undefined) ? money : undefined;
     },
     get entry() {
       return answers[0]?.entry ?? asked.entry;
@@ -103,9 +117,10 @@ function ask(
 ): CompletionAnswer | Promise<CompletionAnswer> {
   const [first] = earlier;
   if (first === undefined) {
+    const begun = { ...asked, request };
     return asked.standIns.length === 0
-      ? askOne(services, call, asked)
-      : generateInOrder(services, call, asked);
+      ? askOne(services, call, begun)
+      : generateInOrder(services, call, begun);
   }
   const { entry } = first;
   const next = entry === asked.entry ? request : forStandIn(request, entry);

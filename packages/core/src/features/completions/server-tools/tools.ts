@@ -1,6 +1,11 @@
 import type { Payer } from '../../../contract/call.ts';
 import type { LakeSearch, LakeSearchLimits } from '../../../contract/lake-search.ts';
-import type { AnswerSource } from '../../../ports/models.ts';
+import type {
+  AnswerSource,
+  ServerToolPart,
+  ToolServerFailure,
+  ToolServerTarget,
+} from '../../../ports/models.ts';
 import { isApiError } from '../../../shared/errors.ts';
 import type { Incident } from '../../../shared/incident.ts';
 
@@ -9,10 +14,20 @@ export interface ServerTools {
   readonly tools: readonly ServerTool[];
   /** Maximum calls in one answer. */
   readonly maxCalls: number;
+  /** The tools of tool servers, for the client. */
+  readonly lists?: readonly ToolServerList[];
+  /** Calls that the user has approved: they run before the model is called. The request has a result for each. */
+  readonly approved?: readonly ApprovedCall[];
 }
 
-/** The type is also the name for the model. */
-export type ServerTool = WebSearchTool | FileSearchTool;
+export type ToolServerList = Extract<ServerToolPart, { type: 'server_tool_list' }>;
+
+/** A call that the user has approved. Its id is that of the request for approval. */
+export interface ApprovedCall extends ServerToolUse {
+  readonly target: ToolServerTarget;
+}
+
+export type ServerTool = WebSearchTool | FileSearchTool | ToolServerTool;
 
 export interface WebSearchTool {
   readonly type: 'web_search';
@@ -23,6 +38,20 @@ export interface WebSearchTool {
 /** Over data lakes that the caller may read. */
 export interface FileSearchTool extends LakeSearchLimits {
   readonly type: 'file_search';
+}
+
+/** A tool of a tool server that the host has configured. */
+export interface ToolServerTool {
+  readonly type: 'mcp';
+  /** The id of the tool, and the name for the model. */
+  readonly id: string;
+  readonly target: ToolServerTarget;
+  readonly needsApproval: boolean;
+}
+
+/** The name of a tool for the model. */
+export function getToolName(tool: ServerTool): string {
+  return tool.type === 'mcp' ? tool.id : tool.type;
 }
 
 /** A call of a model. */
@@ -37,6 +66,7 @@ export interface ServerToolResult {
   /** The text for the model. */
   readonly content: string;
   readonly isError: boolean;
+  readonly failure?: ToolServerFailure;
   readonly sources: readonly AnswerSource[];
 }
 
@@ -54,15 +84,14 @@ export interface ServerToolContext {
 
 /** The tools of chat turns, as the tool registry has them. */
 export interface TurnTools {
-  find(
-    id: string,
-    scope: Pick<ServerToolContext, 'userId' | 'sessionId' | 'payer'>,
-  ): object | undefined | Promise<object | undefined>;
+  find(id: string, scope: ServerToolScope): object | undefined | Promise<object | undefined>;
   run(
     call: { readonly tool: string; readonly input: unknown },
     context: ServerToolContext,
-  ): Promise<Pick<ServerToolResult, 'content' | 'isError'>>;
+  ): Promise<Pick<ServerToolResult, 'content' | 'isError' | 'failure'>>;
 }
+
+export type ServerToolScope = Pick<ServerToolContext, 'userId' | 'sessionId' | 'payer'>;
 
 export interface ServerToolServices {
   readonly toolRegistry: TurnTools;
@@ -70,8 +99,10 @@ export interface ServerToolServices {
   readonly onError: (incident: Incident) => void;
 }
 
+type SearchTool = WebSearchTool | FileSearchTool;
+
 /** Characters of a query. The tools have the same limits. */
-const MAX_QUERY: Readonly<Record<ServerTool['type'], number>> = { web_search: 400, file_search: 4000 };
+const MAX_QUERY: Readonly<Record<SearchTool['type'], number>> = { web_search: 400, file_search: 4000 };
 
 /** Runs one call. Its failure is a result for the model; after an abort the result has no reader. */
 export async function runServerTool(
@@ -80,20 +111,49 @@ export async function runServerTool(
   use: ServerToolUse,
   context: ServerToolContext,
 ): Promise<ServerToolResult> {
+  try {
+    return tool.type === 'mcp'
+      ? await callToolServer(services, tool, use, context)
+      : await search(services, tool, use, context);
+  } catch (error) {
+    const { signal, requestId } = context;
+    if (isApiError(error)) return failed(error.message);
+    const name = getToolName(tool);
+    if (!signal.aborted) services.onError({ operation: `tool:${name}`, requestId, error });
+    return failed(`The tool ${name} failed.`);
+  }
+}
+
+async function search(
+  services: ServerToolServices,
+  tool: SearchTool,
+  use: ServerToolUse,
+  context: ServerToolContext,
+): Promise<ServerToolResult> {
   const query = readQuery(use.arguments, MAX_QUERY[tool.type]);
   if (query === undefined) {
     return failed(`Invalid arguments: expected a query of 1 to ${MAX_QUERY[tool.type]} characters.`);
   }
+  return tool.type === 'web_search'
+    ? searchWeb(services, tool, query, context)
+    : searchFiles(services, tool, query, context);
+}
+
+/** The registry calls the server with the credential of the user. */
+async function callToolServer(
+  { toolRegistry }: ServerToolServices,
+  { id: tool }: ToolServerTool,
+  use: ServerToolUse,
+  context: ServerToolContext,
+): Promise<ServerToolResult> {
+  let input: unknown;
   try {
-    return tool.type === 'web_search'
-      ? await searchWeb(services, tool, query, context)
-      : await searchFiles(services, tool, query, context);
-  } catch (error) {
-    const { signal, requestId } = context;
-    if (isApiError(error)) return failed(error.message);
-    if (!signal.aborted) services.onError({ operation: `tool:${tool.type}`, requestId, error });
-    return failed(`The tool ${tool.type} failed.`);
+    input = use.arguments === '' ? {} : JSON.parse(use.arguments);
+  } catch {
+    return failed('Invalid arguments: expected JSON.');
   }
+  const { content, isError, failure } = await toolRegistry.run({ tool, input }, context);
+  return { content, isError, sources: [], ...(failure !== undefined && { failure }) };
 }
 
 /** Reads the query of a call. @returns undefined for arguments without one. */

@@ -29,6 +29,8 @@ export interface WireCredits {
 export interface AnswerCollector<A> {
   add(part: AnswerPart): void;
   finish(end: CompletionEnd & { readonly entry: CatalogueEntry }): A;
+  /** Describes a failure that follows the parts so far. Default: unchanged. */
+  toFailure?(error: unknown): unknown;
 }
 
 /** One answer on a wire that a vendor defines. */
@@ -116,8 +118,12 @@ export async function answerOverWire<A extends { readonly credits?: WireCredits 
   }
   const { answer, isRepeated } = await services.idempotency.once({ call, path, body }, async (onCharge) => {
     const collector = createCollector();
-    const end = await readCompletion(services, call, asked, (part) => collector.add(part), onCharge);
-    return collector.finish(end);
+    try {
+      const end = await readCompletion(services, call, asked, (part) => collector.add(part), onCharge);
+      return collector.finish(end);
+    } catch (error) {
+      throw collector.toFailure?.(error) ?? error;
+    }
   });
   if (isRepeated) headers[REPLAYED_HEADER] = 'true';
   if (answer.credits !== undefined) headers[CREDITS_HEADER] = String(answer.credits.used);
