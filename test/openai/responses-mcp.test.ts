@@ -33,7 +33,7 @@ async function createNotesApp(
 }
 
 /** A tool server that answers never. `is`: its call was aborted. */
-function untilAborted(server: ScriptedToolServer, onCall = (): void => undefined): { readonly is: boolean } {
+function awaitAbort(server: ScriptedToolServer, onCall = (): void => undefined): { readonly is: boolean } {
   const state = { is: false };
   server.answer = (_call, { signal }) =>
     new Promise((_resolve, reject) => {
@@ -186,7 +186,7 @@ describe.each(BOTH)('a tool server in a response that is %s', (_title, question)
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
-  it('tells the model that the user has refused a call, and why', async () => {
+  it('reports to the model that the user has refused a call, and why', async () => {
     const app = await createNotesApp(sayInRounds([callNotes('c1', 'write')], [DONE]));
     const tools: Tool[] = [{ ...NOTES, require_approval: null }];
     const first = await app.client.responses.create({ ...question, tools });
@@ -531,7 +531,7 @@ describe('a tool server', () => {
     ['that was approved', [{ role: 'user', content: 'Hi' }, ...DECISION], 0],
   ])('is stopped by the cancellation of its response during a call %s', async (_title, input, rounds) => {
     const app = await createNotesApp(sayInRounds([callNotes('c1', 'write')], [DONE]));
-    const aborted = untilAborted(app.server);
+    const aborted = awaitAbort(app.server);
     const body = { ...QUESTION, tools: [NOTES], input, background: true };
     const { id } = (await (await app.send('POST', '/responses', body)).json()) as { id: string };
     for (let count = 0; count < 50 && app.server.calls.length === 0; count += 1) await app.settle();
@@ -554,7 +554,7 @@ describe('a tool server', () => {
   ])('stops with its client during a call %s', async (_title, input, rounds) => {
     const app = await createNotesApp(sayInRounds([callNotes('c1', 'write')], [DONE]));
     const leaving = new AbortController();
-    const aborted = untilAborted(app.server, () => leaving.abort());
+    const aborted = awaitAbort(app.server, () => leaving.abort());
     const body = {
       ...QUESTION,
       tools: [NOTES],

@@ -22,7 +22,7 @@ export interface Approvals {
   readonly pending: readonly PendingApproval[];
   /** The result of a call for the model. Pending calls have one that is replaced before the model is called. */
   getResult(requestId: string): CallResult;
-  /** Whether the result of a call is told at the place of this request. */
+  /** Whether the conversation has this request, at whose place the result of the call stands. */
   has(requestId: string): boolean;
 }
 
