@@ -361,7 +361,10 @@ describe('the tool mcp of @ai-sdk/openai', () => {
       messages: [
         asked,
         ...first.response.messages,
-        { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true, providerExecuted: true }] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool-approval-response', approvalId, approved: true, providerExecuted: true }],
+        },
       ],
     });
     expect(second.text).toBe('Done.');
