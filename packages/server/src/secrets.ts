@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CliError } from './cli-error.ts';
@@ -18,8 +29,18 @@ export interface SecretsFile {
   readonly made: readonly SecretName[];
   /** Whether other users can read the file. */
   readonly exposed: boolean;
-  /** Stores new secrets, readable by the owner only. Does nothing without new secrets. */
+  /**
+   * Stores new secrets, readable by the owner only. Does nothing without new secrets.
+   * @throws SecretsCreated if another process has stored secrets since.
+   */
   save(): void;
+  /** @throws SecretsCreated if new secrets are not needed any more, because another process has stored them since. */
+  checkNew(): void;
+}
+
+/** Another process has created the secrets at the same time: find them again. */
+export class SecretsCreated extends Error {
+  override readonly name = 'SecretsCreated';
 }
 
 const FILE = 'secrets.env';
@@ -53,6 +74,10 @@ export function findSecrets(
     made,
     exposed: kept !== undefined && (statSync(path).mode & 0o077) !== 0,
     save: () => append(path, made, values, kept === undefined),
+    checkNew() {
+      const now = made.length === 0 ? undefined : readKept(path);
+      if (made.some((name) => now?.[name] !== undefined)) throw createdElsewhere(path);
+    },
   };
 }
 
@@ -81,15 +106,40 @@ function append(path: string, made: readonly SecretName[], values: Secrets, isNe
   const lines = made.map((name) => `${name}=${values[name]}\n`).join('');
   try {
     makeFolder(dirname(path));
-    // Exclusive creation: of two concurrent first starts, one creates the secrets and the other fails.
-    const file = openSync(path, isNew ? 'wx' : 'a', 0o600);
-    try {
-      writeSync(file, isNew ? head + lines : `\n${lines}`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    if (isNew) create(path, head + lines);
+    else write(path, 'a', `\n${lines}`);
   } catch (error) {
+    // Of several concurrent first starts, one creates the secrets and the others use them.
+    if (isNew && getCode(error) === 'EEXIST') throw createdElsewhere(path);
     throw new CliError([`STORAGE_DIR: ${path} cannot be written (${getCode(error)})`]);
   }
+}
+
+/** Exclusive, and complete from the moment it exists. */
+function create(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  write(draft, 'wx', text);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (getCode(error) === 'EEXIST') throw error;
+    // A file system without hard links.
+    copyFileSync(draft, path, constants.COPYFILE_EXCL);
+  } finally {
+    rmSync(draft);
+  }
+}
+
+function write(path: string, flags: 'a' | 'wx', text: string): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function createdElsewhere(path: string): SecretsCreated {
+  return new SecretsCreated(`another process has created ${path}`);
 }

@@ -76,7 +76,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       clock,
       ids,
       log,
-      inspect: (store) => checkSecrets(store, secrets),
+      async inspect(store) {
+        secrets.checkNew();
+        await checkSecrets(store, secrets);
+      },
     }),
   ]);
   try {

@@ -4,7 +4,7 @@ import { type Configuration, readConfiguration } from '../environment/configurat
 import { withEnvFile } from '../environment/env-file.ts';
 import { VARIABLES } from '../environment/variables.ts';
 import { createLog } from '../log.ts';
-import { findSecrets, type Secrets } from '../secrets.ts';
+import { findSecrets, type Secrets, SecretsCreated } from '../secrets.ts';
 import { startServer } from '../server.ts';
 import { packageVersion } from '../version.ts';
 import { HELP } from './arguments.ts';
@@ -43,24 +43,25 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
       typeof port === 'string' ? { ...settings, PORT: port } : settings,
       folder,
     );
-    const secrets = findSecrets(configuration.storageDir, configuration.secrets);
-    const early: string[] = [];
-    let write = (line: string): void => void early.push(line);
-    const log = createLog({
-      secrets: confidential(configuration, secrets.values),
-      // The lines that users look for come first.
-      destination: { write: (line) => write(line) },
-    });
     const demo = given.has('demo');
     const host = given.get('host');
     const address = typeof host === 'string' ? host : demo ? DEMO_HOST : undefined;
-    const server = await startServer({
-      configuration,
-      secrets,
-      log,
-      demo,
-      print: (text) => write(text),
-      host: address,
+    const early: string[] = [];
+    let write = (line: string): void => void early.push(line);
+    const open = async () => {
+      const secrets = findSecrets(configuration.storageDir, configuration.secrets);
+      const log = createLog({
+        secrets: confidential(configuration, secrets.values),
+        // The lines that users look for come first.
+        destination: { write: (line) => write(line) },
+      });
+      const print = (text: string): void => write(text);
+      const server = await startServer({ configuration, secrets, log, demo, print, host: address });
+      return { secrets, log, server };
+    };
+    const { secrets, log, server } = await open().catch((error: unknown) => {
+      if (!(error instanceof SecretsCreated)) throw error;
+      return open();
     });
     // Time since the process began.
     const readyMs = Math.round(performance.now());
