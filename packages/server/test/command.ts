@@ -44,8 +44,8 @@ export function launch(
 ): Running {
   const child = spawn(process.execPath, ['--conditions=@questline/source', MAIN, ...args], {
     cwd,
-    // The environment of the machine must not affect it.
-    env: { PATH: process.env.PATH, ...env },
+    // The environment of the machine must not affect it, except that the sources are compiled once.
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const text = { stdout: '', stderr: '' };
