@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 
 const EVERY_TEST = [
   'packages/*/src/**/*.test.ts',
@@ -9,19 +10,21 @@ const EVERY_TEST = [
 
 /**
  * These hold a promise in real time to its number: how soon an outage is reported, a revoked key is refused elsewhere, leaving
- * stops the work, a video is paid for. They run last and one by one, so that neighbours do not disturb what is measured.
+ * stops the work. They run last and two at a time: each mostly waits, needs one core at most, or measures its own processor
+ * time.
  */
 const IN_REAL_TIME = [
   'packages/{core,express,fastify,koa,testing}/test/**/adapter.test.ts',
   'packages/*/test/**/outage.test.ts',
   'packages/redis/test/expiring.test.ts',
   'packages/redis/test/publisher.test.ts',
-  'test/generations/crash/crash.test.ts',
   'test/guest/guest.test.ts',
   'test/identity/revocation-processes.test.ts',
-  'test/lists/ping.test.ts',
   'test/lists/worst-bodies.test.ts',
 ];
+
+/** These need all cores for their promise: a video is paid for within two polls, a long list does not delay a ping. */
+const ALONE = ['test/generations/crash/crash.test.ts', 'test/lists/ping.test.ts'];
 
 const NEVER = ['**/node_modules/**', '**/dist/**'];
 
@@ -37,6 +40,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     passWithNoTests: true,
+    sequence: { sequencer: SlowestFirst },
     coverage: { include: ['packages/*/src/**'] },
     projects: [
       {
@@ -44,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: EVERY_TEST,
-          exclude: [...NEVER, ...IN_REAL_TIME],
+          exclude: [...NEVER, ...IN_REAL_TIME, ...ALONE],
           // Tests of several processes mostly wait: three workers keep two cores busy.
           maxWorkers: 3,
           // Half of the time of a small file is the import of the same modules. None of them has state, so files share a
@@ -60,8 +64,18 @@ export default defineConfig({
           name: 'in real time',
           include: IN_REAL_TIME,
           exclude: NEVER,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ALONE,
+          exclude: NEVER,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -27,7 +27,14 @@ export async function runProgram(code: string): Promise<Program> {
       code.replaceAll('3000', String(port)),
     ],
     // The folder that resolves the packages.
-    { cwd: ROOT, env: { PATH: process.env.PATH, JWT_SECRET: 'a1'.repeat(32) } },
+    {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        JWT_SECRET: 'a1'.repeat(32),
+      },
+    },
   );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = process.env.QUESTLINE_TEST_CHROMIUM ?? '/usr/bin/chromium';
 
@@ -23,8 +23,20 @@ export interface Window {
   close(): Promise<void>;
 }
 
-export async function openWindow(size: { width: number; height: number }): Promise<Window> {
-  const browser = await chromium.launch({
+/** The browser of all windows of this process. Starting one takes longer than most tests of a page. */
+const shared: { browser?: Promise<Browser> } = {};
+
+async function getBrowser(): Promise<Browser> {
+  const known = shared.browser;
+  const running = await known?.catch(() => undefined);
+  if (running?.isConnected() === true) return running;
+  if (shared.browser === known) shared.browser = launch();
+  return shared.browser ?? launch();
+}
+
+/** Ends with this process. */
+function launch(): Promise<Browser> {
+  return chromium.launch({
     executablePath: CHROMIUM,
     args: [
       '--headless',
@@ -39,7 +51,12 @@ export async function openWindow(size: { width: number; height: number }): Promi
     ],
     timeout: PATIENCE_MS,
   });
-  const page = await browser.newPage({ viewport: size });
+}
+
+/** A window with its own cookies, storage and cache. */
+export async function openWindow(size: { width: number; height: number }): Promise<Window> {
+  const context = await (await getBrowser()).newContext({ viewport: size });
+  const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -51,5 +68,5 @@ export async function openWindow(size: { width: number; height: number }): Promi
     const { protocol, origin } = new URL(request.url());
     if (protocol !== 'data:' && protocol !== 'blob:') asked.add(origin);
   });
-  return { page, complaints, asked, close: () => browser.close() };
+  return { page, complaints, asked, close: () => context.close() };
 }
