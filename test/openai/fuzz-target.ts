@@ -57,8 +57,14 @@ export async function createTarget(): Promise<Target> {
 /** Reads an answer: no 5xx, and errors in the shape of the wire. */
 export async function check(app: ChatApp, sent: Promise<Response>): Promise<Response> {
   const [response, answer] = await whileWorking(app, readAll(sent));
-  expect(response.status, answer.slice(0, 300)).toBeLessThan(500);
-  if (response.status < 400) return response;
+  checkAnswer(response, answer, '');
+  return response;
+}
+
+/** Checks that an answer is no 5xx, and that an error has the shape of the wire. @param about the request. */
+export function checkAnswer({ status }: Pick<Response, 'status'>, answer: string, about: string): void {
+  expect(status, `${about}: ${answer.slice(0, 500)}`).toBeLessThan(500);
+  if (status < 400) return;
   expect(JSON.parse(answer)).toEqual({
     error: {
       message: expect.stringMatching(/./),
@@ -67,7 +73,6 @@ export async function check(app: ChatApp, sent: Promise<Response>): Promise<Resp
       code: expect.toSatisfy(isTextOrNull),
     },
   });
-  return response;
 }
 
 async function readAll(sent: Promise<Response>): Promise<[response: Response, text: string]> {
