@@ -2,11 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { COLLECTIONS } from '@questline/core';
 import { IDEMPOTENCY, MESSAGES, SESSIONS, STORAGE_USAGE } from '@questline/core/internal';
 import type { CollectionShape } from '@questline/core/ports';
-import { createSqliteDatabase, createSqlStore, migrate, type SqlDatabase } from '@questline/sql';
+import { createSqliteDatabase, createSqlQueue, createSqlStore, migrate, type SqlDatabase } from '@questline/sql';
+import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createTestApp, NOW, type TestApp } from '../support/test-app.ts';
 
 const RECORDS = 50_000;
+const JOBS = 2000;
 const ENOUGH_TURNS = 5;
 
 /** Runs the work on an app in SQLite. @returns the number of turns of the event loop meanwhile. */
@@ -81,6 +83,26 @@ describe('SQLite lets the event loop turn', () => {
     expect(turns).toBeGreaterThan(ENOUGH_TURNS);
     expect(await app.services.store.collection(IDEMPOTENCY).count({})).toBe(0);
     await app.api.close();
+    await database.close();
+  });
+
+  it('while 2,000 jobs are drained', async () => {
+    const database = createSqliteDatabase({ path: ':memory:' });
+    await migrate(database, { collections: [] });
+    const queue = createSqlQueue(database, { clock: createFakeClock(NOW), ids: createFakeIds() });
+    for (let job = 0; job < JOBS; job += 1) {
+      await queue.enqueue({ kind: 'count', key: `job ${job}`, owner: `owner ${job % 10}`, payload: null });
+    }
+    let drained = 0;
+    const turns = await countTurns(async () => {
+      for (;;) {
+        const jobs = await queue.lease({ kinds: ['count'], limit: 20, leaseMs: 60_000 });
+        if (jobs.length === 0) return;
+        for (const job of jobs) drained += Number(await queue.finish(job));
+      }
+    });
+    expect(drained).toBe(JOBS);
+    expect(turns).toBeGreaterThan(ENOUGH_TURNS);
     await database.close();
   });
 });

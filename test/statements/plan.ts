@@ -7,7 +7,8 @@ export interface Plan {
   readonly scanned: readonly string[];
   /** Rows that its scans read, those included that a filter removes. Undefined: the statement cannot run without its rows. */
   readonly rows: number | undefined;
-  readonly text: string;
+  /** Pages that it reads, in memory or on disk. */
+  readonly pages: number;
 }
 
 interface PlanNode {
@@ -45,7 +46,7 @@ async function attempt(
   try {
     await client.query(`prepare explained as ${sql}`);
     const values = parameters.length === 0 ? '' : `(${parameters.map(toLiteral).join(', ')})`;
-    const options = how === 'analyze' ? 'analyze, timing off, format json' : 'format json';
+    const options = how === 'analyze' ? 'analyze, buffers, timing off, format json' : 'format json';
     for (let planned = 0; mode === 'usual' && planned < CUSTOM_PLANS; planned += 1) {
       await client.query(`explain execute explained${values}`);
     }
@@ -58,7 +59,7 @@ async function attempt(
     return {
       scanned,
       rows: how === 'analyze' ? countRows(nodes) : undefined,
-      text: JSON.stringify(root, undefined, 1),
+      pages: Number(root['Shared Hit Blocks'] ?? 0) + Number(root['Shared Read Blocks'] ?? 0),
     };
   } catch (error) {
     if (how === 'plan') throw error;

@@ -74,7 +74,7 @@ function listCases(operations: readonly Operation[]): readonly OneCase[] {
 }
 
 /** A handle that reports its statements. */
-function observe(
+export function observe(
   database: SqlDatabase,
   see: (statement: SqlStatement) => void,
   count: (change: number) => void,
