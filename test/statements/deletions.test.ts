@@ -2,7 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { COLLECTIONS } from '@questline/core';
 import { IDEMPOTENCY, MESSAGES, SESSIONS, STORAGE_USAGE } from '@questline/core/internal';
 import type { CollectionShape } from '@questline/core/ports';
-import { createSqliteDatabase, createSqlQueue, createSqlStore, migrate, type SqlDatabase } from '@questline/sql';
+import {
+  createSqliteDatabase,
+  createSqlQueue,
+  createSqlStore,
+  migrate,
+  type SqlDatabase,
+} from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createTestApp, NOW, type TestApp } from '../support/test-app.ts';
