@@ -69,6 +69,20 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
        and counted and expires_at > @now
      returning id`,
   );
+  // PostgreSQL skips rows that another statement changes: a settlement ends its hold, and a beat must not wait for it.
+  const renewAll = defineStatement<'holds' | 'expiresAt' | 'now'>(
+    dialect,
+    `update ${holds} set expires_at = @expiresAt where (account, id) in (${
+      dialect === 'sqlite'
+        ? `select h.account, h.id from json_each(@holds) listed join ${holds} h
+             on h.account = listed.value ->> 0 and h.id = listed.value ->> 1
+           where h.counted and h.expires_at > @now`
+        : `select h.account, h.id from jsonb_array_elements(cast(@holds as jsonb)) listed join ${holds} h
+             on h.account = listed.value ->> 0 and h.id = listed.value ->> 1
+           where h.counted and h.expires_at > @now
+           for update of h skip locked`
+    }) returning id`,
+  );
   const readCharged = defineStatement<'id'>(
     dialect,
     `select charged from ${charges} where id = @id and kind = 'hold'`,
@@ -140,6 +154,12 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
       const renewed = await run(renew({ id: hold.id, expiresAt, now: clock.now() }), options);
       if (renewed.length === 0) await chargedFor(hold);
       return renewed.length === 1;
+    },
+
+    async renewAll(open, expiresAt, options) {
+      const listed = JSON.stringify(open.map(({ account, id }) => [account, id]));
+      const { length } = await run(renewAll({ holds: listed, expiresAt, now: clock.now() }), options);
+      return length;
     },
 
     async settle(hold, actual, usage) {

@@ -9,10 +9,10 @@ import { type Address, openWorkspace } from './workspace.ts';
 const CHILD = join(import.meta.dirname, 'crash.child.ts');
 
 /** The workspace of the test, beside that of the processes. */
-export async function setUp(engine: Engine) {
+export async function setUp(engine: Engine, speed?: Address['speed']) {
   const opened = await engine.open();
   await migrate(opened.database, { collections: COLLECTIONS });
-  const address = { engine: opened.address, stopsAt: 'nowhere' as const };
+  const address = { engine: opened.address, stopsAt: 'nowhere' as const, ...(speed && { speed }) };
   const { services, close } = await openWorkspace(address, () => undefined);
   const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
   if (user === undefined) throw new Error('no user');

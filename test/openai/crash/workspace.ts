@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createApi, createServices } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
-import type { ModelPart, ModelProvider, ToolRegistry } from '@questline/core/ports';
+import type { Clock, ModelPart, ModelProvider, ToolRegistry } from '@questline/core/ports';
 import { createOpenAIApi } from '@questline/openai';
 import { createSqlPorts } from '@questline/sql';
 import { connect } from '../../../packages/sql/test/connect.ts';
@@ -12,14 +12,23 @@ import { createToolServer } from '../support-mcp.ts';
 export interface Address {
   readonly engine: EngineAddress;
   /** Where the model stops. */
-  readonly stopsAt: 'nowhere' | 'the beginning' | 'the middle' | 'the search' | 'the approved call';
+  readonly stopsAt:
+    | 'nowhere'
+    | 'the beginning'
+    | 'the middle'
+    | 'the search'
+    | 'the approved call'
+    | 'the beginning, for some seconds';
+  /** Time passes `times` as fast, from `since` on. Default: as it does. */
+  readonly speed?: { readonly since: number; readonly times: number };
 }
 
 const LEASE_MS = 3000;
+const SOME_SECONDS = 8;
 
 /** A complete service on one database, as each process opens it. */
-export async function openWorkspace({ engine, stopsAt }: Address, onError: (error: unknown) => void) {
-  const clock = createSystemClock();
+export async function openWorkspace({ engine, stopsAt, speed }: Address, onError: (error: unknown) => void) {
+  const clock = speed === undefined ? createSystemClock() : createFastClock(speed);
   const ids = createIds({ clock });
   const { database, close } = connect(engine);
   const services = createServices(
@@ -42,6 +51,14 @@ export async function openWorkspace({ engine, stopsAt }: Address, onError: (erro
   return { services, api: { ...api, handle }, close };
 }
 
+function createFastClock({ since, times }: NonNullable<Address['speed']>): Clock {
+  const clock = createSystemClock();
+  return {
+    now: () => since + Math.round((clock.now() - since) * times),
+    timer: (delayMs, ring) => clock.timer(delayMs / times, ring),
+  };
+}
+
 function createModel(stopsAt: Address['stopsAt']): ModelProvider {
   const models = [SCRIPTED_MODEL];
   return {
@@ -55,6 +72,7 @@ function createModel(stopsAt: Address['stopsAt']): ModelProvider {
 
 async function* answer(stopsAt: Address['stopsAt']): AsyncGenerator<ModelPart> {
   if (stopsAt === 'the beginning') await forever();
+  if (stopsAt === 'the beginning, for some seconds') await wait(SOME_SECONDS * 1000);
   if (stopsAt === 'the search') {
     yield { type: 'tool_use', id: 'c1', name: 'web_search', arguments: '{"query":"three"}' };
     yield { type: 'usage', usage: { input: 10, output: 3 } };

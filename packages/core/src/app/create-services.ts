@@ -1,5 +1,6 @@
 import { noLinks } from '../access/links.ts';
 import { createBudgets } from '../credits/budgets.ts';
+import { createHoldHeartbeat } from '../credits/hold-heartbeat.ts';
 import { createAgentEvents } from '../features/agents/events.ts';
 import { withAgentLinks } from '../features/agents/mentions.ts';
 import { createAgentReach } from '../features/agents/reach.ts';
@@ -213,6 +214,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ledger,
     unaudited: { store: evented.store, ledger: evented.ledger },
     budgets,
+    heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
     limiter,
     queue,
     jobWatch,

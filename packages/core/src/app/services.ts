@@ -2,6 +2,7 @@ import type { LinkReader } from '../access/links.ts';
 import type { LakeSearch } from '../contract/lake-search.ts';
 import type { SessionListener } from '../contract/session.ts';
 import type { Budgets } from '../credits/budgets.ts';
+import type { HoldHeartbeat } from '../credits/hold-heartbeat.ts';
 import type { ChargeEvents } from '../events/charges.ts';
 import type { EventHandler, EventListener } from '../events/event.ts';
 import type { AgentEvents } from '../features/agents/events.ts';
@@ -100,6 +101,7 @@ export interface BaseServices {
   /** Store and ledger that write no audit entries, for jobs of features that change no audited collection. */
   readonly unaudited: { readonly store: Store; readonly ledger: CreditLedger };
   readonly budgets: Budgets;
+  readonly heartbeat: HoldHeartbeat;
   /** Fixed windows of requests per key, user and address. */
   readonly limiter: RateLimiter;
   /** Jobs, such as chat turns. A worker leases them. */

@@ -5,7 +5,10 @@ import { createMemoryStore } from '../memory/store.ts';
 import { isApiError } from '../shared/errors.ts';
 import { BUDGETS, type BudgetRecord, isCounted } from './budget-rules.ts';
 import { createBudgets } from './budgets.ts';
+import { createHoldHeartbeat } from './hold-heartbeat.ts';
 import { reserve } from './reservations.ts';
+
+const onError = () => undefined;
 
 const HOUR = 3_600_000;
 /** Changes of daylight time in Berlin and New York, and the end of a month. */
@@ -101,7 +104,13 @@ it('budgets admit exactly what a simple model allows, over changes of daylight t
         const ledger = createMemoryLedger({ clock });
         await ledger.grant({ account: ACCOUNT, amount: 1_000_000, key: 'start', reason: 'start' });
         const budgets = createBudgets({ store, clock });
-        const services = { ledger, budgets, clock, onError: () => undefined };
+        const services = {
+          ledger,
+          budgets,
+          heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+          clock,
+          onError,
+        };
         const calls: Modelled[] = [];
         let endLater: (() => Promise<unknown>)[] = [];
 

@@ -3,7 +3,10 @@ import { createMemoryLedger } from '../memory/ledger.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
 import { createBudgets } from './budgets.ts';
+import { createHoldHeartbeat } from './hold-heartbeat.ts';
 import { reserve } from './reservations.ts';
+
+const onError = () => undefined;
 
 const payer = { account: 'user:a', userId: 'a' };
 
@@ -22,7 +25,13 @@ async function setUp(metered: boolean, spoil: (ledger: CreditLedger) => Partial<
   await sound.grant({ account: payer.account, amount: 100, key: 'start', reason: 'start' });
   const ledger = { ...sound, ...spoil(sound) };
   const budgets = createBudgets({ store: createMemoryStore(), clock });
-  const services = { ledger, budgets, clock, onError: () => undefined };
+  const services = {
+    ledger,
+    budgets,
+    heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+    clock,
+    onError,
+  };
   const request = { key: 'call', payer, amount: 60, operation: 'test', requestId: 'r', metered };
   return { sound, pauses, timers, reserved: await reserve(services, request) };
 }
@@ -48,7 +57,13 @@ describe('reservation', () => {
         { source: 'key', models: ['small'] },
       ] as const;
       const call = { key: 'call', payer: { ...payer, modelLists: lists }, amount: 60, metered };
-      const services = { ledger, budgets, clock, onError: () => undefined };
+      const services = {
+        ledger,
+        budgets,
+        heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+        clock,
+        onError,
+      };
       await expect(
         reserve(services, { ...call, operation: 'test', requestId: 'r', model: 'large' }),
       ).rejects.toMatchObject({ status: 422, code: 'model_not_allowed' });

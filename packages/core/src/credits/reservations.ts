@@ -3,11 +3,12 @@ import type { Clock } from '../ports/clock.ts';
 import type { ChargeDetails, CreditLedger, Hold, Usage } from '../ports/ledger.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { Budgets, CallBudget } from './budgets.ts';
+import type { HoldHeartbeat } from './hold-heartbeat.ts';
 import { requireInLists } from './model-lists.ts';
 import { toRefusal } from './refusals.ts';
 import { getSpendCap } from './spend-caps.ts';
 
-/** Lease of a hold: it expires after this time without renewal. */
+/** Lease of a hold that no heartbeat renews: it expires after this time without renewal. */
 const LEASE_MS = 15 * 60_000;
 /** Renewal interval. It is short enough that one failed renewal does no harm. */
 export const RENEW_EVERY_MS = LEASE_MS / 3;
@@ -19,6 +20,7 @@ const NO_CAPS = 'the ledger has no capUsage, so calls that a budget counts are r
 export interface ReservationServices {
   readonly ledger: CreditLedger;
   readonly budgets: Budgets;
+  readonly heartbeat: HoldHeartbeat;
   readonly clock: Clock;
   readonly onError: (incident: Incident) => void;
 }
@@ -63,8 +65,13 @@ export async function reserve(
   services: ReservationServices,
   request: ReservationRequest,
 ): Promise<Reservation> {
-  const hold = await holdCredit(services, request);
-  return hold === undefined ? unmetered(services, request) : held(services, request, hold);
+  // A job that repeats the call finds the hold again, also after the end of this process.
+  const { heartbeat } = services;
+  const leaseMs = request.isRepeated === true ? undefined : heartbeat.leaseMs;
+  const hold = await holdCredit(services, request, leaseMs);
+  if (hold === undefined) return unmetered(services, request);
+  const stop = leaseMs === undefined ? keepHolding(services, request, hold) : heartbeat.keep(hold);
+  return held(services, request, hold, stop);
 }
 
 /**
@@ -75,6 +82,7 @@ export async function reserve(
 export async function holdCredit(
   services: ReservationServices,
   request: ReservationRequest,
+  leaseMs = LEASE_MS,
 ): Promise<Hold | undefined> {
   const { ledger, clock } = services;
   const { payer, metered, model } = request;
@@ -89,7 +97,7 @@ export async function holdCredit(
     account: payer.account,
     amount: metered ? request.amount : 0,
     key: request.key,
-    expiresAt: clock.now() + LEASE_MS,
+    expiresAt: clock.now() + leaseMs,
     details: chargeDetails(request),
     ...(cap !== undefined && { cap }),
     ...(budgets.length > 0 && { caps: budgets.map((budget) => budget.cap) }),
@@ -122,9 +130,13 @@ export function chargeDetails({
   };
 }
 
-function held(services: ReservationServices, request: ReservationRequest, hold: Hold): Reservation {
+function held(
+  services: ReservationServices,
+  request: ReservationRequest,
+  hold: Hold,
+  stopRenewing: () => void,
+): Reservation {
   const { ledger } = services;
-  const stopRenewing = keepHolding(services, request, hold);
   let ended: Promise<number> | undefined;
   const end = (work: () => Promise<number>): Promise<number> => {
     ended ??= work().finally(stopRenewing);

@@ -164,6 +164,20 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       return true;
     },
 
+    async renewAll(holds, expiresAt, options) {
+      options?.signal?.throwIfAborted();
+      lapse();
+      let renewed = 0;
+      for (const { id } of holds) {
+        const reservation = byKey.get(id);
+        if (reservation?.status !== 'reserved') continue;
+        reservation.expiresAt = expiresAt;
+        open.moved(reservation);
+        renewed += 1;
+      }
+      return renewed;
+    },
+
     async settle(hold, actual, usage): Promise<Settlement> {
       assertAmount(actual, 0);
       const now = lapse();

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { alice, expectBalance, grant, holdRequest, type LedgerCase, LONG, mustHold } from './subject.ts';
+import { alice, bob, expectBalance, grant, holdRequest, type LedgerCase, LONG, mustHold } from './subject.ts';
 
 export const lapseCases: readonly LedgerCase[] = [
   {
@@ -100,6 +100,37 @@ export const lapseCases: readonly LedgerCase[] = [
         expect(await ledger.renew(hold, time.now() + LONG * time.unit)).toBe(false);
       }
       await expectBalance(subject, 90, 0);
+    },
+  },
+  {
+    name: 'renews several holds in one step, and only open ones',
+    section: 'behaviour',
+    excuse: ({ ledger }) => (ledger.renewAll ? undefined : 'the ledger renews holds one by one'),
+    async run(subject) {
+      const { ledger, time } = subject;
+      await grant(ledger, 100);
+      await grant(ledger, 100, bob);
+      const settled = await mustHold(subject, 'settled', 10);
+      const released = await mustHold(subject, 'released', 10);
+      const lapsed = await mustHold(subject, 'lapsed', 10, { units: 1 });
+      await ledger.settle(settled, 10);
+      await ledger.release(released);
+      await time.advance(1.5 * time.unit);
+      const first = await mustHold(subject, 'first', 20, { units: 4 });
+      const second = await mustHold(subject, 'second', 30, { units: 4, account: bob });
+      await mustHold(subject, 'of another process', 40, { units: 4 });
+      const expiresAt = time.now() + LONG * time.unit;
+      const all = [settled, first, released, second, lapsed];
+      expect(await ledger.renewAll?.(all, expiresAt)).toBe(2);
+      expect(await ledger.renewAll?.([], expiresAt)).toBe(0);
+      await time.advance(5 * time.unit);
+      await ledger.sweep();
+      await expectBalance(subject, 90, 20);
+      expect(await ledger.balance(bob)).toMatchObject({ posted: 100, held: 30 });
+      expect(await ledger.settle(first, 5)).toEqual({ charged: 5, first: true });
+      expect(await ledger.settle(lapsed, 7)).toEqual({ charged: 7, first: true });
+      expect(await ledger.settle(released, 0)).toMatchObject({ charged: 0 });
+      await expectBalance(subject, 78, 0);
     },
   },
   {

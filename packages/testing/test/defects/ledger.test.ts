@@ -245,6 +245,23 @@ defectTests('ledger', ledgerCases, [
     () => ({}),
     (clock) => ({ ...clock, now: () => clock.now() - 1 }),
   ),
+  defect(
+    'counts closed holds as renewed',
+    ['renews several holds in one step, and only open ones'],
+    (sound) => ({
+      renewAll: async (holds, expiresAt) => {
+        await sound.renewAll?.(holds, expiresAt);
+        return holds.length;
+      },
+    }),
+  ),
+  defect(
+    'renews only the first of several holds',
+    ['renews several holds in one step, and only open ones'],
+    (sound) => ({
+      renewAll: async (holds, expiresAt) => (await sound.renewAll?.(holds.slice(0, 2), expiresAt)) ?? 0,
+    }),
+  ),
   defect('gives late settlements away', ['charges a late settlement once'], (sound, clock) => ({
     async settle(hold, actual, usage) {
       if (clock.now() >= hold.expiresAt) return { charged: 0, first: false };

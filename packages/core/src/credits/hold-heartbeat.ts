@@ -1,0 +1,66 @@
+import type { Clock } from '../ports/clock.ts';
+import type { CreditLedger, Hold } from '../ports/ledger.ts';
+import type { Incident } from '../shared/incident.ts';
+
+/** Milliseconds between two beats. */
+const BEAT_MS = 5_000;
+/** Lease of a hold, in milliseconds: a hold of a process that ends without a shutdown expires within this time. */
+const HEARTBEAT_LEASE_MS = 25_000;
+/** Maximum number of holds in one statement. */
+const BATCH = 500;
+
+/** Renews the holds of the calls that run in this process: all of them in one step per beat. */
+export interface HoldHeartbeat {
+  /** Lease of a hold that the heartbeat renews, in milliseconds. Undefined: the ledger has no `renewAll`. */
+  readonly leaseMs: number | undefined;
+  /** Renews the hold until the returned function is called. */
+  keep(hold: Hold): () => void;
+}
+
+interface HoldHeartbeatServices {
+  readonly ledger: Pick<CreditLedger, 'renewAll'>;
+  readonly clock: Clock;
+  readonly onError: (incident: Incident) => void;
+}
+
+/**
+ * A call that ends before the second beat needs no renewal. A beat that fails is repeated at the next one, before the
+ * leases end.
+ */
+export function createHoldHeartbeat({ ledger, clock, onError }: HoldHeartbeatServices): HoldHeartbeat {
+  /** Expiry times of the kept holds. */
+  const kept = new Map<Hold, number>();
+  let stop: (() => void) | undefined;
+
+  const renew = async (holds: readonly Hold[]): Promise<void> => {
+    const expiresAt = clock.now() + HEARTBEAT_LEASE_MS;
+    try {
+      await ledger.renewAll?.(holds, expiresAt);
+    } catch (error) {
+      onError({ operation: 'hold-heartbeat', requestId: '', error });
+      return;
+    }
+    for (const hold of holds) if (kept.has(hold)) kept.set(hold, expiresAt);
+  };
+
+  const beat = (): void => {
+    stop = clock.timer(BEAT_MS, beat);
+    const before = clock.now() + HEARTBEAT_LEASE_MS - BEAT_MS;
+    const due = [...kept].flatMap(([hold, expiresAt]) => (expiresAt <= before ? [hold] : []));
+    for (let at = 0; at < due.length; at += BATCH) void renew(due.slice(at, at + BATCH));
+  };
+
+  return {
+    leaseMs: ledger.renewAll === undefined ? undefined : HEARTBEAT_LEASE_MS,
+    keep(hold) {
+      kept.set(hold, hold.expiresAt);
+      stop ??= clock.timer(BEAT_MS, beat);
+      return () => {
+        kept.delete(hold);
+        if (kept.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+}
