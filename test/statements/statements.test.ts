@@ -44,7 +44,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ],
   [
     'an agent run of one round, with its job',
-    19,
+    13,
     45,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],

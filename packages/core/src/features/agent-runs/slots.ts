@@ -1,4 +1,5 @@
 import type { Store } from '../../ports/store.ts';
+import { type StoreWrite, writesTo } from '../../ports/write-all.ts';
 import { QUESTS } from '../../runs/records.ts';
 import { hasEnded } from '../../runs/transitions.ts';
 import { conflict } from '../../shared/errors.ts';
@@ -31,4 +32,29 @@ export async function acquireSlot(
     if (isOurs !== undefined) return;
   }
   throw conflict(`You have the maximum of ${most} active runs; wait until one has ended`);
+}
+
+/**
+ * Finds a free slot. @returns the writes that acquire it, which have no effect if another run does so first; undefined if
+ * all slots are in use.
+ */
+export async function findSlot(
+  store: Store,
+  userId: string,
+  executionId: string,
+  most: number,
+): Promise<readonly StoreWrite[] | undefined> {
+  const ids = Array.from({ length: most }, (_, number) => `${userId}:${number}`);
+  const places = await store.collection(EXECUTION_SLOTS).find({ id: { in: ids } }, { limit: most });
+  const toSlots = writesTo(EXECUTION_SLOTS);
+  const unused = ids.find((id) => !places.some((place) => place.id === id));
+  if (unused !== undefined) return [toSlots.insert({ id: unused, executionId })];
+  const holders = await store
+    .collection(QUESTS)
+    .find({ id: { in: places.map((place) => place.executionId) } }, { limit: most });
+  const free = places.find(
+    (place) => !holders.some((holder) => holder.id === place.executionId && !hasEnded(holder)),
+  );
+  // A run that has ended does not begin again.
+  return free && [toSlots.update(free.id, { executionId }, { executionId: free.executionId })];
 }

@@ -9,6 +9,7 @@ import type { AcceptedWork } from '../../operations/idempotency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Store } from '../../ports/store.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { newQuest, QUESTS } from '../../runs/records.ts';
 import { notFound } from '../../shared/errors.ts';
 import { requireAgents } from '../agents/agents.ts';
@@ -20,10 +21,10 @@ import type { FilesReader } from '../files/reader.ts';
 import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { canEditSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { requireStorage, type StorageQuotas } from '../storage/usage.ts';
+import { expectStorage, requireStorage, type StorageQuotas } from '../storage/usage.ts';
 import type { ExecutionBody, StartedExecution } from './contract.ts';
 import { AGENT_EXECUTION, type ExecutionRequest } from './records.ts';
-import { acquireSlot } from './slots.ts';
+import { acquireSlot, findSlot } from './slots.ts';
 
 /** Thinking tokens when the request enables thinking without a number. */
 const DEFAULT_BUDGET = 4096;
@@ -81,7 +82,6 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
       ? await sessions.update(body.session_id, used, canEditSession(userId))
       : undefined;
     if (session === undefined) throw notFound('Session');
-    await requireStorage(store, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
 
     const request = toRequest(body, call, {
       entry,
@@ -95,7 +95,10 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
       { id: ids.next(), kind: AGENT_EXECUTION, sessionId: session.id, ownerId: userId, request },
       now,
     );
+    const owner = { ownerId: session.ownerId, kind: 'sessions' } as const;
+    const slot = store.writeAll && (await findSlot(store, userId, quest.id, services.maxLiveExecutions));
     const write = async (where: Store): Promise<void> => {
+      await requireStorage(where, owner, services.storageQuotas);
       await acquireSlot(where, userId, quest.id, services.maxLiveExecutions);
       if (!(await where.collection(QUESTS).insert(quest))) throw new Error('duplicate quest id');
     };
@@ -114,6 +117,13 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
         },
       },
       // The slot and the run become visible together.
+      ...(slot !== undefined && {
+        toWrites: () => [
+          ...expectStorage(owner, services.storageQuotas),
+          ...slot,
+          writesTo(QUESTS).insert(quest),
+        ],
+      }),
       write: (where) => (where === store ? store.transaction(write) : write(where)),
     };
   };
