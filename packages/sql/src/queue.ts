@@ -80,6 +80,11 @@ export function createSqlQueue(
     dialect,
     (condition) => `delete from ${table} where ${isHeld} and ${condition} returning 1 as done`,
   );
+  const isNew = defineStatement<'key'>(dialect, `not exists (select 1 from ${table} where key = @key)`);
+  const isLeased = defineStatement<'id' | 'fence'>(
+    dialect,
+    `exists (select 1 from ${table} where ${isHeld})`,
+  );
   const retry = defineStatement<'id' | 'fence' | 'runAt' | 'ready' | 'uncounted'>(
     dialect,
     `update ${table} set lease_until = null, run_at = @runAt, due_at = @runAt, ready = @ready,
@@ -190,12 +195,13 @@ export function createSqlQueue(
           runAt,
           ready,
         };
-        return toEngineWrite(database, { toStatement: enqueueIf(values) }, () => {
+        return toEngineWrite(database, { toStatement: enqueueIf(values), expected: isNew({ key }) }, () => {
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
         });
       },
-      finish: ({ id, fence }) => toEngineWrite(database, { toStatement: finishIf({ id, fence }) }),
+      finish: ({ id, fence }) =>
+        toEngineWrite(database, { toStatement: finishIf({ id, fence }), expected: isLeased({ id, fence }) }),
     },
 
     onReady(listener) {

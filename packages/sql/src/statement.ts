@@ -42,6 +42,23 @@ export function defineStatement<Name extends string>(
   });
 }
 
+/** Maximum number of prepared texts of one store: each connection keeps them. */
+const MAX_PREPARED = 500;
+
+/** Names compiled statements by their text. Statements beyond the maximum stay unnamed. */
+export function createNaming(): (statement: SqlStatement) => SqlStatement {
+  const names = new Map<string, string>();
+  return ({ sql, parameters }) => {
+    let name = names.get(sql);
+    if (name === undefined) {
+      if (names.size >= MAX_PREPARED) return { sql, parameters };
+      name = `questline_${fingerprint(sql)}`;
+      names.set(sql, name);
+    }
+    return { sql, parameters, name };
+  };
+}
+
 /** A hash of a text: 16 hexadecimal characters. */
 export function fingerprint(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -1,5 +1,6 @@
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { createNaming } from './statement.ts';
 import { type CollectionMaker, createCollectionMaker, type RunStatement } from './store/collection.ts';
 import { createTable, type Table } from './store/table.ts';
 import { createWriteAll } from './store/write-all.ts';
@@ -16,12 +17,13 @@ interface KnownTable {
  */
 export function createSqlStore(database: SqlDatabase): Store {
   const makers = new Map<string, KnownTable>();
+  const toNamed = createNaming();
 
   const getTable = <R extends StoredRecord>(definition: CollectionDefinition<R>): KnownTable => {
     let known = makers.get(definition.name);
     if (known?.definition !== definition) {
       const table = createTable(definition);
-      known = { definition, table, make: createCollectionMaker(database, table) };
+      known = { definition, table, make: createCollectionMaker(database, table, toNamed) };
       makers.set(definition.name, known);
     }
     return known;
@@ -50,6 +52,6 @@ export function createSqlStore(database: SqlDatabase): Store {
       options,
     ),
   );
-  const writeAll = createWriteAll(database, (definition) => getTable(definition).table);
+  const writeAll = createWriteAll(database, (definition) => getTable(definition).table, toNamed);
   return { ...store, writeAll };
 }

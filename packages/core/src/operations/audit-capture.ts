@@ -9,7 +9,7 @@ import type {
   StoredRecord,
 } from '../ports/store.ts';
 import { wrapCollection } from '../ports/wrap-collection.ts';
-import { writeAll, writeInTransaction } from '../ports/write-all.ts';
+import { type StoreWrite, writeAll, writeInTransaction } from '../ports/write-all.ts';
 import { type AuditedStore, recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { AUDIT_LOG, type AuditActor } from './audit-records.ts';
 import type { AuditedChange, AuditSource } from './audit-source.ts';
@@ -61,13 +61,12 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
     const transaction: Store['transaction'] = (work, options) =>
       store.transaction((inner) => work(inTransaction(inner, actor)), options);
     const writeEach: Store['writeAll'] = (writes, options) => {
-      const isAudited = writes.some((write) => {
-        if (write.do !== 'insert' && write.do !== 'update') return false;
+      const areAudited = writes.some((write) => {
+        if (write.do === 'engine') return false;
         const source = byName.get(write.collection.name);
-        if (source === undefined) return false;
-        return write.do === 'insert' ? source.inserts === true : touches(source, write.patch);
+        return source !== undefined && isAudited(source, write);
       });
-      return isAudited
+      return areAudited
         ? writeInTransaction({ transaction }, writes, options)
         : writeAll(store, writes, options);
     };
@@ -100,6 +99,20 @@ export function captureAudit(store: Store, sources: readonly AuditSource[], cloc
   };
 
   return actAs(SERVICE_ACTOR);
+}
+
+function isAudited(source: AuditSource, write: StoreWrite): boolean {
+  switch (write.do) {
+    case 'insert':
+      return source.inserts === true;
+    case 'update':
+      return touches(source, write.patch);
+    case 'remove':
+    case 'remove-where':
+      return source.deletions === true;
+    default:
+      return false;
+  }
 }
 
 function touches({ fields }: AuditSource, patch: object): boolean {

@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import type { StoreWrite } from '../ports/write-all.ts';
 
 export interface DeletionServices {
   readonly store: Store;
@@ -21,6 +22,8 @@ export interface DeletionHooks {
   readonly organization?: DeletionHook;
   readonly project?: DeletionHook;
   readonly session?: DeletionHook;
+  /** `session` as writes, which have no effect if there is more to do. */
+  readonly toSessionWrites?: (id: string) => readonly StoreWrite[];
 }
 
 /** Runs the clean-up hooks of all features in sequence. */
@@ -32,13 +35,15 @@ export interface DeletionCleanup {
   organization(id: string): Promise<void>;
   project(id: string): Promise<void>;
   session(id: string): Promise<void>;
+  /** @returns undefined if a feature has no such writes. */
+  toSessionWrites(id: string): readonly StoreWrite[] | undefined;
 }
 
 export function createDeletionCleanup(
   services: DeletionServices,
   hooks: readonly DeletionHooks[],
 ): DeletionCleanup {
-  const cleanUp = (kind: keyof DeletionHooks) => async (id: string) => {
+  const cleanUp = (kind: Exclude<keyof DeletionHooks, 'toSessionWrites'>) => async (id: string) => {
     for (const one of hooks) await one[kind]?.(services, id);
   };
   return {
@@ -49,5 +54,10 @@ export function createDeletionCleanup(
     organization: cleanUp('organization'),
     project: cleanUp('project'),
     session: cleanUp('session'),
+    toSessionWrites(id) {
+      const concerned = hooks.filter(({ session }) => session !== undefined);
+      if (concerned.some(({ toSessionWrites }) => toSessionWrites === undefined)) return undefined;
+      return concerned.flatMap(({ toSessionWrites }) => toSessionWrites?.(id) ?? []);
+    },
   };
 }

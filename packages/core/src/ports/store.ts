@@ -181,7 +181,7 @@ export interface Store {
   /**
    * Applies all writes in one step, or none; at most one write per record. Not inside a transaction. @returns false, having written nothing, if one of
    * them has no effect: an id or unique value that exists, a guard that does not match; also for writes of another
-   * engine. Without this method, Questline writes in a transaction.
+   * engine, and of a kind that the store does not know. Without this method, Questline writes in a transaction.
    */
   writeAll?(writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean>;
 }

@@ -1,4 +1,5 @@
 import type { CallOptions } from './options.ts';
+import { removeWhere } from './remove-where.ts';
 import {
   type Collection,
   type CollectionDefinition,
@@ -26,12 +27,30 @@ export interface EngineWrite {
   applied(): void;
 }
 
+/** Deletes records by a filter. */
+export interface RemoveWhereWrite {
+  readonly do: 'remove-where';
+  readonly collection: CollectionDefinition<StoredRecord>;
+  readonly filter: object;
+  /** 0 to 999; 0: expects that no record matches. */
+  readonly max: number;
+}
+
 /** One write of `writeAll`. */
 export type StoreWrite =
   | (RecordWrite & { readonly do: 'insert'; readonly record: StoredRecord })
   | (RecordWrite & { readonly do: 'update'; readonly patch: object; readonly guard: object | undefined })
   /** Adds to the counters of a record, or inserts it. */
   | (RecordWrite & { readonly do: 'count'; readonly deltas: Readonly<Record<string, number>> })
+  /** Adds to the counters of a record that exists. */
+  | (RecordWrite & {
+      readonly do: 'add';
+      readonly deltas: Readonly<Record<string, number>>;
+      readonly guard: object | undefined;
+    })
+  | (RecordWrite & { readonly do: 'remove'; readonly guard: object | undefined })
+  /** Deletes all matching records, also none. Has no effect if more than `max` match. */
+  | RemoveWhereWrite
   /** Writes nothing: the record exists, and is not deleted before the writes are visible. */
   | (RecordWrite & { readonly do: 'expect'; readonly guard: object | undefined })
   /** Writes nothing: no record matches. A concurrent write may make it match. */
@@ -59,6 +78,13 @@ export function writesTo<R extends StoredRecord>(definition: CollectionDefinitio
     }),
     count: (id: string, deltas: Deltas<R>): StoreWrite => ({
       ...{ do: 'count', collection, id, deltas: deltas as Readonly<Record<string, number>> },
+    }),
+    add: (id: string, deltas: Deltas<R>, guard?: Filter<R>): StoreWrite => ({
+      ...{ do: 'add', collection, id, deltas: deltas as Readonly<Record<string, number>>, guard },
+    }),
+    remove: (id: string, guard?: Filter<R>): StoreWrite => ({ do: 'remove', collection, id, guard }),
+    removeWhere: (filter: Filter<R>, max: number): StoreWrite => ({
+      ...{ do: 'remove-where', collection, filter, max },
     }),
     expect: (id: string, guard?: Filter<R>): StoreWrite => ({ do: 'expect', collection, id, guard }),
     expectNone: (id: string, guard: Filter<R>): StoreWrite => ({ do: 'expect-none', collection, id, guard }),
@@ -105,6 +131,7 @@ async function writeRecord(
   collection: Collection<StoredRecord>,
   write: Exclude<StoreWrite, EngineWrite>,
 ): Promise<boolean> {
+  if (write.do === 'remove-where') return removeUpTo(collection, write);
   const { id } = write;
   switch (write.do) {
     case 'insert':
@@ -116,9 +143,21 @@ async function writeRecord(
         (await collection.add(id, write.deltas)) !== undefined ||
         collection.insert({ ...write.deltas, id } as StoredRecord)
       );
+    case 'add':
+      return (await collection.add(id, write.deltas, write.guard)) !== undefined;
+    case 'remove':
+      return (await collection.take(id, write.guard)) !== undefined;
     case 'expect':
       return (await collection.get(id, write.guard)) !== undefined;
     case 'expect-none':
       return (await collection.get(id, write.guard)) === undefined;
   }
+}
+
+async function removeUpTo(
+  collection: Collection<StoredRecord>,
+  { filter, max }: RemoveWhereWrite,
+): Promise<boolean> {
+  if (max > 0) await removeWhere(collection, filter, { limit: max });
+  return (await collection.find(filter, { limit: 1 })).length === 0;
 }

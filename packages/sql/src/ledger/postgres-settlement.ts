@@ -2,6 +2,7 @@ import { countTokens } from '@questline/core/internal';
 import type { Clock, CreditLedger } from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
 import type { SqlNames } from '../names.ts';
+import { defineStatement } from '../statement.ts';
 import { defineConditional, toEngineWrite } from '../store/engine-write.ts';
 import { createCapSql } from './postgres-caps.ts';
 import { toText } from './writes.ts';
@@ -45,12 +46,18 @@ export function createToSettlement(
   const settleIf = defineConditional<SettledValue>(dialect, (condition) =>
     toSettlementText(names, condition),
   );
+  const isOpen = defineStatement<'id'>(
+    dialect,
+    `exists (select 1 from ${names.table('ledgerCharges')}
+       where id = @id and kind = 'hold' and settled_at is null)`,
+  );
   return ({ id }, actual, usage) => {
     // `settle` rejects it.
     if (!Number.isSafeInteger(actual) || actual < 0) return undefined;
     const tokens = countTokens(usage) ?? null;
     return toEngineWrite(database, {
       ctes: settleIf({ id, actual, usage: toText(usage), tokens, now: clock.now() }),
+      expected: isOpen({ id }),
       toStatement: () => ({ sql: 'select 1 as done from charge', parameters: [] }),
     });
   };

@@ -21,11 +21,17 @@ const RECORD = sql<string>`cast(record as text)`.as('record');
 
 export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
 
+type RunCompiled = (query: Compilable, options: CallOptions | undefined) => Promise<readonly SqlRow[]>;
+
 /** Creates the operations of one table, on the database or in a transaction. */
 export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
 
 /** Statements are compiled once per definition; each operation is one statement. */
-export function createCollectionMaker(database: SqlDatabase, table: Table): CollectionMaker {
+export function createCollectionMaker(
+  database: SqlDatabase,
+  table: Table,
+  toNamed: (statement: SqlStatement) => SqlStatement,
+): CollectionMaker {
   const { dialect, names } = database;
   const expressions = createWording(dialect, names);
   const ofRow = { ...expressions, has: expressions.hasHere };
@@ -38,9 +44,14 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
       ? sql`id = ${expressions.text(id)}`
       : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
-  return (run) => {
+  return (runNow) => {
+    /** A search is planned for its words. */
+    const run: RunCompiled = (query, options) => {
+      const compiled = query.compile();
+      return runNow(compiled.sql.includes(' ilike ') ? compiled : toNamed(compiled), options);
+    };
     const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>
-      (await run(query.compile(), options)).map(({ record }) => fromJson<StoredRecord>(record));
+      (await run(query, options)).map(({ record }) => fromJson<StoredRecord>(record));
     const one = async (query: Compilable, options: CallOptions | undefined) => (await all(query, options))[0];
 
     /** Replaces the record by `next`. */
@@ -96,7 +107,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
           .selectFrom(name)
           .select(({ fn }) => fn.countAll().as('count'))
           .where(compileFilter(table, expressions, filter));
-        const [row] = await run(query.compile(), options);
+        const [row] = await run(query, options);
         return toNumber(row?.count);
       },
 
@@ -107,7 +118,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
           .values({ id: expressions.text(record.id), record: expressions.json(record) })
           .onConflict((conflict) => conflict.doNothing())
           .returning('id');
-        return (await run(query.compile(), options)).length === 1;
+        return (await run(query, options)).length === 1;
       },
 
       async update(id, patch, guard, options) {
@@ -141,7 +152,7 @@ export function createCollectionMaker(database: SqlDatabase, table: Table): Coll
           .where(compileFilter(table, expressions, filter))
           .limit(limit);
         const query = db.deleteFrom(name).where(expressions.isChosen(chosen)).returning('id');
-        return (await run(query.compile(), options)).length;
+        return (await run(query, options)).length;
       },
     };
   };

@@ -1,4 +1,5 @@
 import type { EngineWrite } from '@questline/core/ports';
+import { type RawBuilder, sql } from 'kysely';
 import type { SqlDatabase, SqlDialect } from '../database.ts';
 import { defineStatement, type SqlStatement, type SqlValue } from '../statement.ts';
 
@@ -23,6 +24,8 @@ export function defineConditional<Name extends string>(
 /** The work of a write of this package. */
 export interface EngineWork {
   readonly toStatement: ConditionalStatement;
+  /** A condition without which the statement has no effect. */
+  readonly expected: SqlStatement;
   /** PostgreSQL only: CTEs that come before the statement, under the condition. */
   readonly ctes?: ConditionalStatement;
 }
@@ -33,4 +36,17 @@ export function toEngineWrite(
   applied: () => void = () => undefined,
 ): EngineWrite {
   return { do: 'engine', engine: database, work, applied };
+}
+
+/** A statement as a part of another one. */
+export function toRaw({ sql: text, parameters }: SqlStatement): RawBuilder<unknown> {
+  let at = 0;
+  const parts = text.split(/(\$\d+|\?)/).map((part) => {
+    if (part === '?') {
+      at += 1;
+      return sql.val(parameters[at - 1]);
+    }
+    return /^\$\d+$/.test(part) ? sql.val(parameters[Number(part.slice(1)) - 1]) : sql.raw(part);
+  });
+  return sql.join(parts, sql.raw(''));
 }

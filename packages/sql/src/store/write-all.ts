@@ -1,42 +1,38 @@
-import type { CallOptions, CollectionDefinition, StoredRecord, StoreWrite } from '@questline/core/ports';
+import type { CallOptions, StoreWrite } from '@questline/core/ports';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
-import { fingerprint, type SqlStatement } from '../statement.ts';
+import type { SqlStatement } from '../statement.ts';
 import { isCheckViolation, isDivisionByZero, isUniqueViolation } from '../violations.ts';
 import { createCompiler } from './compiler.ts';
-import type { EngineWork } from './engine-write.ts';
-import { createWording, type DialectExpressions } from './expressions.ts';
+import { type EngineWork, toRaw } from './engine-write.ts';
+import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
-import { assertFits, getColumn, type Table } from './table.ts';
+import { assertFits, type Column, getColumn, type Table } from './table.ts';
+import { type CompileCheck, createCompileCheck, type GetTable } from './write-checks.ts';
 
 const ALWAYS = '1 = 1';
-/** Maximum number of prepared texts. */
-const MAX_PREPARED = 100;
 
 /** The writes of a step as one statement each. */
-type CompileWrite = (write: StoreWrite, condition: string) => RawBuilder<unknown>;
+type CompileWrite = (write: StoreWrite, condition: string, at?: number) => RawBuilder<unknown>;
 
-type GetTable = (definition: CollectionDefinition<StoredRecord>) => Table;
+/** The CTEs that come before a write, each with a comma. */
+type CompileCtes = (write: StoreWrite, condition: string, at: number) => RawBuilder<unknown>;
 
 /** Thrown in the transaction to undo it. */
 class WithoutEffect extends Error {}
 
 /** `writeAll` of a store: one statement on PostgreSQL, one synchronous transaction on SQLite. */
-export function createWriteAll(database: SqlDatabase, getTable: GetTable) {
+export function createWriteAll(
+  database: SqlDatabase,
+  getTable: GetTable,
+  toNamed: (statement: SqlStatement) => SqlStatement,
+) {
   const compiler = createCompiler(database.dialect);
   const compileWrite = createCompileWrite(database, getTable);
-  const preparedNames = new Map<string, string>();
-
+  const compileCheck = createCompileCheck(database, getTable);
+  const compileCtes = createCompileCtes(database, getTable);
   /** The lists of writes have few texts, which are long: PostgreSQL reads and plans each once per connection. */
-  const toStatement = (query: RawBuilder<unknown>): SqlStatement => {
-    const { sql: text, parameters } = query.compile(compiler);
-    let name = preparedNames.get(text);
-    if (name === undefined && preparedNames.size < MAX_PREPARED) {
-      name = `questline_${fingerprint(text)}`;
-      preparedNames.set(text, name);
-    }
-    return { sql: text, parameters, ...(name !== undefined && { name }) };
-  };
+  const toStatement = (query: RawBuilder<unknown>): SqlStatement => toNamed(query.compile(compiler));
 
   return async (writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean> => {
     options?.signal?.throwIfAborted();
@@ -50,12 +46,16 @@ export function createWriteAll(database: SqlDatabase, getTable: GetTable) {
   async function attempt(writes: readonly StoreWrite[], options: CallOptions | undefined): Promise<boolean> {
     try {
       if (database.dialect === 'postgres') {
-        const [row] = await database.run(toStatement(chain(writes, compileWrite)), options);
+        const [row] = await database.run(toStatement(chain(writes, compileWrite, compileCheck, compileCtes)), options);
         return Number(row?.done) === 1;
       }
       await database.immediate((run) => {
         for (const write of writes) {
-          if (run(toStatement(compileWrite(write, ALWAYS))).length === 0) throw new WithoutEffect();
+          const isDone = run(toStatement(compileWrite(write, ALWAYS))).length > 0;
+          if (write.do === 'remove-where') {
+            const isWhole = sql`select 1 where ${compileCheck({ ...write, max: 0 })}`;
+            if (run(toStatement(isWhole)).length === 0) throw new WithoutEffect();
+          } else if (!isDone) throw new WithoutEffect();
         }
       }, options);
       return true;
@@ -72,22 +72,60 @@ function hasViolation(error: unknown): boolean {
 }
 
 /**
- * One statement: each write happens only after the one before it had an effect. If the first has none, nothing is written; if a
- * later one has none, the statement fails by a division by zero, which undoes the others.
+ * One statement: each write happens only after the one before it had an effect. The first looks at what the others expect, so
+ * that a step without effect writes nothing. Only if another call changes that meanwhile, a later write may have no effect:
+ * then the statement fails by a division by zero, which undoes the others.
  */
-function chain(writes: readonly StoreWrite[], compileWrite: CompileWrite): RawBuilder<unknown> {
-  const steps = writes.map((write, at) => {
-    const condition = at === 0 ? ALWAYS : `exists (select 1 from step_${at - 1})`;
-    const ctes = write.do === 'engine' ? (write.work as EngineWork).ctes : undefined;
-    const before = ctes === undefined ? sql`` : sql`${toRaw(ctes(condition))},`;
-    return sql`${before} ${sql.raw(`step_${at}`)} as materialized (${compileWrite(write, condition)})`;
-  });
-  const last = sql.raw(`step_${writes.length - 1}`);
+function chain(
+  writes: readonly StoreWrite[],
+  compileWrite: CompileWrite,
+  compileCheck: CompileCheck,
+  compileCtes: CompileCtes,
+): RawBuilder<unknown> {
   // Expectations come first and write nothing.
   const written = writes.findIndex(({ do: what }) => what !== 'expect' && what !== 'expect-none');
-  const first = sql.raw(`step_${Math.max(0, written)}`);
-  return sql`with ${sql.join(steps)}
+  const firstWritten = Math.max(0, written);
+  const checks = writes.slice(firstWritten + 1).flatMap((write) => compileCheck(write) ?? []);
+  const checked =
+    checks.length === 0 ? sql`` : sql`checked as materialized (select 1 as done where ${sql.join(checks, sql` and `)}),`;
+  const steps = writes.map((write, at) => {
+    const condition =
+      at > 0
+        ? `exists (select 1 from step_${at - 1})`
+        : checks.length === 0
+          ? ALWAYS
+          : 'exists (select 1 from checked)';
+    return sql`${compileCtes(write, condition, at)} ${sql.raw(`step_${at}`)} as materialized (${compileWrite(write, condition, at)})`;
+  });
+  const last = sql.raw(`step_${writes.length - 1}`);
+  const first = sql.raw(`step_${firstWritten}`);
+  return sql`with ${checked} ${sql.join(steps)}
     select case when exists (select 1 from ${first}) then 1 / (select count(*) from ${last}) else 0 end as done`;
+}
+
+function createCompileCtes({ dialect, names }: SqlDatabase, getTable: GetTable): CompileCtes {
+  const expressions = createWording(dialect, names);
+  return (write, condition, at) => {
+    if (write.do === 'engine') {
+      const { ctes } = write.work as EngineWork;
+      return ctes === undefined ? sql`` : sql`${toRaw(ctes(condition))},`;
+    }
+    if (write.do !== 'remove-where') return sql``;
+    const table = getTable(write.collection);
+    const name = sql.raw(names.table(table.collection));
+    const chosen = sql.raw(`chosen_${at}`);
+    return sql`${chosen} as materialized (
+        select id from ${name} where ${compileFilter(table, expressions, write.filter)} and ${sql.raw(condition)}
+        limit ${write.max + 1} for update
+      ), ${sql.raw(`removed_${at}`)} as (
+        delete from ${name} where id = any(array(select id from ${chosen})) and ${isWhole(write.max, at)}
+      ),`;
+  };
+}
+
+/** Whether not more records were found than may be deleted. */
+function isWhole(max: number, at: number): RawBuilder<unknown> {
+  return sql`(select count(*) from ${sql.raw(`chosen_${at}`)}) <= ${max}`;
 }
 
 function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileWrite {
@@ -100,17 +138,22 @@ function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileW
       ? sql<SqlBool>`id = ${expressions.text(id)}`
       : sql<SqlBool>`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
-  return (write, conditionText) => {
+  return (write, conditionText, at = 0) => {
     if (write.do === 'engine') return toRaw((write.work as EngineWork).toStatement(conditionText));
     const table = getTable(write.collection);
     const name = sql.raw(names.table(table.collection));
     const condition = sql.raw(conditionText);
+    if (write.do === 'remove-where') {
+      if (!isSqlite) return sql`select 1 as done where ${condition} and ${isWhole(write.max, at)}`;
+      const ids = sql`select id from ${name} where ${compileFilter(table, expressions, write.filter)}`;
+      return sql`delete from ${name} where id in (${ids} limit ${write.max}) returning 1 as done`;
+    }
     const { id } = write;
     switch (write.do) {
       case 'insert':
         assertFits(table, write.record);
         return sql`insert into ${name} (id, record) select ${expressions.text(id)}, ${expressions.json(write.record)}
-          where ${condition} returning 1 as done`;
+          where ${condition} on conflict do nothing returning 1 as done`;
       case 'update': {
         assertFits(table, write.patch);
         const fields = Object.entries(write.patch).filter(([field]) => field !== 'id');
@@ -119,10 +162,15 @@ function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileW
         return sql`update ${name} set record = ${expressions.patched(set, removed)}
           where ${isThis(table, id, write.guard)} and ${condition} returning 1 as done`;
       }
+      case 'add':
+        return sql`update ${name} set record = ${expressions.withDeltas(toMoves(table, write.deltas))}
+          where ${isThis(table, id, write.guard)} and ${condition} returning 1 as done`;
+      case 'remove':
+        return sql`delete from ${name} where ${isThis(table, id, write.guard)} and ${condition} returning 1 as done`;
       case 'count':
         return sql`insert into ${name} as kept (id, record)
           select ${expressions.text(id)}, ${expressions.json({ ...write.deltas, id })} where ${condition}
-          on conflict (id) do update set record = ${toCounts(table, expressions, write.deltas)} returning 1 as done`;
+          on conflict (id) do update set record = ${expressions.withCounts('kept', toMoves(table, write.deltas))} returning 1 as done`;
       case 'expect':
         return sql`select 1 as done from ${name} where ${isThis(table, id, write.guard)} and ${condition}
           ${sql.raw(isSqlite ? '' : 'for key share')}`;
@@ -133,30 +181,15 @@ function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileW
   };
 }
 
-function toCounts(
+function toMoves(
   table: Table,
-  expressions: DialectExpressions,
   deltas: Readonly<Record<string, number>>,
-): RawBuilder<unknown> {
-  const moves = Object.entries(deltas).map(([field, delta]) => {
+): readonly (readonly [Column, number])[] {
+  return Object.entries(deltas).map(([field, delta]) => {
     const column = getColumn(table, field);
     if (column.type !== 'integer' || !Number.isSafeInteger(delta)) {
       throw new TypeError(`${table.collection}.${field} counts whole numbers`);
     }
     return [column, delta] as const;
   });
-  return expressions.withCounts('kept', moves);
-}
-
-/** A statement as a part of another one. */
-function toRaw({ sql: text, parameters }: SqlStatement): RawBuilder<unknown> {
-  let at = 0;
-  const parts = text.split(/(\$\d+|\?)/).map((part) => {
-    if (part === '?') {
-      at += 1;
-      return sql.val(parameters[at - 1]);
-    }
-    return /^\$\d+$/.test(part) ? sql.val(parameters[Number(part.slice(1)) - 1]) : sql.raw(part);
-  });
-  return sql.join(parts, sql.raw(''));
 }

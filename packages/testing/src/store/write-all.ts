@@ -18,7 +18,7 @@ const toNotes = writesTo(notes);
 const toWallets = writesTo(wallets);
 const byOwner = (ownerId: string) => ({ ownerId });
 
-/** Writes that have no effect on notes 1 (`slug: 'one'`) and 2, with a wallet 1 of 5 coins. */
+/** Writes that have no effect on notes 1 (`slug: 'one'`) and 2, with wallets 1 of 5 coins and 3 of 4. */
 const WITHOUT_EFFECT: readonly StoreWrite[] = [
   toNotes.insert(note(1)),
   toNotes.insert(note(9, { slug: 'one' })),
@@ -28,12 +28,23 @@ const WITHOUT_EFFECT: readonly StoreWrite[] = [
   toNotes.expect(getId(7)),
   toNotes.expect(getId(1), byOwner('bob')),
   toWallets.expectNone(getId(1), { coins: { gte: 5 } }),
+  toWallets.add(getId(7), { coins: 1 }),
+  toWallets.add(getId(3), { coins: 1 }, { coins: { gte: 6 } }),
+  toNotes.remove(getId(7)),
+  toNotes.remove(getId(1), byOwner('bob')),
+  toNotes.removeWhere({ slug: 'one' }, 0),
+  toWallets.removeWhere({ coins: { gte: 4 } }, 1),
   { do: 'engine', engine: {}, work: undefined, applied: () => undefined },
+];
+
+const WALLETS = [
+  { id: getId(1), ownerId: 'alice', coins: 5 },
+  { id: getId(3), ownerId: 'alice', coins: 4 },
 ];
 
 async function start(store: Store): Promise<void> {
   await fill({ store }, [note(1, { slug: 'one', rank: 1 }), note(2, { rank: 2, title: 'x' })]);
-  await getWallets(store).insert({ id: getId(1), ownerId: 'alice', coins: 5 });
+  for (const wallet of WALLETS) await getWallets(store).insert(wallet);
 }
 
 /** Cases of `writeAll`; a store without it passes by its transactions. */
@@ -47,7 +58,7 @@ export const writeAllCases: readonly StoreCase[] = [
       const isDone = await writeAll(store, [
         toNotes.expect(getId(2), byOwner('alice')),
         toWallets.expectNone(getId(1), { coins: { gte: 6 } }),
-        toWallets.expectNone(getId(3), { coins: { gte: 0 } }),
+        toWallets.expectNone(getId(4), { coins: { gte: 0 } }),
         toNotes.update(getId(1), { rank: 7, slug: undefined, body: { text } }, { rank: 1 }),
         toNotes.insert(note(3, { title: text, tags: ['a', 'b'], body: [null, { at: 1 }] })),
         toWallets.count(getId(1), { coins: 4 }),
@@ -85,9 +96,31 @@ export const writeAllCases: readonly StoreCase[] = [
           expect(await writeAll(store, writes)).toBe(false);
         }
         expect(await getNotes({ store }).find({})).toEqual(before);
-        expect(await getWallets(store).find({})).toEqual([{ id: getId(1), ownerId: 'alice', coins: 5 }]);
+        expect(await getWallets(store).find({})).toEqual(WALLETS);
       }
       expect(await writeAll(store, others)).toBe(true);
+    },
+  },
+  {
+    name: 'deletes, and adds to records that exist, in one step with other writes',
+    section: 'behaviour',
+    async run({ store }) {
+      await start(store);
+      const bobs = [4, 5, 6].map((number) => note(number, { ownerId: 'bob' }));
+      await fill({ store }, bobs);
+      const toStep = (max: number): readonly StoreWrite[] => [
+        toNotes.remove(getId(1), { slug: 'one' }),
+        toNotes.removeWhere(byOwner('bob'), max),
+        toNotes.removeWhere(byOwner('carol'), 0),
+        toWallets.removeWhere(byOwner('bob'), 5),
+        toWallets.add(getId(1), { coins: -2 }, { coins: 5 }),
+        toNotes.insert(note(7)),
+      ];
+      expect(await writeAll(store, toStep(2))).toBe(false);
+      expect(getNumbers(await getNotes({ store }).find({}))).toEqual([1, 2, 4, 5, 6]);
+      expect(await writeAll(store, toStep(3))).toBe(true);
+      expect(getNumbers(await getNotes({ store }).find({}))).toEqual([2, 7]);
+      expect(await getWallets(store).get(getId(1))).toMatchObject({ ownerId: 'alice', coins: 3 });
     },
   },
   {
@@ -155,6 +188,38 @@ export const writeAllCases: readonly StoreCase[] = [
       expect(await getNotes(subject).count({ title: 'added' })).toBe(added);
       expect(added).toBe(atDeletion);
       expect((await getWallets(store).get(getId(5)))?.coins ?? 0).toBe(added);
+    },
+  },
+  {
+    name: 'lets every parallel step succeed whose guard still matches after the others',
+    section: 'race',
+    async run(subject) {
+      await start(subject.store);
+      const done = await inParallel(20, allStores(subject), (each, at) =>
+        writeAll(each, [
+          toWallets.add(getId(1), { coins: 1 }, { coins: { gte: 5 } }),
+          toNotes.insert(note(10 + at)),
+        ]),
+      );
+      expect(done.filter(Boolean)).toHaveLength(20);
+      expect(await getWallets(subject.store).get(getId(1))).toMatchObject({ coins: 25 });
+    },
+  },
+  {
+    name: 'deletes records in one of many parallel steps',
+    section: 'race',
+    async run(subject) {
+      await start(subject.store);
+      const done = await inParallel(20, allStores(subject), (each) =>
+        writeAll(each, [
+          toNotes.remove(getId(1)),
+          toNotes.removeWhere({ id: getId(2) }, 1),
+          toWallets.add(getId(1), { coins: -1 }),
+        ]),
+      );
+      expect(done.filter(Boolean)).toHaveLength(1);
+      expect(await getNotes(subject).count({})).toBe(0);
+      expect(await getWallets(subject.store).get(getId(1))).toMatchObject({ coins: 4 });
     },
   },
 ];

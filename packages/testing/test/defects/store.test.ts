@@ -211,6 +211,18 @@ defectTests('store', storeCases, [
     }),
   ),
   storeDefect(
+    'deletes more records in a step than it may',
+    ['deletes, and adds to records that exist, in one step with other writes'],
+    (store) => ({
+      ...store,
+      writeAll: (writes) =>
+        writeAll(
+          store,
+          writes.map((write) => (write.do === 'remove-where' ? { ...write, max: 999 } : write)),
+        ),
+    }),
+  ),
+  storeDefect(
     'deletes outside of the transaction',
     ['deletes within a transaction, and restores the records when the work rejects'],
     (store) => ({
