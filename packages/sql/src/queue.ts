@@ -196,6 +196,7 @@ export function createSqlQueue(
           ready,
         };
         return toEngineWrite(database, { toStatement: enqueueIf(values), expected: isNew({ key }) }, () => {
+          if (ready === 0) nextDueAt = Math.min(nextDueAt, runAt);
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
         });

@@ -108,8 +108,9 @@ function isAudited(source: AuditSource, write: StoreWrite): boolean {
     case 'update':
       return touches(source, write.patch);
     case 'remove':
-    case 'remove-where':
       return source.deletions === true;
+    case 'remove-where':
+      return source.deletions === true && write.max > 0;
     default:
       return false;
   }

@@ -51,11 +51,13 @@ export function createWriteAll(
       }
       await database.immediate((run) => {
         for (const write of writes) {
-          const isDone = run(toStatement(compileWrite(write, ALWAYS))).length > 0;
-          if (write.do === 'remove-where') {
+          const done = write.do === 'remove-where' && write.max === 0 ? 0 : run(toStatement(compileWrite(write, ALWAYS))).length;
+          if (write.do !== 'remove-where') {
+            if (done === 0) throw new WithoutEffect();
+          } else if (done === write.max) {
             const isWhole = sql`select 1 where ${compileCheck({ ...write, max: 0 })}`;
             if (run(toStatement(isWhole)).length === 0) throw new WithoutEffect();
-          } else if (!isDone) throw new WithoutEffect();
+          }
         }
       }, options);
       return true;

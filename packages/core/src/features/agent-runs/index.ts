@@ -1,6 +1,7 @@
 import type { DeletionHooks } from '../../operations/deletion.ts';
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
 import { removeAll } from '../../ports/remove-where.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { createQuestEventSource } from '../../runs/event-source.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import {
@@ -13,8 +14,12 @@ import { createExecutionHandler } from './job.ts';
 import { personalRuns } from './personal.ts';
 import { AGENT_EXECUTION, EXECUTION_SLOTS, STEPS } from './records.ts';
 
+/** Maximum number of steps that one write deletes. */
+const MAX_STEPS = 500;
+
 const deletion: DeletionHooks = {
   session: async ({ store }, id) => void (await removeAll(store.collection(STEPS), { sessionId: id })),
+  toSessionWrites: (sessionId) => [writesTo(STEPS).removeWhere({ sessionId }, MAX_STEPS)],
 };
 
 export const agentRuns = {

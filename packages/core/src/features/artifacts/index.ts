@@ -1,5 +1,6 @@
 import type { DeletionHooks } from '../../operations/deletion.ts';
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { applicationArtifactRoutes } from './application-handlers.ts';
 import { unlinkArtifacts } from './artifacts.ts';
 import { artifactRoutes } from './handlers.ts';
@@ -9,6 +10,7 @@ import { artifactTools } from './tool.ts';
 
 const deletion: DeletionHooks = {
   session: ({ store }, id) => unlinkArtifacts(store, 'sessionId', id),
+  toSessionWrites: (sessionId) => [writesTo(ARTIFACTS).removeWhere({ sessionId }, 0)],
   project: ({ store }, id) => unlinkArtifacts(store, 'projectId', id),
 };
 

@@ -1,5 +1,6 @@
 import type { DeletionHooks } from '../../operations/deletion.ts';
 import type { ExamplesFile, ServicesFor } from '../../operations/feature-parts.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import { applicationProjectRoutes } from './application-handlers.ts';
 import { projectRoutes } from './handlers.ts';
 import { projectMemberRoutes } from './member-handlers.ts';
@@ -9,6 +10,7 @@ import { PROJECTS } from './records.ts';
 
 const deletion: DeletionHooks = {
   session: ({ store }, id) => removeFromProjects(store, 'sessionIds', id),
+  toSessionWrites: (id) => [writesTo(PROJECTS).removeWhere({ sessionIds: { has: id } }, 0)],
   file: ({ store }, id) => removeFromProjects(store, 'fileIds', id),
 };
 

@@ -1,5 +1,6 @@
 import type { DeletionHooks } from '../../operations/deletion.ts';
 import type { ServicesFor } from '../../operations/feature-parts.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { createEnrichmentHandler, enrichAfterwards } from './job.ts';
 import { ENRICHMENT_SLOTS } from './records.ts';
@@ -8,6 +9,7 @@ const deletion: DeletionHooks = {
   async session({ store }, id) {
     await store.collection(ENRICHMENT_SLOTS).take(id);
   },
+  toSessionWrites: (id) => [writesTo(ENRICHMENT_SLOTS).removeWhere({ id }, 1)],
 };
 
 export const sessionEnrichment = {

@@ -2,10 +2,11 @@ import type { RetentionRule } from '../../operations/retention.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS } from '../../runs/records.ts';
 import { stopQuest } from '../../runs/transitions.ts';
-import { giveStorageBack } from '../storage/usage.ts';
+import { giveStorageBack, storageReturn } from '../storage/usage.ts';
 import { purgeJob } from './purge.ts';
 import { SESSIONS, type SessionRecord } from './records.ts';
 
@@ -23,23 +24,50 @@ export async function removeSession(
   { store, queue, clock, questEvents }: RemovalServices,
   session: SessionRecord,
 ): Promise<SessionRecord | undefined> {
+  const { id } = session;
+  if (!(await removeInOneStep({ store, queue, clock }, session))) {
+    const deleted = await removeInTurn({ store, queue, clock }, session);
+    if (deleted === undefined) return undefined;
+  }
+  const quests = store.collection(QUESTS);
+  for (const quest of await quests.find({ sessionId: id, liveSince: { gt: 0 } })) {
+    const stopped = await stopQuest(quests, quest.id, SESSION_DELETED, clock.now());
+    if (stopped !== undefined) questEvents.stopped(quest.id);
+  }
+  return session;
+}
+
+type RemoverServices = Pick<RemovalServices, 'store' | 'queue' | 'clock'>;
+
+/** Deletes a session and enqueues its purge. @returns false, having written nothing, where that is not possible. */
+async function removeInOneStep(
+  { store, queue, clock }: RemoverServices,
+  session: SessionRecord,
+): Promise<boolean> {
+  if (store.writeAll === undefined || queue.writes === undefined) return false;
+  const { id, ownerId, lastUpdated, bytes = 0 } = session;
+  return store.writeAll([
+    writesTo(SESSIONS).remove(id, { ownerId, lastUpdated }),
+    ...storageReturn({ ownerId, kind: 'sessions', bytes }),
+    queue.writes.enqueue(purgeJob(session, clock.now(), true)),
+  ]);
+}
+
+/** @returns undefined if the session was changed concurrently. */
+async function removeInTurn(
+  { store, queue, clock }: RemoverServices,
+  session: SessionRecord,
+): Promise<SessionRecord | undefined> {
   const { id, ownerId, lastUpdated } = session;
   // The purge job is enqueued before the deletion: it does nothing while the session exists.
   await queue.enqueue(purgeJob(session, clock.now()));
-  const deleted = await store.transaction(async (inner) => {
+  return store.transaction(async (inner) => {
     const taken = await inner.collection(SESSIONS).take(id, { ownerId, lastUpdated });
     if (taken !== undefined) {
       await giveStorageBack(inner, { ownerId, kind: 'sessions', bytes: taken.bytes ?? 0 });
     }
     return taken;
   });
-  if (deleted === undefined) return undefined;
-  const quests = store.collection(QUESTS);
-  for (const quest of await quests.find({ sessionId: id, liveSince: { gt: 0 } })) {
-    const stopped = await stopQuest(quests, quest.id, SESSION_DELETED, clock.now());
-    if (stopped !== undefined) questEvents.stopped(quest.id);
-  }
-  return deleted;
 }
 
 export function sessionRetention(services: RemovalServices): RetentionRule {

@@ -83,6 +83,11 @@ export async function giveStorageBack(store: Store, amount: StorageAmount): Prom
   await store.collection(STORAGE_USAGE).add(getId(amount), { bytes: -amount.bytes });
 }
 
+/** `giveStorageBack`, among writes. Has no effect without a counter. */
+export function storageReturn({ bytes, ...owner }: StorageAmount): readonly StoreWrite[] {
+  return bytes === 0 ? [] : [writesTo(STORAGE_USAGE).add(getId(owner), { bytes: -bytes })];
+}
+
 /** Deletes the counters of a user. */
 export async function eraseUsage(store: Store, ownerId: string): Promise<void> {
   for (const kind of Object.keys(NAMES) as StorageKind[]) {
