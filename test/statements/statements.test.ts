@@ -71,7 +71,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   [
     'the deletion of a session of 10 messages, with its job',
     10,
-    30,
+    28,
     async ({ ask, token, advance, fillSession, idle, take }) => {
       const { id } = await ask('POST', '/api/v1/sessions', { name: 'Short' });
       await fillSession(String(id), 10);

@@ -46,12 +46,18 @@ export function createWriteAll(
   async function attempt(writes: readonly StoreWrite[], options: CallOptions | undefined): Promise<boolean> {
     try {
       if (database.dialect === 'postgres') {
-        const [row] = await database.run(toStatement(chain(writes, compileWrite, compileCheck, compileCtes)), options);
+        const [row] = await database.run(
+          toStatement(chain(writes, compileWrite, compileCheck, compileCtes)),
+          options,
+        );
         return Number(row?.done) === 1;
       }
       await database.immediate((run) => {
         for (const write of writes) {
-          const done = write.do === 'remove-where' && write.max === 0 ? 0 : run(toStatement(compileWrite(write, ALWAYS))).length;
+          const done =
+            write.do === 'remove-where' && write.max === 0
+              ? 0
+              : run(toStatement(compileWrite(write, ALWAYS))).length;
           if (write.do !== 'remove-where') {
             if (done === 0) throw new WithoutEffect();
           } else if (done === write.max) {
@@ -89,7 +95,9 @@ function chain(
   const firstWritten = Math.max(0, written);
   const checks = writes.slice(firstWritten + 1).flatMap((write) => compileCheck(write) ?? []);
   const checked =
-    checks.length === 0 ? sql`` : sql`checked as materialized (select 1 as done where ${sql.join(checks, sql` and `)}),`;
+    checks.length === 0
+      ? sql``
+      : sql`checked as materialized (select 1 as done where ${sql.join(checks, sql` and `)}),`;
   const steps = writes.map((write, at) => {
     const condition =
       at > 0
