@@ -51,20 +51,35 @@ export function createRunCharges(ledger: CreditLedger, paid: readonly PendingCha
       return getUnsettled();
     },
     async settle(charges = getUnsettled()) {
-      for (const charge of charges) {
-        await settlePending(ledger, [charge]);
-        settled.add(charge);
+      for (const charge of [...charges]) {
+        const [paid = charge] = await settlePending(ledger, [charge]);
+        all[all.indexOf(charge)] = paid;
+        settled.add(paid);
       }
     },
   };
 }
 
-/** Settles charges idempotently. Rejects if the ledger is unavailable. */
-export async function settlePending(ledger: CreditLedger, charges: readonly PendingCharge[]): Promise<void> {
-  for (const { key, account, details, hold, amount, usage } of charges) {
-    if (hold === undefined) await ledger.record({ account, key, details, usage });
-    else await ledger.settle(hold, amount, usage, details);
+/**
+ * Settles charges idempotently. Rejects if the ledger is unavailable.
+ * @returns the charges with the amounts in the ledger: another worker may have settled a hold before, with another amount.
+ */
+export async function settlePending(
+  ledger: CreditLedger,
+  charges: readonly PendingCharge[],
+): Promise<readonly PendingCharge[]> {
+  const settled: PendingCharge[] = [];
+  for (const charge of charges) {
+    const { key, account, details, hold, amount, usage } = charge;
+    if (hold === undefined) {
+      await ledger.record({ account, key, details, usage });
+      settled.push(charge);
+      continue;
+    }
+    const { charged } = await ledger.settle(hold, amount, usage, details);
+    settled.push(charged === amount ? charge : { ...charge, amount: charged });
   }
+  return settled;
 }
 
 /** Returns the total of the calls so far, for display. */

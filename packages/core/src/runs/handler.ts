@@ -177,7 +177,12 @@ export function createQuestHandler(
     if (await hasLost(run)) return abandon(run);
     await run.endSteps('left');
     await run.settleNow();
-    return closeQuest(run.quest.id, run.progress());
+    const progress = run.progress();
+    if (await closeQuest(run.quest.id, progress)) return undefined;
+    // A worker that got the job closed it, and may not have known all charges.
+    const { promptMeta } = progress;
+    if (promptMeta !== undefined) await quests.update(run.quest.id, { promptMeta }, { status: 'stopped' });
+    return undefined;
   };
 
   /**
@@ -236,16 +241,21 @@ export function createQuestHandler(
     const quest = await quests.get(questId, { status: 'stopped' });
     // The quest went on: a later job closes it.
     if (quest === undefined || (quest.resumed ?? 0) > resumed) return undefined;
-    if (!hasRun(quest, lease)) return closeQuest(questId, {});
+    if (!hasRun(quest, lease)) {
+      await closeQuest(questId, {});
+      return undefined;
+    }
     const charges = await recoverPaidSteps(services, quest, task.operation);
-    return closeQuest(questId, { ...(await restore(quest)), ...describeCharges(quest, charges) });
+    await closeQuest(questId, { ...(await restore(quest)), ...describeCharges(quest, charges) });
+    return undefined;
   };
 
-  const closeQuest = (questId: string, progress: QuestProgress): Promise<undefined> =>
+  /** @returns false if another worker has closed it. */
+  const closeQuest = (questId: string, progress: QuestProgress): Promise<boolean> =>
     store.transaction(async (transaction) => {
       const quest = await closeStopped(transaction.collection(QUESTS), questId, progress.promptMeta);
       if (quest !== undefined) await task.alongside(transaction, { ...quest, ...progress });
-      return undefined;
+      return quest !== undefined;
     });
 
   /** @returns false if the quest was stopped or a newer worker owns it. */

@@ -8,6 +8,7 @@ import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createServices } from '../app/create-services.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
+import type { Hold } from '../ports/ledger.ts';
 import type { LeasedJob } from '../ports/queue.ts';
 import { createQuestHandler } from './handler.ts';
 import { questJob } from './quest-job.ts';
@@ -62,16 +63,24 @@ async function createStudio() {
   };
   await quests.insert(quest);
   await services.queue.enqueue(questJob(quest));
-  const [job] = await services.queue.lease({ kinds: ['painting'], limit: 1, leaseMs: 60_000 });
+  const lease = () => services.queue.lease({ kinds: ['painting'], limit: 1, leaseMs: 60_000 });
+  const [job] = await lease();
+  const runJob = (leased: LeasedJob | undefined, work: QuestTask['work']) =>
+    createQuestHandler(services, createRunningQuests(), painting(work)).run(
+      leased as LeasedJob,
+      new AbortController().signal,
+      async () => undefined,
+    );
   return {
     ledger,
     quests,
-    run: (work: QuestTask['work']) =>
-      createQuestHandler(services, createRunningQuests(), painting(work)).run(
-        job as LeasedJob,
-        new AbortController().signal,
-        async () => undefined,
-      ),
+    run: (work: QuestTask['work']) => runJob(job, work),
+    /** Another worker gets the job, because its lease has ended. */
+    async takeOver() {
+      await clock.advance(60_000);
+      const [again] = await lease();
+      await runJob(again, async () => ({ type: 'message' }));
+    },
     balance: () => ledger.balance(ACCOUNT),
   };
 }
@@ -128,5 +137,38 @@ describe('quest with a price per piece', () => {
     });
     expect(await studio.quests.get(QUEST_ID)).toMatchObject({ status: 'stopped' });
     expect(await studio.balance()).toMatchObject({ posted: 95, held: 0 });
+  });
+
+  it('reports the amount that another worker charged before', async () => {
+    const studio = await createStudio();
+    await studio.run(async (run) => {
+      const work = await run.payPrice(ENTRY, 20);
+      work.made(10, { images: 2 });
+      await studio.ledger.settle(work.note.hold as Hold, 5, { images: 1 });
+      await stopQuest(studio.quests, QUEST_ID, 'Enough.', 0);
+      await run.writer.save();
+      run.signal.throwIfAborted();
+      return { type: 'message' };
+    });
+    expect(await studio.balance()).toMatchObject({ posted: 95, held: 0 });
+    expect(await studio.quests.get(QUEST_ID)).toMatchObject({ promptMeta: { credits: 5 / 1e6 } });
+  });
+
+  it('reports its charge on a stopped quest that another worker has closed', async () => {
+    const studio = await createStudio();
+    await studio.run(async (run) => {
+      const work = await run.payPrice(ENTRY, 20);
+      work.made(10, { images: 2 });
+      await stopQuest(studio.quests, QUEST_ID, 'Enough.', 0);
+      await studio.takeOver();
+      await run.writer.save();
+      run.signal.throwIfAborted();
+      return { type: 'message' };
+    });
+    expect(await studio.balance()).toMatchObject({ posted: 90, held: 0 });
+    expect(await studio.quests.get(QUEST_ID)).toMatchObject({
+      status: 'stopped',
+      promptMeta: { credits: 10 / 1e6 },
+    });
   });
 });

@@ -17,13 +17,11 @@ export async function recoverPaidSteps(
 ): Promise<readonly PendingCharge[]> {
   const { ledger, clock } = services;
   const { due = [], steps = [] } = notes;
-  const charges = [...due];
-  await settlePending(ledger, due);
+  const charges = [...(await settlePending(ledger, due))];
   for (const step of steps) {
     const ofStep = chargeInterrupted(clock, step);
     if (ofStep !== undefined) {
-      await settlePending(ledger, [ofStep]);
-      charges.push(ofStep);
+      charges.push(...(await settlePending(ledger, [ofStep])));
     } else if (step.hold !== undefined) await ledger.release(step.hold);
     else if (step.isIntended === true) await releaseIntended(services, step);
   }
