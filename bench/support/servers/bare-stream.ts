@@ -11,9 +11,13 @@ interface Chunk {
 
 /**
  * The minimum that re-encodes a stream: parses and writes every upstream event, without keys, limits or
- * credits.
+ * credits. @param settle runs before the last event.
  */
-export async function relay(body: string, response: ServerResponse): Promise<void> {
+export async function relay(
+  body: string,
+  response: ServerResponse,
+  settle?: () => Promise<void>,
+): Promise<void> {
   const { model, messages, options } = JSON.parse(body);
   const answer = await pool.request({
     path: `${upstream.pathname}/chat/completions`,
@@ -25,7 +29,8 @@ export async function relay(body: string, response: ServerResponse): Promise<voi
   const parser = createParser({
     onEvent({ data }) {
       if (data === '[DONE]') {
-        response.end('data: [DONE]\n\n');
+        if (settle === undefined) response.end('data: [DONE]\n\n');
+        else void settle().then(() => response.end('data: [DONE]\n\n'));
         return;
       }
       const text = (JSON.parse(data) as Chunk).choices[0]?.delta.content;

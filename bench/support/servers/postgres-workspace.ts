@@ -1,0 +1,62 @@
+import {
+  COLLECTIONS,
+  createDemoProvider,
+  createServices,
+  createUser,
+  issueApiKey,
+  type Services,
+} from '@questline/core';
+import { API_KEYS, hashSecret } from '@questline/core/internal';
+import { createIds, createSystemClock } from '@questline/core/memory';
+import { createOpenAIProvider } from '@questline/providers/openai';
+import { createPostgresDatabase, createSqlPorts, migrate, type PostgresDatabase } from '@questline/sql';
+import { Pool } from 'pg';
+
+/** A migrated database with one user and one key, for both servers of the comparison. */
+export interface PostgresWorkspace {
+  readonly pool: Pool;
+  readonly database: PostgresDatabase;
+  readonly services: Services;
+  readonly userId: string;
+  readonly account: string;
+  readonly keyId: string;
+}
+
+/** Reads the database from DATABASE_URL, the provider from UPSTREAM. */
+export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
+  const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
+  const database = createPostgresDatabase({ pool });
+  await migrate(database, { collections: COLLECTIONS });
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const prices = { input: 1, output: 2 };
+  const provider = createOpenAIProvider({
+    protocol: 'chat',
+    apiKey: 'upstream',
+    baseUrl: process.env.UPSTREAM ?? '',
+    models: [
+      {
+        ...{ id: 'gpt-bench', name: 'Bench', type: 'text', provider: 'openai', prices },
+        ...{ contextWindow: 128_000, maxOutputTokens: 16_384, supportsStreaming: true },
+      },
+    ],
+  });
+  const services = createServices(
+    { ...createSqlPorts(database, { clock, ids }), models: [provider, createDemoProvider()], clock, ids },
+    { jwtSecret: 'b'.repeat(64), admin: { DefaultAPIModel: 'demo-echo' } },
+  );
+  const user = await createUser(services, { email: 'bench@example.com', username: 'bench' });
+  if (user === undefined) throw new Error('no user');
+  const account = `user:${user.id}`;
+  await services.ledger.grant({ account, amount: 9e15, key: 'bench', reason: 'bench' });
+  const { record } = await issueApiKey(services, {
+    userId: user.id,
+    name: 'bench',
+    scopes: ['ai:chat', 'ai:generate', 'notebooks:read'],
+    requestsPerMinute: 1e9,
+    requestsPerDay: 1e9,
+  });
+  const hash = hashSecret(`svc_live_${'k'.repeat(43)}`);
+  await services.store.collection(API_KEYS).update(record.id, { hash });
+  return { pool, database, services, userId: user.id, account, keyId: record.id };
+}
