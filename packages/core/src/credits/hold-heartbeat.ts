@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { CreditLedger, Hold } from '../ports/ledger.ts';
+import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 
 /** Milliseconds between two beats. */
@@ -17,6 +18,11 @@ export interface HoldHeartbeat {
   keep(hold: Hold): () => void;
 }
 
+interface KeptHold {
+  readonly hold: Hold;
+  expiresAt: number;
+}
+
 interface HoldHeartbeatServices {
   readonly ledger: Pick<CreditLedger, 'renewAll'>;
   readonly clock: Clock;
@@ -28,35 +34,37 @@ interface HoldHeartbeatServices {
  * leases end.
  */
 export function createHoldHeartbeat({ ledger, clock, onError }: HoldHeartbeatServices): HoldHeartbeat {
-  /** Expiry times of the kept holds. */
-  const kept = new Map<Hold, number>();
+  const kept = createBag<KeptHold>();
   let stop: (() => void) | undefined;
 
-  const renew = async (holds: readonly Hold[]): Promise<void> => {
+  const renew = async (due: readonly KeptHold[]): Promise<void> => {
     const expiresAt = clock.now() + HEARTBEAT_LEASE_MS;
     try {
-      await ledger.renewAll?.(holds, expiresAt);
+      await ledger.renewAll?.(
+        due.map(({ hold }) => hold),
+        expiresAt,
+      );
     } catch (error) {
       onError({ operation: 'hold-heartbeat', requestId: '', error });
       return;
     }
-    for (const hold of holds) if (kept.has(hold)) kept.set(hold, expiresAt);
+    for (const one of due) one.expiresAt = expiresAt;
   };
 
   const beat = (): void => {
     stop = clock.timer(BEAT_MS, beat);
     const before = clock.now() + HEARTBEAT_LEASE_MS - BEAT_MS;
-    const due = [...kept].flatMap(([hold, expiresAt]) => (expiresAt <= before ? [hold] : []));
+    const due = kept.values().filter(({ expiresAt }) => expiresAt <= before);
     for (let at = 0; at < due.length; at += BATCH) void renew(due.slice(at, at + BATCH));
   };
 
   return {
     leaseMs: ledger.renewAll === undefined ? undefined : HEARTBEAT_LEASE_MS,
     keep(hold) {
-      kept.set(hold, hold.expiresAt);
+      const remove = kept.add({ hold, expiresAt: hold.expiresAt });
       stop ??= clock.timer(BEAT_MS, beat);
       return () => {
-        kept.delete(hold);
+        remove();
         if (kept.size > 0) return;
         stop?.();
         stop = undefined;

@@ -61,17 +61,15 @@ export interface Reservation {
  * Holds credit and renews the hold until it is closed.
  * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`, `budget_exceeded` or `model_not_allowed`.
  */
-export async function reserve(
-  services: ReservationServices,
-  request: ReservationRequest,
-): Promise<Reservation> {
+export function reserve(services: ReservationServices, request: ReservationRequest): Promise<Reservation> {
   // A job that repeats the call finds the hold again, also after the end of this process.
   const { heartbeat } = services;
   const leaseMs = request.isRepeated === true ? undefined : heartbeat.leaseMs;
-  const hold = await holdCredit(services, request, leaseMs);
-  if (hold === undefined) return unmetered(services, request);
-  const stop = leaseMs === undefined ? keepHolding(services, request, hold) : heartbeat.keep(hold);
-  return held(services, request, hold, stop);
+  return holdCredit(services, request, leaseMs).then((hold) => {
+    if (hold === undefined) return unmetered(services, request);
+    const stop = leaseMs === undefined ? keepHolding(services, request, hold) : heartbeat.keep(hold);
+    return held(services, request, hold, stop);
+  });
 }
 
 /**
@@ -92,12 +90,13 @@ export async function holdCredit(
   if (!metered && budgets.length === 0) return undefined;
   // Such a ledger ignores caps: the call would count against no budget.
   if (budgets.length > 0 && ledger.capUsage === undefined) throw new Error(NO_CAPS);
-  const cap = metered ? getSpendCap(payer, clock.now()) : undefined;
+  const now = clock.now();
+  const cap = metered ? getSpendCap(payer, now) : undefined;
   const outcome = await ledger.hold({
     account: payer.account,
     amount: metered ? request.amount : 0,
     key: request.key,
-    expiresAt: clock.now() + leaseMs,
+    expiresAt: now + leaseMs,
     details: chargeDetails(request),
     ...(cap !== undefined && { cap }),
     ...(budgets.length > 0 && { caps: budgets.map((budget) => budget.cap) }),
@@ -138,27 +137,27 @@ function held(
 ): Reservation {
   const { ledger } = services;
   let ended: Promise<number> | undefined;
-  const end = (work: () => Promise<number>): Promise<number> => {
-    ended ??= work().finally(stopRenewing);
+  const end = (work: () => Promise<number>, fallback: number): Promise<number> => {
+    // Until a retry succeeds, nothing else may spend the held credit.
+    ended ??=
+      request.isRepeated === true
+        ? work().finally(stopRenewing)
+        : withRetry(services, request, work, fallback, stopRenewing);
     return ended;
   };
   const { metered } = request;
   return {
     metered,
     amount: hold.amount,
-    settle: (amount, usage) =>
-      end(() => {
-        const due = metered ? amount : 0;
-        const settle = async (): Promise<number> =>
-          (await ledger.settle(hold, due, usage, chargeDetails(request))).charged;
-        return request.isRepeated === true ? settle() : withRetry(services, request, settle, due);
-      }),
+    settle(amount, usage) {
+      const due = metered ? amount : 0;
+      return end(async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged, due);
+    },
     async release() {
-      const release = async (): Promise<number> => {
+      await end(async () => {
         await ledger.release(hold);
         return 0;
-      };
-      await end(() => withRetry(services, request, release, 0));
+      }, 0);
     },
     keep: stopRenewing,
   };
@@ -178,7 +177,7 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
         await services.ledger.record({ account, key, details: chargeDetails(request), usage });
         return 0;
       };
-      return request.isRepeated === true ? work() : withRetry(services, request, work, 0);
+      return request.isRepeated === true ? work() : withRetry(services, request, work, 0, () => undefined);
     },
     async release() {
       ended = true;
@@ -214,33 +213,39 @@ export function keepHolding(
  * Tries once while the caller waits, then retries in the background: an unavailable ledger must neither block a
  * stream nor lose the charge. Retries are safe, because a hold settles once.
  */
-async function withRetry(
+function withRetry(
   services: ReservationServices,
   request: ReservationRequest,
   work: () => Promise<number>,
   fallback: number,
+  onEnd: () => void,
 ): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    report(services, request, error);
-    retryLater(services, request, work, 0);
-    return fallback;
-  }
+  return work().then(
+    (charged) => {
+      onEnd();
+      return charged;
+    },
+    (error: unknown) => {
+      report(services, request, error);
+      retryLater(services, request, work, onEnd, 0);
+      return fallback;
+    },
+  );
 }
 
 function retryLater(
   services: ReservationServices,
   request: ReservationRequest,
   work: () => Promise<number>,
+  onEnd: () => void,
   attempt: number,
 ): void {
   const pause = RETRY_PAUSES_MS[attempt];
-  if (pause === undefined) return;
+  if (pause === undefined) return onEnd();
   services.clock.timer(pause, () => {
-    work().catch((error: unknown) => {
+    work().then(onEnd, (error: unknown) => {
       report(services, request, error);
-      retryLater(services, request, work, attempt + 1);
+      retryLater(services, request, work, onEnd, attempt + 1);
     });
   });
 }

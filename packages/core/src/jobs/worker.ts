@@ -3,6 +3,7 @@ import { carriedBy } from '../observability/queue.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, LeasedJob, OwnerLimit } from '../ports/queue.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
+import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobEnd, JobHandler } from './handler.ts';
 import { isJobInterrupted, JobInterrupted } from './interruption.ts';
@@ -56,7 +57,7 @@ export function createWorker(services: {
   );
   /** A third of the shortest lease. */
   const beatMs = Math.floor(Math.min(settings.leaseMs, ...Object.values(leaseMsByKind)) / 3);
-  const active = new Set<ActiveJob>();
+  const active = createBag<ActiveJob>();
   let isRunning = false;
   let isWoken = false;
   /** A wake-up arrived during a lease call: lease once more. */
@@ -118,12 +119,12 @@ export function createWorker(services: {
     const { held } = lane.owners;
     lane.active += 1;
     count(held, job.owner, 1);
-    active.add(entry);
+    const remove = active.add(entry);
     entry.ended = execute(handler, entry).finally(() => {
       const mayUnblock = lane.active >= lane.most || isFull(lane.owners, job.owner);
       lane.active -= 1;
       count(held, job.owner, -1);
-      active.delete(entry);
+      remove();
       if (mayUnblock || !isDrained) wake();
     });
     // The job was leased while the worker was stopping.
@@ -175,7 +176,7 @@ export function createWorker(services: {
       queue.onReady(wake),
       // A look that runs is as good.
       repeating(clock, settings.pollMs, () => pumping === undefined && wake()),
-      repeating(clock, beatMs, () => renewal.renewAll(active)),
+      repeating(clock, beatMs, () => renewal.renewAll(active.values())),
     ];
     wake();
   };
@@ -188,7 +189,7 @@ export function createWorker(services: {
     stopPolling?.();
     await pumping;
     await ended(timeoutMs);
-    for (const { interruption } of active) interruption.abort(new JobInterrupted('stopping'));
+    for (const { interruption } of active.values()) interruption.abort(new JobInterrupted('stopping'));
     await ended(INTERRUPTED_MS);
     stopRenewing?.();
   };
@@ -200,7 +201,7 @@ export function createWorker(services: {
     const timeout = new Promise<void>((resolve) => {
       cancel = clock.timer(timeoutMs, resolve);
     });
-    await Promise.race([Promise.all([...active].map((entry) => entry.ended)), timeout]);
+    await Promise.race([Promise.all(active.values().map((entry) => entry.ended)), timeout]);
     cancel();
   };
 

@@ -60,8 +60,6 @@ interface Gate {
   readonly maxPerCaller: number;
 }
 
-const NO_GATES: readonly Gate[] = [];
-
 export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   const states = new LRUCache<string, State>(withMaxEntries(MAX_CIRCUITS));
 
@@ -87,26 +85,14 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   const retryAfterMs = (circuit: Circuit): number =>
     states.size === 0 ? 0 : Math.max(...getGates(circuit).map(waitMs));
 
-  return {
-    retryAfterMs,
-
-    async call(circuit, signal, work) {
-      const wait = retryAfterMs(circuit);
-      if (wait > 0) throw circuitOpen(wait);
-      // Without a failure to remember, which is the rule, a call looks nothing up.
-      const seen = states.size === 0 ? NO_GATES : getGates(circuit);
-      const trials = seen.map(({ key }) => states.get(key)).filter(isOpen);
-      for (const trial of trials) trial.isTrying = true;
-      const endTrial = (): void => {
-        for (const trial of trials) trial.isTrying = false;
-      };
-      // A provider that ignores the signal must not block the trial call.
-      if (trials.length > 0) signal?.addEventListener('abort', endTrial, { once: true });
-      try {
-        const result = await work();
+  /** Records the result of a call. */
+  const record = <T>(circuit: Circuit, signal: AbortSignal | undefined, result: Promise<T>): Promise<T> =>
+    result.then(
+      (value) => {
         if (states.size > 0) for (const { key } of getGates(circuit)) states.delete(key);
-        return result;
-      } catch (error) {
+        return value;
+      },
+      (error: unknown) => {
         if (signal?.aborted !== true && !isApiError(error)) {
           for (const gate of getGates(circuit)) {
             if (isProviderFault(error)) countFailure(gate, circuit.callerId);
@@ -114,14 +100,54 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
           }
         }
         throw error;
-      } finally {
-        if (trials.length > 0) {
-          signal?.removeEventListener('abort', endTrial);
-          endTrial();
-        }
+      },
+    );
+
+  /** A call whose open circuits it may close. */
+  const tryOut = async <T>(
+    circuit: Circuit,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    const trials = getGates(circuit)
+      .map(({ key }) => states.get(key))
+      .filter(isOpen);
+    for (const trial of trials) trial.isTrying = true;
+    const endTrial = (): void => {
+      for (const trial of trials) trial.isTrying = false;
+    };
+    // A provider that ignores the signal must not block the trial call.
+    if (trials.length > 0) signal?.addEventListener('abort', endTrial, { once: true });
+    try {
+      return await record(circuit, signal, begin(work));
+    } finally {
+      if (trials.length > 0) {
+        signal?.removeEventListener('abort', endTrial);
+        endTrial();
       }
+    }
+  };
+
+  return {
+    retryAfterMs,
+
+    call(circuit, signal, work) {
+      // Without a failure to remember, which is the rule, a call looks nothing up.
+      if (states.size === 0) return record(circuit, signal, begin(work));
+      const wait = retryAfterMs(circuit);
+      if (wait > 0) return Promise.reject(circuitOpen(wait));
+      return tryOut(circuit, signal, work);
     },
   };
+}
+
+/** Starts work of a provider, which may throw. */
+function begin<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /**

@@ -102,7 +102,8 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
   const now = (): number => options.clock?.now() ?? Number.NEGATIVE_INFINITY;
 
   function current(): ReadonlyMap<string, CatalogueEntry> {
-    let changed = sources.length !== providers.length || now() >= nextChange;
+    let changed =
+      sources.length !== providers.length || (nextChange !== Number.POSITIVE_INFINITY && now() >= nextChange);
     for (let index = 0; index < providers.length && !changed; index++) {
       changed = providers[index]?.models() !== sources[index];
     }

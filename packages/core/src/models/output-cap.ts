@@ -62,20 +62,19 @@ function withLowerCap(request: GenerateRequest): GenerateRequest | undefined {
  * Holds the cost of a call, and lowers a default output limit if the credit does not cover it. Each attempt is a
  * separate hold. @throws ApiError that `pay` throws for the lowest limit.
  */
-export async function payWithin<M>(
+export function payWithin<M>(
   request: GenerateRequest,
   isCapNamed: boolean,
   pay: (request: GenerateRequest) => Promise<M>,
 ): Promise<{ readonly money: M; readonly request: GenerateRequest }> {
-  for (let asked = request; ; ) {
-    try {
-      return { money: await pay(asked), request: asked };
-    } catch (error) {
-      const lower = isCapNamed || !isOutOfCredit(error) ? undefined : withLowerCap(asked);
+  return pay(request).then(
+    (money) => ({ money, request }),
+    (error: unknown) => {
+      const lower = isCapNamed || !isOutOfCredit(error) ? undefined : withLowerCap(request);
       if (lower === undefined) throw error;
-      asked = lower;
-    }
-  }
+      return payWithin(lower, isCapNamed, pay);
+    },
+  );
 }
 
 function isOutOfCredit(error: unknown): boolean {

@@ -40,36 +40,40 @@ export interface HeldCall extends Pick<Reservation, 'metered' | 'amount' | 'rele
  * Holds the maximum cost of a call. The caller must settle or release it.
  * @throws ApiError 422 `insufficient_credits`, `spend_cap_exceeded`, `budget_exceeded`; `model_unavailable` for a model without a price.
  */
-export async function openPaidCall(
-  services: ReservationServices,
-  request: PaidCallRequest,
-): Promise<HeldCall> {
+export function openPaidCall(services: ReservationServices, request: PaidCallRequest): Promise<HeldCall> {
   const { entry, key, payer, operation, requestId, isMetered, amount, isRepeated = false } = request;
-  if (isMetered && entry.prices === undefined) throw unpriced(entry);
-  const model = entry.info.id;
-  const reserved = await reserve(services, {
+  if (isMetered && entry.prices === undefined) return Promise.reject(unpriced(entry));
+  return reserve(services, {
     key,
     payer,
     amount,
     tokens: request.tokens ?? 0,
     isOwnKey: entry.ownKey === true,
     operation,
-    model,
+    model: entry.info.id,
     requestId,
     metered: isMetered,
     isRepeated,
-  });
+  }).then((reserved) => toHeldCall(services, request, reserved));
+}
+
+function toHeldCall(
+  services: ReservationServices,
+  request: PaidCallRequest,
+  reserved: Reservation,
+): HeldCall {
+  const { metered, amount, release, keep } = reserved;
   let isSettled = false;
   return {
-    metered: reserved.metered,
-    amount: reserved.amount,
+    metered,
+    amount,
     settle(cost) {
-      if (!isSettled) reportRejectedUsage(services, request, entry, cost);
+      if (!isSettled) reportRejectedUsage(services, request, request.entry, cost);
       isSettled = true;
       return reserved.settle(cost.amount, cost.usage);
     },
-    release: () => reserved.release(),
-    keep: () => reserved.keep(),
+    release,
+    keep,
   };
 }
 

@@ -43,13 +43,10 @@ export async function openPaidTextCall(
   const { clock } = services;
   const meter = createMeter({ basis, isMetered, reserved: call.amount, clock });
   let ended: Promise<EndedCost | undefined> | undefined;
-  const settle = async (how: CallEnd): Promise<EndedCost | undefined> => {
-    if (!meter.isDue(how)) {
-      await call.release();
-      return undefined;
-    }
+  const settle = (how: CallEnd): Promise<EndedCost | undefined> => {
+    if (!meter.isDue(how)) return call.release().then(() => undefined);
     const cost = meter.read(how);
-    return { charged: await call.settle(cost), usage: cost.usage };
+    return call.settle(cost).then((charged) => ({ charged, usage: cost.usage }));
   };
   const end = (how: CallEnd): Promise<EndedCost | undefined> => {
     ended ??= settle(how);

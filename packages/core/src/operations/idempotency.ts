@@ -78,7 +78,7 @@ export interface Idempotency {
    * As `once`, for work whose end is reported later, such as a stream.
    * @returns undefined for a request without a key.
    */
-  claim<A>(request: IdempotentRequest): Promise<Claim<A> | undefined>;
+  claim<A>(request: IdempotentRequest): Promise<Claim<A>> | undefined;
   /** Deletes expired keys. */
   sweep(): Promise<void>;
 }
@@ -102,6 +102,12 @@ export interface IdempotentRequest {
   readonly body: unknown;
 }
 
+/** A request with a key. */
+interface NamedRequest {
+  readonly id: string;
+  readonly bodyHash: string;
+}
+
 /** Marks the repetition of a first answer. */
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
 
@@ -119,11 +125,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
   const records = store.collection(IDEMPOTENCY);
 
   /** @returns undefined for a request without a key. @throws ApiError 422 for a key of another form. */
-  const identify = ({
-    call,
-    path,
-    body,
-  }: IdempotentRequest): { id: string; bodyHash: string } | undefined => {
+  const identify = ({ call, path, body }: IdempotentRequest): NamedRequest | undefined => {
     const key = header(call.request.headers, 'idempotency-key');
     if (key === undefined) return undefined;
     if (!KEY.test(key)) {
@@ -147,10 +149,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true, isWhole: false };
   };
 
-  const claim = async <A>(request: IdempotentRequest): Promise<Claim<A> | undefined> => {
-    const named = identify(request);
-    if (named === undefined) return undefined;
-    const { id, bodyHash } = named;
+  const claimKey = async <A>({ id, bodyHash }: NamedRequest): Promise<Claim<A>> => {
     const now = clock.now();
     await records.take(id, { expiresAt: { lte: now } });
     const running = { id, bodyHash, answer: RUNNING, expiresAt: now + MAX_RUNNING_MS };
@@ -176,6 +175,11 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
         fail: (isCharged) => end(isCharged ? SPENT : undefined),
       },
     };
+  };
+
+  const claim = <A>(request: IdempotentRequest): Promise<Claim<A>> | undefined => {
+    const named = identify(request);
+    return named && claimKey(named);
   };
 
   /** Writes the work, and `complete` if there is one, in one step. @returns undefined, having written nothing, where that has no effect. */

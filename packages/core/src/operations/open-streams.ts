@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
+import { createBag } from '../shared/bag.ts';
 
 /** A running streamed response that can be stopped from outside. */
 export interface OpenStream {
@@ -8,9 +9,8 @@ export interface OpenStream {
 
 /** Tracks the streamed responses of this process for graceful shutdown. */
 export interface OpenStreams {
-  add(stream: OpenStream): void;
-  /** Called when the response has ended and is settled. */
-  remove(stream: OpenStream): void;
+  /** @returns removes the stream: to be called when the response has ended and is settled. */
+  add(stream: OpenStream): () => void;
   /** Resolves when no stream is open. Stops the remaining streams after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface OpenStreams {
 const SETTLE_MS = 5000;
 
 export function createOpenStreams(clock: Clock): OpenStreams {
-  const open = new Set<OpenStream>();
+  const open = createBag<OpenStream>();
   const waiting = new Set<() => void>();
 
   /** Waits at most `timeoutMs`. */
@@ -38,15 +38,15 @@ export function createOpenStreams(clock: Clock): OpenStreams {
 
   return {
     add(stream) {
-      open.add(stream);
-    },
-    remove(stream) {
-      open.delete(stream);
-      if (open.size === 0) for (const end of [...waiting]) end();
+      const remove = open.add(stream);
+      return () => {
+        remove();
+        if (open.size === 0) for (const end of [...waiting]) end();
+      };
     },
     async drain(timeoutMs) {
       if (timeoutMs > 0) await untilEmpty(timeoutMs);
-      for (const stream of [...open]) stream.stop();
+      for (const stream of open.values()) stream.stop();
       await untilEmpty(SETTLE_MS);
     },
   };

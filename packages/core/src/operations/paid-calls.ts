@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { RateLimiter } from '../ports/limiter.ts';
-import type { AdminSettingsReader } from './admin-settings.ts';
+import type { AdminSettings, AdminSettingsReader } from './admin-settings.ts';
 import { countRequests, requireSlot } from './rates.ts';
 
 /** Default of the setting `paidCallsPerDay`. */
@@ -22,14 +22,22 @@ export function createPaidCalls(options: {
   readonly perDay: number | null | undefined;
 }): PaidCalls {
   const { limiter, clock, adminSettings, perDay = DEFAULT_PAID_CALLS_PER_DAY } = options;
+  if (perDay === null || perDay === 0) return { take: () => Promise.resolve() };
+
+  const count = async (userId: string): Promise<void> => {
+    const now = clock.now();
+    const window = { name: 'day', limit: perDay, lengthMs: DAY_MS };
+    const decision = await limiter.take(`paid:${userId}`, [window], now);
+    requireSlot(decision, now, `Daily limit exceeded: ${countRequests(perDay, 'paid ')} per day allowed`);
+  };
+
   return {
-    async take(userId) {
-      if (perDay === null || perDay === 0) return;
-      if ((await adminSettings.current()).enforceCredits) return;
-      const now = clock.now();
-      const window = { name: 'day', limit: perDay, lengthMs: DAY_MS };
-      const decision = await limiter.take(`paid:${userId}`, [window], now);
-      requireSlot(decision, now, `Daily limit exceeded: ${countRequests(perDay, 'paid ')} per day allowed`);
+    // Not async, because most services charge every call.
+    take(userId) {
+      const current = adminSettings.current();
+      const countIn = ({ enforceCredits }: AdminSettings): Promise<void> =>
+        enforceCredits ? Promise.resolve() : count(userId);
+      return current instanceof Promise ? current.then(countIn) : countIn(current);
     },
   };
 }

@@ -90,9 +90,12 @@ type OfferedTool = NonNullable<CompletionBody['tools']>[number];
 
 /** Removes the fields that are undefined. */
 function defined(asked: ModelOptions): Partial<GenerateRequest> {
-  const values = Object.values(asked);
-  if (values.every((value) => value === undefined)) return {};
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const found: Record<string, unknown> = {};
+  for (const name in asked) {
+    const value = asked[name as keyof ModelOptions];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
 }
 
 function toResponseFormat(

@@ -6,7 +6,7 @@ import { storageAway } from '../../operations/pipeline.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { isStorageUnavailable } from '../../ports/store.ts';
 import { ApiError, isApiError } from '../../shared/errors.ts';
-import { abortable, cancelIterator, finalizing } from '../../shared/streams.ts';
+import { abortable, cancelIterator } from '../../shared/streams.ts';
 import {
   type AnswerMoney,
   type AskedCompletion,
@@ -79,7 +79,7 @@ export async function readCompletion(
 ): Promise<CompletionEnd & Pick<CompletionAnswer, 'entry'>> {
   const stopping = new AbortController();
   const open = { stop: (): void => stopping.abort(restarting()) };
-  services.streams.add(open);
+  const remove = services.streams.add(open);
   let answer: CompletionAnswer | undefined;
   try {
     answer = await begin(services, call, asked);
@@ -97,15 +97,15 @@ export async function readCompletion(
     }
     throw failure(error, asked);
   } finally {
-    services.streams.remove(open);
+    remove();
   }
 }
 
-async function begin(
+function begin(
   services: CompletionRunServices,
   call: Call,
   asked: AskedCompletion,
-): Promise<CompletionAnswer> {
+): CompletionAnswer | Promise<CompletionAnswer> {
   if (asked.serverTools !== undefined) return answerInRounds(services, call, asked, asked.serverTools);
   return asked.standIns.length === 0 ? askOne(services, call, asked) : generateInOrder(services, call, asked);
 }
@@ -179,18 +179,19 @@ function toStream(
       if (watch !== undefined) await watch.onBreak(cost !== undefined);
       return encoder.fail(failure(error, asked), describeEnd(answer, cost));
     },
+    async finalize(stream) {
+      try {
+        // After `finish` and `fail` nothing is left to end.
+        if (stream.hasLeft) await stream.leave();
+        const cost = await answer.money?.end('left');
+        if (watch !== undefined) await watch.onBreak(cost !== undefined);
+      } finally {
+        remove();
+      }
+    },
   });
-  services.streams.add(frames);
-  return finalizing(frames, async () => {
-    try {
-      // After `finish` and `fail` nothing is left to end.
-      if (frames.hasLeft) await frames.leave();
-      const cost = await answer.money?.end('left');
-      if (watch !== undefined) await watch.onBreak(cost !== undefined);
-    } finally {
-      services.streams.remove(frames);
-    }
-  });
+  const remove = services.streams.add(frames);
+  return frames;
 }
 
 /** A client that disconnects before the head pays for what its provider accepted; every other failure is free. */

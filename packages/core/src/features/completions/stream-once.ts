@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/call.ts';
 import { KEEP_ALIVE } from '../../http/sse.ts';
-import type { Idempotency, IdempotentRequest, ReportEnd } from '../../operations/idempotency.ts';
+import type { Claim, Idempotency, IdempotentRequest, ReportEnd } from '../../operations/idempotency.ts';
 import type { ModelPart } from '../../ports/models.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import type { AskedCompletion, CompletionAnswer } from './answer.ts';
@@ -33,7 +33,7 @@ export interface StreamedOnce {
  * @param stream streams the answer; `streamCompletion` for one that is not stored.
  * @throws ApiError as `stream` and `Idempotency.claim`.
  */
-export async function streamOnce<S extends StreamOnceServices>(
+export function streamOnce<S extends StreamOnceServices>(
   services: S,
   request: IdempotentRequest,
   asked: AskedCompletion,
@@ -41,10 +41,23 @@ export async function streamOnce<S extends StreamOnceServices>(
   stream: StreamAnswer<S>,
 ): Promise<StreamedOnce> {
   const { call } = request;
-  const claim = await services.idempotency.claim<string>(request);
-  if (claim === undefined) {
-    return { frames: await stream(services, call, asked, createEncoder), isRepeated: false };
+  const claiming = services.idempotency.claim<string>(request);
+  // Not async, because most requests have no key.
+  if (claiming === undefined) {
+    return stream(services, call, asked, createEncoder).then((frames) => ({ frames, isRepeated: false }));
   }
+  return streamClaimed(services, call, claiming, asked, createEncoder, stream);
+}
+
+async function streamClaimed<S extends StreamOnceServices>(
+  services: S,
+  call: Call,
+  claiming: Promise<Claim<string>>,
+  asked: AskedCompletion,
+  createEncoder: CreateEncoder,
+  stream: StreamAnswer<S>,
+): Promise<StreamedOnce> {
+  const claim = await claiming;
   if (claim.isRepeated) return { frames: oneFrame(claim.answer), isRepeated: true };
   let copy: CopyingEncoder | undefined;
   const frames = await stream(

@@ -27,9 +27,13 @@ export interface CompletionStreamOptions {
   readonly finish: () => Promise<string>;
   /** Settles the money of an interrupted call, and returns its last frames. Never rejects. */
   readonly fail: (error: unknown) => Promise<string>;
+  /** Runs once, at the end or when the reader stops. The reader sees the end after it. */
+  readonly finalize: (stream: CompletionStream) => Promise<void>;
 }
 
 type Step = IteratorResult<string, undefined>;
+
+const FINISHED: Step = { done: true, value: undefined };
 
 /**
  * The frames of one completion. Each provider step becomes one string, and so one write.
@@ -44,11 +48,12 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   /** A step of the provider is pending. */
   #pulling = false;
   #ready: string | undefined;
-  #reader: ((step: Step) => void) | undefined;
+  #reader: ((step: Step | Promise<Step>) => void) | undefined;
   /** Time of the last write. */
   #deliveredAt = 0;
   #cancelTimer: (() => void) | undefined;
   #leaving: Promise<void> | undefined;
+  #finalized: Promise<Step> | undefined;
   /** Ends the reading after the client disconnected. */
   #reportHeard: (() => void) | undefined;
 
@@ -70,16 +75,23 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
       this.#ready = undefined;
       return Promise.resolve({ done: false, value });
     }
-    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    if (this.#ended) return this.#finalize();
     return new Promise((resolve) => {
       this.#reader = resolve;
       if (!this.#pulling && !this.#concluding) this.#advance();
     });
   }
 
-  async return(): Promise<Step> {
-    await this.leave();
-    return { done: true, value: undefined };
+  return(): Promise<Step> {
+    // The provider may be slow to stop; `finalize` waits for it.
+    void this.leave();
+    return this.#finalize();
+  }
+
+  /** Also for a reader that stops before its first read. */
+  #finalize(): Promise<Step> {
+    this.#finalized ??= this.#options.finalize(this).then(() => FINISHED);
+    return this.#finalized;
   }
 
   /** Whether the client disconnected before the answer was complete. */
@@ -97,7 +109,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   async #stopProvider(): Promise<void> {
     const isConcluding = this.#concluding;
     this.#close();
-    this.#reader?.({ done: true, value: undefined });
+    this.#reader?.(Promise.resolve().then(() => this.#finalize()));
     this.#reader = undefined;
     if (isConcluding) return;
     await this.#options.leave(() => this.#readOn());

@@ -108,7 +108,7 @@ async function pump(
   const isRunning = { status: 'running' } as const;
   // A shutdown stops the frames, and waits for their result.
   const open = { stop: () => undefined };
-  streams.add(open);
+  const remove = streams.add(open);
   const stopBeating = repeat(clock, HEARTBEAT_MS, async () => {
     try {
       const found = await completions.update(id, { heartbeatAt: clock.now() }, isRunning);
@@ -135,7 +135,7 @@ async function pump(
     stopBeating();
     relay.end();
     await live.close();
-    streams.remove(open);
+    remove();
   }
 }
 
