@@ -67,15 +67,16 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
   };
 
   /** Only for a store that has it: with a transaction, callers write one by one. */
-  const writeEach: Store['writeAll'] = async (writes, options) => {
+  const writeEach: Store['writeAll'] = (writes, options) => {
     const isWatched = writes.some((write) => {
       if (write.do !== 'insert' && write.do !== 'update') return false;
       const watched = byName.get(write.collection.name) ?? [];
       return write.do === 'insert' ? mayInsert(watched) : mayMatch(watched, write.patch);
     });
-    return isWatched && (await isHeard())
-      ? writeInTransaction({ transaction }, writes, options)
-      : writeAll(store, writes, options);
+    if (!isWatched) return writeAll(store, writes, options);
+    return isHeard().then((isNeeded) =>
+      isNeeded ? writeInTransaction({ transaction }, writes, options) : writeAll(store, writes, options),
+    );
   };
 
   return {

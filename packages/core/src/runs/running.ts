@@ -1,5 +1,4 @@
 import { isJobInterrupted } from '../jobs/interruption.ts';
-import { createBag } from '../shared/bag.ts';
 
 /** The reason of an interruption: the quest was stopped, the lease was lost, or the worker is stopping. */
 export type Interruption = 'stopped' | 'lease-lost' | 'stopping';
@@ -26,7 +25,7 @@ export interface RunningQuest {
 }
 
 export function createRunningQuests(): RunningQuests {
-  const running = createBag<{ readonly questId: string; readonly stop: () => void }>();
+  const running = new Map<string, Set<RunningQuest>>();
   return {
     enter(questId, signal) {
       const control = new AbortController();
@@ -43,14 +42,16 @@ export function createRunningQuests(): RunningQuests {
         stop: () => control.abort(new QuestStopped('the quest was stopped')),
         remove() {
           signal.removeEventListener('abort', pass);
-          leave();
+          here.delete(entry);
+          if (here.size === 0 && running.get(questId) === here) running.delete(questId);
         },
       };
-      const leave = running.add({ questId, stop: entry.stop });
+      const here = running.get(questId) ?? new Set();
+      running.set(questId, here.add(entry));
       return entry;
     },
     stop(questId) {
-      for (const entry of running.values()) if (entry.questId === questId) entry.stop();
+      for (const entry of running.get(questId) ?? []) entry.stop();
     },
   };
 }

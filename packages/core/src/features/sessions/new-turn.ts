@@ -5,6 +5,9 @@ import { ApiError } from '../../shared/errors.ts';
 import { expectStorage, requireStorage, type StorageQuotas } from '../storage/usage.ts';
 import { SESSIONS, type SessionRecord } from './records.ts';
 
+const sessionWrites = writesTo(SESSIONS);
+const questWrites = writesTo(QUESTS);
+
 /** Another turn of the session has begun. */
 export function sessionBusy(): ApiError {
   return new ApiError(409, 'An answer is still being written in this session. Wait for its end, or stop it.');
@@ -19,8 +22,8 @@ export function turnWrites(
 ): readonly StoreWrite[] {
   return [
     ...expectStorage({ ownerId: session.ownerId, kind: 'sessions' }, quotas),
-    ...(isNew ? [writesTo(SESSIONS).insert(session)] : []),
-    writesTo(QUESTS).insert(quest),
+    ...(isNew ? [sessionWrites.insert(session)] : []),
+    questWrites.insert(quest),
   ];
 }
 

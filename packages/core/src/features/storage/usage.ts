@@ -33,6 +33,8 @@ export const STORAGE_USAGE = defineCollection<StorageUsageRecord>({
   indexes: [],
 });
 
+const usageWrites = writesTo(STORAGE_USAGE);
+
 /** Bytes of one kind, of one owner. */
 export interface StorageAmount {
   readonly ownerId: string;
@@ -114,12 +116,12 @@ export function expectStorage(
 ): readonly StoreWrite[] {
   const limit = getLimit(quotas, owner.kind);
   if (limit === Number.POSITIVE_INFINITY) return [];
-  return [writesTo(STORAGE_USAGE).expectNone(getId(owner), { bytes: { gte: limit } })];
+  return [usageWrites.expectNone(getId(owner), { bytes: { gte: limit } })];
 }
 
 /** `countStorage`, among writes. */
 export function storageWrite({ bytes, ...owner }: StorageAmount): StoreWrite {
-  return writesTo(STORAGE_USAGE).count(getId(owner), { bytes });
+  return usageWrites.count(getId(owner), { bytes });
 }
 
 async function readUsage(store: Store, owner: Omit<StorageAmount, 'bytes'>): Promise<number> {
