@@ -138,3 +138,22 @@ test('leases longer in a ledger that renews one by one', async () => {
   stall(600);
   expect((await sound.balance(account)).held).toBe(60);
 });
+
+test('keeps the credit of a call held until a settlement that failed has been repeated', async () => {
+  let isAway = true;
+  const { sound, hold, pass } = await setUp((ledger) => ({
+    settle: async (...call) => {
+      if (isAway) throw new Error('away');
+      return ledger.settle(...call);
+    },
+  }));
+  const call = await hold('call', 90);
+  expect(await call.settle(80, {})).toBe(80);
+  // The retries are 200 ms, 1 s, 5 s, 15 s, 60 s and 120 s apart.
+  await pass(90);
+  expect(await sound.balance(account)).toMatchObject({ posted: 100, available: 10 });
+  await expect(hold('other', 20)).rejects.toMatchObject({ code: 'insufficient_credits' });
+  isAway = false;
+  await pass(130);
+  expect(await sound.balance(account)).toMatchObject({ posted: 20, held: 0 });
+});

@@ -241,7 +241,10 @@ function retryLater(
   attempt: number,
 ): void {
   const pause = RETRY_PAUSES_MS[attempt];
-  if (pause === undefined) return onEnd();
+  if (pause === undefined) {
+    onEnd();
+    return;
+  }
   services.clock.timer(pause, () => {
     work().then(onEnd, (error: unknown) => {
       report(services, request, error);
