@@ -10,3 +10,14 @@ export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
 export { createSqliteDatabase, type SqliteOptions } from './sqlite/database.ts';
 export { createSqlStore } from './store.ts';
 export { createSqlVectors, type SqlVectorsOptions } from './vectors.ts';
+export {
+  createShardDirectory,
+  SHARD_PLACEMENTS,
+  type ShardDirectory,
+  type ShardDirectoryOptions,
+  type ShardPlacementRecord,
+} from './shards/directory.ts';
+export type { ShardPorts } from './shards/nodes.ts';
+export type { Placement } from './shards/placement.ts';
+export { type ShardOptions, shard } from './shards/shard.ts';
+export { CrossShardWrite } from './shards/transaction.ts';

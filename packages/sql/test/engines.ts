@@ -54,7 +54,7 @@ async function reach(): Promise<string | undefined> {
   }
 }
 
-const SQLITE_MEMORY: Engine = {
+export const SQLITE_MEMORY: Engine = {
   name: 'SQLite in memory',
   async open() {
     const database = createSqliteDatabase({ path: ':memory:' });

@@ -1,0 +1,147 @@
+import type { Charge, CreditLedger, Hold, UsageQuery, UsageSum } from '@questline/core/ports';
+import type { PlaceCache } from './directory.ts';
+import { compareValues } from './merge.ts';
+import type { ShardNode, ShardWork } from './nodes.ts';
+import { type ShardRouter, toSeenKey } from './router.ts';
+
+const HOLDS = 'holds';
+
+/**
+ * A ledger over several databases: an account, its holds and its history are in the database of its user or
+ * organization. A cap counts in the database of the account that pays: one that accounts of two shards share is checked
+ * in each of them.
+ */
+export function createShardedLedger(
+  router: ShardRouter,
+  seen: PlaceCache,
+  engine: object,
+  isOwner: (name: string) => boolean,
+): CreditLedger {
+  const { nodes } = router;
+  const ledgers = nodes.all.map(({ ledger }) => ledger);
+
+  const toOwner = (account: string): string | undefined => {
+    const owner = account.slice(account.indexOf(':') + 1);
+    return isOwner(owner) ? owner : undefined;
+  };
+  const forAccount = async (account: string): Promise<ShardNode> => {
+    const owner = toOwner(account);
+    return owner === undefined ? nodes.home : router.forOwner(owner);
+  };
+  const forHold = async ({ id, account }: Hold): Promise<ShardNode> => {
+    const known = seen.get(toSeenKey(HOLDS, id));
+    return known === undefined ? forAccount(account) : nodes.get(known);
+  };
+  const addUp = async (read: (ledger: CreditLedger) => Promise<number>): Promise<number> =>
+    (await Promise.all(ledgers.map(read))).reduce((sum, value) => sum + value, 0);
+
+  return {
+    balance: async (account, options) => (await forAccount(account)).ledger.balance(account, options),
+    async hold(request, options) {
+      const node = await forAccount(request.account);
+      const outcome = await node.ledger.hold(request, options);
+      if (outcome.outcome === 'held') seen.set(toSeenKey(HOLDS, outcome.hold.id), node.name);
+      return outcome;
+    },
+    renew: async (hold, expiresAt, options) => (await forHold(hold)).ledger.renew(hold, expiresAt, options),
+    settle: async (hold, ...rest) => (await forHold(hold)).ledger.settle(hold, ...rest),
+    toSettlement(hold, ...rest) {
+      if (ledgers.some((ledger) => ledger.toSettlement === undefined)) return undefined;
+      const known = seen.get(toSeenKey(HOLDS, hold.id));
+      const owner = toOwner(hold.account);
+      const work: ShardWork = {
+        ...(known === undefined ? owner !== undefined && { owner } : { node: known }),
+        build: ({ ledger }) => ledger.toSettlement?.(hold, ...rest),
+      };
+      return { do: 'engine', engine, work, applied: () => undefined };
+    },
+    release: async (hold) => (await forHold(hold)).ledger.release(hold),
+    record: async (charge) => (await forAccount(charge.account)).ledger.record(charge),
+    grant: async (grant, options) => (await forAccount(grant.account)).ledger.grant(grant, options),
+    entries: async (account, page, options) =>
+      (await forAccount(account)).ledger.entries(account, page, options),
+    async charges(filter, limit, options) {
+      if (filter.account !== undefined) {
+        return (await forAccount(filter.account)).ledger.charges(filter, limit, options);
+      }
+      const lists = await Promise.all(ledgers.map((ledger) => ledger.charges(filter, limit, options)));
+      return lists.flat().sort(newestFirst).slice(0, limit);
+    },
+    async spent(filter, since, options) {
+      if (filter.account !== undefined) {
+        return (await forAccount(filter.account)).ledger.spent(filter, since, options);
+      }
+      return addUp((ledger) => ledger.spent(filter, since, options));
+    },
+    ...(ledgers.every(({ sumCharges }) => sumCharges !== undefined) && {
+      async sumCharges(query, options) {
+        const { account } = query.filter;
+        const asked = account === undefined ? ledgers : [(await forAccount(account)).ledger];
+        const lists = await Promise.all(asked.map((ledger) => ledger.sumCharges?.(query, options) ?? []));
+        return asked.length === 1 ? (lists[0] ?? []) : joinSums(lists.flat(), query);
+      },
+    }),
+    ...(ledgers.every(({ capUsage }) => capUsage !== undefined) && {
+      async capUsage(capIds, options) {
+        const lists = await Promise.all(ledgers.map((ledger) => ledger.capUsage?.(capIds, options) ?? []));
+        return capIds.map((_, at) => ({
+          spent: lists.reduce((sum, list) => sum + (list[at]?.spent ?? 0), 0),
+          reserved: lists.reduce((sum, list) => sum + (list[at]?.reserved ?? 0), 0),
+        }));
+      },
+    }),
+    capUsed: (capId, options) => addUp((ledger) => ledger.capUsed(capId, options)),
+    sweep: (options) => addUp((ledger) => ledger.sweep(options)),
+  };
+}
+
+/** The ledger of the home database. Settlements are steps of their own, because records are elsewhere. */
+export function createHomeLedger(ledger: CreditLedger): CreditLedger {
+  const { sumCharges, exportEntries, capUsage } = ledger;
+  return {
+    balance: (...args) => ledger.balance(...args),
+    hold: (...args) => ledger.hold(...args),
+    renew: (...args) => ledger.renew(...args),
+    settle: (...args) => ledger.settle(...args),
+    release: (...args) => ledger.release(...args),
+    record: (...args) => ledger.record(...args),
+    grant: (...args) => ledger.grant(...args),
+    entries: (...args) => ledger.entries(...args),
+    charges: (...args) => ledger.charges(...args),
+    spent: (...args) => ledger.spent(...args),
+    ...(sumCharges && { sumCharges: (...args) => sumCharges.call(ledger, ...args) }),
+    ...(exportEntries && { exportEntries: (...args) => exportEntries.call(ledger, ...args) }),
+    ...(capUsage && { capUsage: (...args) => capUsage.call(ledger, ...args) }),
+    capUsed: (...args) => ledger.capUsed(...args),
+    sweep: (...args) => ledger.sweep(...args),
+  };
+}
+
+function newestFirst(a: Charge, b: Charge): number {
+  return b.createdAt - a.createdAt || compareValues(b.id, a.id);
+}
+
+/** Adds up the groups of several databases, in the order of the groups. */
+function joinSums(sums: readonly UsageSum[], { groupBy, limit }: UsageQuery): readonly UsageSum[] {
+  const joined = new Map<string, UsageSum>();
+  for (const sum of sums) {
+    const key = JSON.stringify(groupBy.map((dimension) => sum.group[dimension] ?? null));
+    const before = joined.get(key);
+    joined.set(key, before === undefined ? sum : addSums(before, sum));
+  }
+  return [...joined.values()]
+    .sort((a, b) => {
+      for (const dimension of groupBy) {
+        const order = compareValues(a.group[dimension], b.group[dimension]);
+        if (order !== 0) return order;
+      }
+      return 0;
+    })
+    .slice(0, limit);
+}
+
+function addSums(a: UsageSum, b: UsageSum): UsageSum {
+  const usage: Record<string, number> = { ...a.usage };
+  for (const [unit, amount] of Object.entries(b.usage)) usage[unit] = (usage[unit] ?? 0) + amount;
+  return { group: a.group, requests: a.requests + b.requests, amount: a.amount + b.amount, usage };
+}

@@ -1,0 +1,18 @@
+import type { RateLimiter } from '@questline/core/ports';
+import type { ShardNode } from './nodes.ts';
+import type { ShardRouter } from './router.ts';
+
+/** The windows of users; those of keys and addresses are in the home database. */
+const OWNED = /^(?:user|paid|identity):([^:]+)/;
+
+/** A limiter over several databases: windows of a user are in the user's database. */
+export function createShardedLimiter(router: ShardRouter, isOwner: (name: string) => boolean): RateLimiter {
+  const forKey = (key: string): Promise<ShardNode> | ShardNode => {
+    const owner = OWNED.exec(key)?.[1];
+    return owner === undefined || !isOwner(owner) ? router.nodes.home : router.forOwner(owner);
+  };
+  return {
+    take: async (key, ...rest) => (await forKey(key)).limiter.take(key, ...rest),
+    peek: async (key, ...rest) => (await forKey(key)).limiter.peek(key, ...rest),
+  };
+}

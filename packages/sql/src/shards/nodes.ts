@@ -1,0 +1,67 @@
+import type {
+  CreditLedger,
+  EngineWrite,
+  EventLog,
+  JobQueue,
+  RateLimiter,
+  Store,
+} from '@questline/core/ports';
+
+/** The ports of one database. */
+export interface ShardPorts {
+  readonly store: Store;
+  readonly ledger: CreditLedger;
+  readonly queue: JobQueue;
+  readonly limiter: RateLimiter;
+  readonly eventLog: EventLog;
+}
+
+/** One database, by name. */
+export interface ShardNode extends ShardPorts {
+  readonly name: string;
+}
+
+/** All databases of one API. */
+export interface ShardNodes {
+  readonly home: ShardNode;
+  /** With the home database. */
+  readonly all: readonly ShardNode[];
+  /** @throws Error for a shard of the directory that is not configured. */
+  get(name: string): ShardNode;
+}
+
+const HOME_NAME = 'home';
+
+/** The home database may be one of the shards. */
+export function createShardNodes(home: ShardPorts, shards: Readonly<Record<string, ShardPorts>>): ShardNodes {
+  const nodes = Object.entries(shards).map(([name, ports]): ShardNode => ({ ...toPorts(ports), name }));
+  const shared = Object.entries(shards).find(([, ports]) => ports === home)?.[0];
+  if (nodes.length === 0) throw new TypeError('expected at least one shard');
+  if (shared === undefined && HOME_NAME in shards)
+    throw new TypeError('only the home database is named home');
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const homeNode = byName.get(shared ?? '') ?? { ...toPorts(home), name: HOME_NAME };
+  byName.set(homeNode.name, homeNode);
+  return {
+    home: homeNode,
+    all: [...byName.values()],
+    get(name) {
+      const node = byName.get(name);
+      if (node === undefined) throw new Error(`the shard ${name} is not configured`);
+      return node;
+    },
+  };
+}
+
+function toPorts({ store, ledger, queue, limiter, eventLog }: ShardPorts): ShardPorts {
+  return { store, ledger, queue, limiter, eventLog };
+}
+
+/** A write of one of the databases, whose database is found when the write is made. */
+export interface ShardWork {
+  /** The database: by name, or that of an owner. Neither: the home database. */
+  readonly node?: string;
+  readonly owner?: string;
+  /** @returns undefined if this database cannot make the write in a step with others. */
+  build(node: ShardNode): EngineWrite | undefined;
+}

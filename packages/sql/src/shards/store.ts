@@ -1,0 +1,134 @@
+import {
+  type CallOptions,
+  type Collection,
+  type CollectionDefinition,
+  type Filter,
+  followed,
+  type Store,
+  type StoredRecord,
+  type StoreWrite,
+  writeAll,
+} from '@questline/core/ports';
+import { createShardedCollection, type ShardAccess } from './collection.ts';
+import type { PlaceCache } from './directory.ts';
+import type { ShardNode, ShardWork } from './nodes.ts';
+import { createSeenOver, type Seen, type ShardRouter, toSeenKey } from './router.ts';
+import { transactInOne } from './transaction.ts';
+
+/** A store over several databases. Every transaction and every `writeAll` writes to one of them. */
+export function createShardedStore(
+  router: ShardRouter,
+  seen: PlaceCache,
+  engine: object,
+  checksIds = false,
+): Store {
+  const { nodes } = router;
+  const direct: ShardAccess = {
+    seen,
+    read: (node, definition) => node.store.collection(definition),
+    write: (node, definition) => node.store.collection(definition),
+    touch: () => undefined,
+    getStepNode: () => undefined,
+    assumesSteps: false,
+  };
+  const toStore = (within: ShardRouter, access: ShardAccess): Pick<Store, 'collection'> => ({
+    collection: <R extends StoredRecord>(definition: CollectionDefinition<R>) =>
+      createShardedCollection(
+        within,
+        access,
+        definition as unknown as CollectionDefinition<StoredRecord>,
+        checksIds,
+      ) as unknown as Collection<R>,
+  });
+
+  return {
+    ...toStore(router, direct),
+    transaction: (work, options) =>
+      transactInOne(
+        router,
+        seen,
+        (within, access) =>
+          work({
+            ...toStore(within, access),
+            transaction: async () => {
+              throw new Error('transactions do not nest');
+            },
+          }),
+        options,
+      ),
+    async writeAll(writes, options) {
+      const added = createSeenOver(seen);
+      const steps = [];
+      for (const write of writes) steps.push(await placeWrite(router, engine, write, added.seen, options));
+      const places = new Set(steps.flatMap(({ node }) => node ?? []));
+      const [node = nodes.home, ...others] = places;
+      const built = steps.map(({ build }) => build(node));
+      const whole = built.filter((write) => write !== undefined);
+      if (others.length > 0 || whole.length < built.length) return false;
+      const isDone = await writeAll(node.store, whole, options);
+      if (isDone) {
+        for (const write of whole) {
+          if (write.do === 'insert') added.seen.set(toSeenKey(write.collection.name, write.id), node.name);
+        }
+        added.keep();
+      }
+      return isDone;
+    },
+  };
+}
+
+interface PlacedWrite {
+  /** Undefined: where the other writes are. */
+  readonly node: ShardNode | undefined;
+  build(node: ShardNode): StoreWrite | undefined;
+}
+
+async function placeWrite(
+  router: ShardRouter,
+  engine: object,
+  write: StoreWrite,
+  seen: Seen,
+  options: CallOptions | undefined,
+): Promise<PlacedWrite> {
+  const build = () => write;
+  if (write.do === 'engine') {
+    if (write.engine !== engine) return { node: undefined, build };
+    const work = write.work as ShardWork;
+    const node = await getWorkNode(router, work, options);
+    return {
+      node,
+      build(one) {
+        const inner = work.build(one);
+        return inner && followed(inner, () => write.applied());
+      },
+    };
+  }
+  const { collection, id } = write;
+  router.know(collection);
+  if (write.do === 'insert') {
+    const node = await router.forInsert(collection, write.record, seen, options);
+    // Later writes of this step may belong to this record.
+    if (node !== undefined) seen.set(toSeenKey(collection.name, id), node.name);
+    return { node, build };
+  }
+  const guard = ('guard' in write ? write.guard : undefined) as Filter<StoredRecord> | undefined;
+  const { first, others } = await router.forId(collection, id, guard, seen, options);
+  if (first !== undefined && others.length === 0) return { node: first, build };
+  if (first !== undefined && seen.get(toSeenKey(collection.name, id)) === first.name) {
+    return { node: first, build };
+  }
+  const candidates = first === undefined ? others : [first, ...others];
+  const found = await Promise.all(
+    candidates.map((node) => node.store.collection(collection).get(id, undefined, options)),
+  );
+  return { node: candidates[found.findIndex((record) => record !== undefined)], build };
+}
+
+async function getWorkNode(
+  router: ShardRouter,
+  { node, owner }: ShardWork,
+  options: CallOptions | undefined,
+): Promise<ShardNode> {
+  if (node !== undefined) return router.nodes.get(node);
+  return owner === undefined ? router.nodes.home : router.forOwner(owner, options);
+}
