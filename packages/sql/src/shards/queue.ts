@@ -80,14 +80,12 @@ export function createShardedQueue(
     renew: (job, ...rest) => forLease(job, (queue, inner) => queue.renew(inner, ...rest)),
     finish: (job, ...rest) => forLease(job, (queue, inner) => queue.finish(inner, ...rest)),
     retry: (job, ...rest) => forLease(job, (queue, inner) => queue.retry(inner, ...rest)),
-    async findKeys(keys, options) {
-      const found = new Set<string>();
-      for (const { queue } of nodes.all) {
-        if (queue.findKeys === undefined) throw new Error('a queue without findKeys');
-        for (const key of await queue.findKeys(keys, options)) found.add(key);
-      }
-      return [...found];
-    },
+    ...(queues.every(({ findKeys }) => findKeys !== undefined) && {
+      async findKeys(keys, options) {
+        const found = await Promise.all(queues.map((queue) => queue.findKeys?.(keys, options) ?? []));
+        return [...new Set(found.flat())];
+      },
+    }),
     onReady(listener) {
       const stops = queues.map((queue) => queue.onReady(listener));
       return () => {
