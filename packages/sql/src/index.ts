@@ -7,9 +7,6 @@ export { createSqlPorts, type SqlPorts, type SqlPortsOptions } from './ports.ts'
 export type { PostgresConnection, PostgresPool } from './postgres/client.ts';
 export { createPostgresDatabase, type PostgresOptions } from './postgres/database.ts';
 export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
-export { createSqliteDatabase, type SqliteOptions } from './sqlite/database.ts';
-export { createSqlStore } from './store.ts';
-export { createSqlVectors, type SqlVectorsOptions } from './vectors.ts';
 export {
   createShardDirectory,
   SHARD_PLACEMENTS,
@@ -21,3 +18,6 @@ export type { ShardPorts } from './shards/nodes.ts';
 export type { Placement } from './shards/placement.ts';
 export { type ShardOptions, shard } from './shards/shard.ts';
 export { CrossShardWrite } from './shards/transaction.ts';
+export { createSqliteDatabase, type SqliteOptions } from './sqlite/database.ts';
+export { createSqlStore } from './store.ts';
+export { createSqlVectors, type SqlVectorsOptions } from './vectors.ts';

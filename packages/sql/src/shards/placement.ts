@@ -54,7 +54,7 @@ const HOME_COLLECTIONS = [
 const SHARED = ['sessions', 'projects', 'files', 'agents', 'artifacts', 'organizations', 'data_lakes'];
 
 /** The collections of Questline whose columns do not show the place. */
-export const DEFAULT_PLACEMENTS: ReadonlyMap<string, Placement> = new Map<string, Placement>([
+const DEFAULT_PLACEMENTS: ReadonlyMap<string, Placement> = new Map<string, Placement>([
   ...HOME_COLLECTIONS.map((name) => [name, HOME] as const),
   ['messages', { by: 'parent', field: 'sessionId', of: ['sessions'], orOwner: 'ownerId' }],
   ['quests', { by: 'parent', field: 'sessionId', of: ['sessions'], orOwner: 'ownerId' }],
