@@ -14,6 +14,7 @@ const VERBS = {
     balance: 1,
     hold: 1,
     renew: 1,
+    renewAll: 1,
     settle: 1,
     toSettlement: 1,
     release: 1,

@@ -61,6 +61,8 @@ describe.each(ENGINES.filter(({ name }) => name === 'SQLite in memory' || name =
       skip: {
         'moves an updated record in every list that contains it':
           'it changes the owner of a record to one of another shard, which the store rejects',
+        'deletes, and adds to records that exist, in one step with other writes':
+          'its step deletes records of owners on two shards, which has no effect',
       },
       create: async () => {
         const { ports, peer, time } = await create();

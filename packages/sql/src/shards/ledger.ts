@@ -44,6 +44,15 @@ export function createShardedLedger(
       return outcome;
     },
     renew: async (hold, expiresAt, options) => (await forHold(hold)).ledger.renew(hold, expiresAt, options),
+    ...(ledgers.every(({ renewAll }) => renewAll !== undefined) && {
+      async renewAll(holds, expiresAt, options) {
+        const placed = await Promise.all(holds.map(async (hold) => ({ hold, node: await forHold(hold) })));
+        return addUp(async (ledger) => {
+          const here = placed.filter(({ node }) => node.ledger === ledger).map(({ hold }) => hold);
+          return here.length === 0 ? 0 : (ledger.renewAll?.(here, expiresAt, options) ?? 0);
+        });
+      },
+    }),
     settle: async (hold, ...rest) => (await forHold(hold)).ledger.settle(hold, ...rest),
     toSettlement(hold, ...rest) {
       if (ledgers.some((ledger) => ledger.toSettlement === undefined)) return undefined;
@@ -97,7 +106,7 @@ export function createShardedLedger(
 
 /** The ledger of the home database. Settlements are steps of their own, because records are elsewhere. */
 export function createHomeLedger(ledger: CreditLedger): CreditLedger {
-  const { sumCharges, exportEntries, capUsage } = ledger;
+  const { renewAll, sumCharges, exportEntries, capUsage } = ledger;
   return {
     balance: (...args) => ledger.balance(...args),
     hold: (...args) => ledger.hold(...args),
@@ -109,6 +118,7 @@ export function createHomeLedger(ledger: CreditLedger): CreditLedger {
     entries: (...args) => ledger.entries(...args),
     charges: (...args) => ledger.charges(...args),
     spent: (...args) => ledger.spent(...args),
+    ...(renewAll && { renewAll: (...args) => renewAll.call(ledger, ...args) }),
     ...(sumCharges && { sumCharges: (...args) => sumCharges.call(ledger, ...args) }),
     ...(exportEntries && { exportEntries: (...args) => exportEntries.call(ledger, ...args) }),
     ...(capUsage && { capUsage: (...args) => capUsage.call(ledger, ...args) }),

@@ -103,8 +103,14 @@ async function placeWrite(
       },
     };
   }
-  const { collection, id } = write;
+  const { collection } = write;
   router.know(collection);
+  if (write.do === 'remove-where') {
+    const filter = write.filter as Filter<StoredRecord>;
+    const [node, ...others] = await router.forFilter(collection, filter, seen, options);
+    return { node, build: others.length > 0 ? () => undefined : build };
+  }
+  const { id } = write;
   if (write.do === 'insert') {
     const node = await router.forInsert(collection, write.record, seen, options);
     // Later writes of this step may belong to this record.
