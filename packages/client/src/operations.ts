@@ -506,7 +506,7 @@ export type CreateCompletionResponse = {
     /** Prompt tokens that were written to the cache. */
     cacheCreationInputTokens?: number | undefined;
   } | undefined;
-  /** The cost. Only on the last event, while credits are enforced. */
+  /** The cost. Only on the last event, while credits are enforced. Absent if the charge could not be settled yet. */
   credits?: {
     /** The charged credits. */
     used: number;
@@ -562,7 +562,7 @@ export type CreateCompletionResponse = {
     /** Prompt tokens that were written to the cache. */
     cacheCreationInputTokens?: number | undefined;
   } | undefined;
-  /** The cost. Only on the last event, while credits are enforced. */
+  /** The cost. Only on the last event, while credits are enforced. Absent if the charge could not be settled yet. */
   credits?: {
     /** The charged credits. */
     used: number;
@@ -591,7 +591,7 @@ export type CreateCompletionResponse = {
     /** Prompt tokens that were written to the cache. */
     cacheCreationInputTokens?: number | undefined;
   } | undefined;
-  /** The cost. Only on the last event, while credits are enforced. */
+  /** The cost. Only on the last event, while credits are enforced. Absent if the charge could not be settled yet. */
   credits?: {
     /** The charged credits. */
     used: number;

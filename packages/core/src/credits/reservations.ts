@@ -49,8 +49,11 @@ export interface Reservation {
   readonly metered: boolean;
   /** Whole micro-credits; 0 when not metered. */
   readonly amount: number;
-  /** @returns the charged micro-credits. Never rejects, unless `isRepeated`: a failed settlement is retried in the background. */
-  settle(amount: number, usage: Usage): Promise<number>;
+  /**
+   * @returns the charged micro-credits. Never rejects, unless `isRepeated`: a failed settlement is retried in the background,
+   * and its amount is undefined.
+   */
+  settle(amount: number, usage: Usage): Promise<number | undefined>;
   /** Never rejects. */
   release(): Promise<void>;
   /** Stops the renewal and keeps the hold until it expires, for a repetition under the same key. */
@@ -136,13 +139,13 @@ function held(
   stopRenewing: () => void,
 ): Reservation {
   const { ledger } = services;
-  let ended: Promise<number> | undefined;
-  const end = (work: () => Promise<number>, fallback: number): Promise<number> => {
+  let ended: Promise<number | undefined> | undefined;
+  const end = (work: () => Promise<number>): Promise<number | undefined> => {
     // Until a retry succeeds, nothing else may spend the held credit.
     ended ??=
       request.isRepeated === true
         ? work().finally(stopRenewing)
-        : withRetry(services, request, work, fallback, stopRenewing);
+        : withRetry(services, request, work, stopRenewing);
     return ended;
   };
   const { metered } = request;
@@ -151,13 +154,13 @@ function held(
     amount: hold.amount,
     settle(amount, usage) {
       const due = metered ? amount : 0;
-      return end(async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged, due);
+      return end(async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged);
     },
     async release() {
       await end(async () => {
         await ledger.release(hold);
         return 0;
-      }, 0);
+      });
     },
     keep: stopRenewing,
   };
@@ -177,7 +180,7 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
         await services.ledger.record({ account, key, details: chargeDetails(request), usage });
         return 0;
       };
-      return request.isRepeated === true ? work() : withRetry(services, request, work, 0, () => undefined);
+      return request.isRepeated === true ? work() : withRetry(services, request, work, () => undefined);
     },
     async release() {
       ended = true;
@@ -217,9 +220,8 @@ function withRetry(
   services: ReservationServices,
   request: ReservationRequest,
   work: () => Promise<number>,
-  fallback: number,
   onEnd: () => void,
-): Promise<number> {
+): Promise<number | undefined> {
   return work().then(
     (charged) => {
       onEnd();
@@ -228,7 +230,7 @@ function withRetry(
     (error: unknown) => {
       report(services, request, error);
       retryLater(services, request, work, onEnd, 0);
-      return fallback;
+      return undefined;
     },
   );
 }

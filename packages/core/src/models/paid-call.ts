@@ -32,8 +32,8 @@ export interface PaidCallRequest {
 
 /** One provider call with its hold. The first call of `settle` or `release` closes it; later calls have no effect. */
 export interface HeldCall extends Pick<Reservation, 'metered' | 'amount' | 'release' | 'keep'> {
-  /** @returns the charged micro-credits. Never rejects, unless `isRepeated`. */
-  settle(cost: CallCost): Promise<number>;
+  /** @returns the charged micro-credits; undefined: not settled yet. Never rejects, unless `isRepeated`. */
+  settle(cost: CallCost): Promise<number | undefined>;
 }
 
 /**

@@ -17,9 +17,9 @@ export interface PaidTextCall extends CallMoney {
   end(end: CallEnd): Promise<EndedCost | undefined>;
 }
 
-/** The charged micro-credits. */
 export interface EndedCost {
-  readonly charged: number;
+  /** The charged micro-credits. Undefined: not settled yet, and repeated in the background. */
+  readonly charged: number | undefined;
   readonly usage: Usage;
 }
 

@@ -103,7 +103,11 @@ export function describeCost(
   const { charged, usage } = cost;
   return {
     usage: wireUsage(usage),
-    ...(isMetered && { credits: { used: toCredits(charged), usdCost: toUsd(charged, creditsPerUsd) } }),
+    // Only what the ledger has confirmed: a settlement that is repeated later may be lost with this process.
+    ...(isMetered &&
+      charged !== undefined && {
+        credits: { used: toCredits(charged), usdCost: toUsd(charged, creditsPerUsd) },
+      }),
   };
 }
 

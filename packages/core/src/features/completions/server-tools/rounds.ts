@@ -164,8 +164,9 @@ function createRoundsMoney(
 
 function addCosts(costs: readonly EndedCost[]): EndedCost | undefined {
   if (costs.length === 0) return undefined;
+  const charges = costs.flatMap(({ charged }) => charged ?? []);
   return {
-    charged: costs.reduce((sum, { charged }) => sum + charged, 0),
+    charged: charges.length < costs.length ? undefined : charges.reduce((sum, charged) => sum + charged, 0),
     usage: addUsage(costs.map(({ usage }) => usage)),
   };
 }

@@ -139,11 +139,11 @@ export function findIgnoredByProvider(
   return (provider.ignores?.(request) ?? []).map((field) => names[field] ?? field);
 }
 
-/** @returns undefined while credits are not enforced. */
+/** @returns undefined while credits are not enforced, and for a charge that is not settled yet. */
 export function toWireCredits(
   { cost, isMetered }: CompletionEnd,
   creditsPerUsd: number,
 ): WireCredits | undefined {
-  if (cost === undefined || !isMetered) return undefined;
+  if (cost?.charged === undefined || !isMetered) return undefined;
   return { used: toCredits(cost.charged), usd_cost: toUsd(cost.charged, creditsPerUsd) };
 }
