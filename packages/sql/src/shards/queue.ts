@@ -133,8 +133,8 @@ export function createShardedQueue(
     const { node } = parseJobId(id);
     for (const value of Object.values(payload)) {
       if (typeof value !== 'string' || !ID.test(value)) continue;
-      for (const of of ['quests', 'sessions', 'files']) {
-        if (seen.get(toSeenKey(of, value)) === undefined) seen.set(toSeenKey(LIKELY + of, value), node);
+      for (const name of ['quests', 'sessions', 'files']) {
+        if (seen.get(toSeenKey(name, value)) === undefined) seen.set(toSeenKey(LIKELY + name, value), node);
       }
     }
   }

@@ -25,7 +25,11 @@ export const stopReason = z
 /** Facts of the last event of an answer. */
 const ending = {
   usage: usage.optional().describe('The billed tokens. Only on the last event of the answer.'),
-  credits: credits.optional().describe('The cost. Only on the last event, while credits are enforced. Absent if the charge could not be settled yet.'),
+  credits: credits
+    .optional()
+    .describe(
+      'The cost. Only on the last event, while credits are enforced. Absent if the charge could not be settled yet.',
+    ),
   stopReason,
 };
 
