@@ -45,14 +45,16 @@ export function createCollectionMaker(
       : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
   return (runNow) => {
-    /** A search is planned for its words. */
-    const run: RunCompiled = (query, options) => {
-      const compiled = query.compile();
-      return runNow(compiled.sql.includes(' ilike ') ? compiled : toNamed(compiled), options);
-    };
+    /** Runs a statement about one record, which has the same plan for all values. */
+    const runForOne: RunCompiled = (query, options) => runNow(toNamed(query.compile()), options);
+    /** A list is planned for its values: one status is rare and another one is not. */
+    const run: RunCompiled = (query, options) => runNow(query.compile(), options);
     const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>
       (await run(query, options)).map(({ record }) => fromJson<StoredRecord>(record));
-    const one = async (query: Compilable, options: CallOptions | undefined) => (await all(query, options))[0];
+    const one = async (query: Compilable, options: CallOptions | undefined) => {
+      const [row] = await runForOne(query, options);
+      return row && fromJson<StoredRecord>(row.record);
+    };
 
     /** Replaces the record by `next`. */
     const change = async (
@@ -118,7 +120,7 @@ export function createCollectionMaker(
           .values({ id: expressions.text(record.id), record: expressions.json(record) })
           .onConflict((conflict) => conflict.doNothing())
           .returning('id');
-        return (await run(query, options)).length === 1;
+        return (await runForOne(query, options)).length === 1;
       },
 
       async update(id, patch, guard, options) {
