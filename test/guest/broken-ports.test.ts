@@ -18,7 +18,7 @@ describe('host port that throws instead of rejecting', () => {
     const provider = createScriptedProvider((call) => call.say({ type: 'text', text: 'Hi' }));
     const app = await createTestApp({
       models: [provider],
-      ledger: (ledger) => ({ ...ledger, renew: away, sweep: away }),
+      ledger: (ledger) => ({ ...ledger, renew: away, renewAll: away, sweep: away }),
     });
     await app.api.start();
     const response = await app.ask('POST', '/api/ai/v1/completions', { body: QUESTION });
@@ -31,7 +31,7 @@ describe('host port that throws instead of rejecting', () => {
       60_000,
     ]);
     const reported = new Set(app.incidents.map(({ operation }) => operation));
-    expect(reported).toEqual(new Set(['createCompletion', 'chore:sweep-holds']));
+    expect(reported).toEqual(new Set(['hold-heartbeat', 'chore:sweep-holds']));
     await app.api.close();
   });
 
