@@ -222,13 +222,15 @@ const MAX_IGNORED_CHARACTERS = 64;
 
 /** Field names in the request that have no meaning here. */
 export function ignoredNames(request: CompletionBody): readonly string[] {
-  const names = [
-    ...Object.keys(request).filter((name) => !(name in body.shape)),
-    ...Object.keys(request.options ?? {})
-      .filter((name) => !(name in options.shape))
-      .map((name) => `options.${name}`),
-  ];
+  const names = unknownNames(request, body.shape);
+  if (request.options !== undefined) {
+    names.push(...unknownNames(request.options, options.shape).map((name) => `options.${name}`));
+  }
   return names.slice(0, MAX_IGNORED).map((name) => name.slice(0, MAX_IGNORED_CHARACTERS));
+}
+
+function unknownNames(value: object, shape: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(value).filter((name) => !(name in shape));
 }
 
 export type CompletionBody = z.output<typeof body>;
