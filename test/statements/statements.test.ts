@@ -28,7 +28,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
     41,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],
-  ['a poll', 3, 6, ({ ask, quest }) => ask('GET', `/api/v1/quests/${quest}`)],
+  ['a poll', 2, 5, ({ ask, quest }) => ask('GET', `/api/v1/quests/${quest}`)],
   ['a list of sessions', 2, 5, ({ ask }) => ask('GET', '/api/v1/sessions')],
   ['a list of messages', 3, 6, ({ ask, session }) => ask('GET', `/api/v1/sessions/${session}/messages`)],
   ['the models', 1, 4, ({ ask }) => ask('GET', '/api/v1/models')],

@@ -23,7 +23,11 @@ export function createSqlStore(database: SqlDatabase): Store {
     let known = makers.get(definition.name);
     if (known?.definition !== definition) {
       const table = createTable(definition);
-      known = { definition, table, make: createCollectionMaker(database, table, toNamed) };
+      known = {
+        definition,
+        table,
+        make: createCollectionMaker(database, table, toNamed, (other) => getTable(other).table),
+      };
       makers.set(definition.name, known);
     }
     return known;

@@ -5,7 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { createSqliteDatabase, createSqlPorts, shard } from '../src/index.ts';
 
 /** Verbs that a store of several databases leaves out, with the reason. */
-const LEFT_OUT = new Map([['exportEntries', 'positions of two databases have no common order']]);
+const LEFT_OUT = new Map([
+  ['exportEntries', 'positions of two databases have no common order'],
+  ['getWithMatch', 'a shared record and its reference may be in two databases'],
+]);
 
 /** A verb that a port gains does not compile until it is here. */
 const VERBS = {
@@ -52,6 +55,7 @@ const COLLECTION = {
   add: 1,
   take: 1,
   removeWhere: 1,
+  getWithMatch: 1,
 } satisfies Record<keyof Collection<{ id: string }>, 1>;
 
 describe('ports over several databases', () => {
@@ -67,7 +71,9 @@ describe('ports over several databases', () => {
 
   it('have every verb of a collection', () => {
     const collection = ports.store.collection(storeSuiteCollections[0]);
-    expect(Object.keys(COLLECTION).filter((verb) => !(verb in collection))).toEqual([]);
+    expect(Object.keys(COLLECTION).filter((verb) => !(verb in collection) && !LEFT_OUT.has(verb))).toEqual(
+      [],
+    );
   });
 
   it('leave out verbs that one of the databases does not have', () => {

@@ -4,6 +4,7 @@ import { pageCases } from './store/pages.ts';
 import { abortCases, raceCases } from './store/races.ts';
 import { randomCases } from './store/random.ts';
 import { recordCases } from './store/records.ts';
+import { referenceCases } from './store/references.ts';
 import { removalCases } from './store/removals.ts';
 import type { StoreCase, StoreSubject } from './store/subject.ts';
 import { transactionCases } from './store/transactions.ts';
@@ -18,6 +19,7 @@ export const storeCases: readonly StoreCase[] = [
   ...guardCases,
   ...listCases,
   ...pageCases,
+  ...referenceCases,
   ...removalCases,
   ...transactionCases,
   ...writeAllCases,

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../ports/options.ts';
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
 import { wrapCollection } from '../ports/wrap-collection.ts';
 import { writeAll, writeInTransaction } from '../ports/write-all.ts';
@@ -50,13 +51,23 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
     transaction: (work, options) => inner.transaction(work, options),
   });
 
-  const isHeard = async (): Promise<boolean> => {
-    await outbox.receivers.refresh();
-    return outbox.receivers.isActive;
+  const isHeard = (): boolean | Promise<boolean> => {
+    const { receivers } = outbox;
+    return receivers.refresh()?.then(() => receivers.isActive) ?? receivers.isActive;
   };
 
-  const transaction: Store['transaction'] = async (work, options) => {
-    if (!(await isHeard())) return store.transaction(work, options);
+  const transaction: Store['transaction'] = (work, options) => {
+    const heard = isHeard();
+    // Not async, because this runs for every accepted turn.
+    return heard === false ? store.transaction(work, options) : captured(heard, work, options);
+  };
+
+  const captured = async <T>(
+    heard: boolean | Promise<boolean>,
+    work: (inner: Store) => Promise<T>,
+    options: CallOptions | undefined,
+  ): Promise<T> => {
+    if (!(await heard)) return store.transaction(work, options);
     let written: OutboxRecord[] = [];
     const value = await store.transaction((inner) => {
       written = [];
@@ -74,9 +85,10 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
       return write.do === 'insert' ? mayInsert(watched) : mayMatch(watched, write.patch);
     });
     if (!isWatched) return writeAll(store, writes, options);
-    return isHeard().then((isNeeded) =>
-      isNeeded ? writeInTransaction({ transaction }, writes, options) : writeAll(store, writes, options),
-    );
+    const write = (isNeeded: boolean): Promise<boolean> =>
+      isNeeded ? writeInTransaction({ transaction }, writes, options) : writeAll(store, writes, options);
+    const heard = isHeard();
+    return heard instanceof Promise ? heard.then(write) : write(heard);
   };
 
   return {

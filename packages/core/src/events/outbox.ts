@@ -13,8 +13,8 @@ export const RETRY_EVENT = 'retry-event';
 
 /** Who receives events. Read before a transaction, because a transaction reads through one connection only. */
 export interface EventReceivers {
-  /** Looks who receives events, if the last look is too old. Never rejects. */
-  refresh(): Promise<void>;
+  /** Looks who receives events, if the last look is too old. Never rejects. @returns undefined if it is not. */
+  refresh(): Promise<void> | undefined;
   /** False: no event is wanted. */
   readonly isActive: boolean;
   wants(type: EventType): boolean;

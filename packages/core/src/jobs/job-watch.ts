@@ -71,11 +71,11 @@ export function watchJobs(
 
   return {
     queue: {
-      async enqueue(job, options) {
-        const outcome = await queue.enqueue(job, options);
-        accepted();
-        return outcome;
-      },
+      enqueue: (job, options) =>
+        queue.enqueue(job, options).then((outcome) => {
+          accepted();
+          return outcome;
+        }),
       lease: (want, options) => queue.lease(want, options),
       renew: (job, leaseMs, options) => queue.renew(job, leaseMs, options),
       finish: (job, options) => queue.finish(job, options),

@@ -22,12 +22,16 @@ const NO_IDS: readonly string[] = [];
 export function createTransaction(): Transaction {
   const views = new Map<Table, View>();
   let isOver = false;
+  const hasEnded = (): boolean => isOver;
 
   return {
     records(table) {
       if (isOver) throw new Error('the transaction is over');
-      const view = views.get(table) ?? createView(table, () => isOver);
-      views.set(table, view);
+      let view = views.get(table);
+      if (view === undefined) {
+        view = new TableView(table, hasEnded);
+        views.set(table, view);
+      }
       return view;
     },
     end({ isCommitted }) {
@@ -40,90 +44,102 @@ export function createTransaction(): Transaction {
   };
 }
 
-function createView(table: Table, isOver: () => boolean): View {
+/** A class with maps that are created on demand, because most transactions write one or two records. */
+class TableView implements View {
+  readonly #table: Table;
+  readonly #isOver: () => boolean;
   /** Written records; undefined means removed. */
-  const changes = new Map<string, AnyRecord | undefined>();
+  readonly #changes = new Map<string, AnyRecord | undefined>();
   /** The committed record at the first read of an id. */
-  const seen = new Map<string, AnyRecord | undefined>();
+  readonly #seen = new Map<string, AnyRecord | undefined>();
   /** Repeats a query and returns whether its result is unchanged. */
-  const rereads: (() => boolean)[] = [];
+  #rereads: (() => boolean)[] | undefined;
 
-  const look = (id: string): AnyRecord | undefined => {
-    const record = table.get(id);
-    if (!seen.has(id)) seen.set(id, record);
+  constructor(table: Table, isOver: () => boolean) {
+    this.#table = table;
+    this.#isOver = isOver;
+  }
+
+  get(id: string): AnyRecord | undefined {
+    this.#assertOpen();
+    return this.#changes.has(id) ? this.#changes.get(id) : this.#look(id);
+  }
+
+  write(id: string, record: AnyRecord | undefined): void {
+    this.#assertOpen();
+    this.#look(id);
+    this.#changes.set(id, record);
+  }
+
+  conflicts(record: AnyRecord): readonly string[] {
+    this.#assertOpen();
+    const table = this.#table;
+    if (!table.isConstrained) return NO_IDS;
+    const committed = this.#readAgain(() => table.conflicts(record)).filter((id) => !this.#changes.has(id));
+    const written = [...this.#changes.values()].filter(
+      (other) => other !== undefined && other.id !== record.id && table.agree(record, other),
+    );
+    return [...committed, ...written.flatMap((other) => other?.id ?? [])];
+  }
+
+  select(query: Query): AnyRecord[] {
+    this.#assertOpen();
+    const except = new Map(this.#changes);
+    const { filter, order, after, skip, take } = query;
+    const wide: Query = { ...query, skip: 0, take: skip + take };
+    const committed = this.#readAgain(() => this.#table.select(wide, except));
+    const written = [...this.#changes.values()].filter(
+      (record): record is AnyRecord =>
+        record !== undefined &&
+        matches(record, filter) &&
+        (after === undefined || isAfter(record, after, order)),
+    );
+    return [...committed, ...written].sort((a, b) => compareRecords(a, b, order)).slice(skip, skip + take);
+  }
+
+  count(filter: Parameters<Records['count']>[0]): number {
+    this.#assertOpen();
+    const [committed = 0] = this.#readAgain(() => [this.#table.count(filter)]);
+    const isMatch = (record: AnyRecord | undefined) => record !== undefined && matches(record, filter);
+    let count = committed;
+    for (const [id, record] of this.#changes) {
+      count += Number(isMatch(record)) - Number(isMatch(this.#table.get(id)));
+    }
+    return count;
+  }
+
+  isUntouched(): boolean {
+    for (const [id, record] of this.#seen) if (this.#table.get(id) !== record) return false;
+    return this.#rereads === undefined || this.#rereads.every((reread) => reread());
+  }
+
+  commit(): void {
+    // Remove before insert, because two records may have exchanged unique values. Every changed id was looked up.
+    for (const id of this.#changes.keys()) {
+      if (this.#seen.get(id) !== undefined) this.#table.write(id, undefined);
+    }
+    for (const [id, record] of this.#changes) if (record !== undefined) this.#table.write(id, record);
+  }
+
+  #look(id: string): AnyRecord | undefined {
+    const known = this.#seen.get(id);
+    if (known !== undefined || this.#seen.has(id)) return known;
+    const record = this.#table.get(id);
+    this.#seen.set(id, record);
     return record;
-  };
+  }
 
-  const readAgain = <T>(read: () => readonly T[]): readonly T[] => {
+  #readAgain<T>(read: () => readonly T[]): readonly T[] {
     const before = read();
-    rereads.push(() => {
+    this.#rereads ??= [];
+    this.#rereads.push(() => {
       const now = read();
       return now.length === before.length && now.every((value, at) => value === before[at]);
     });
     return before;
-  };
+  }
 
-  const assertOpen = (): void => {
-    if (isOver()) throw new Error('the transaction is over');
-  };
-
-  return {
-    get(id) {
-      assertOpen();
-      return changes.has(id) ? changes.get(id) : look(id);
-    },
-
-    write(id, record) {
-      assertOpen();
-      look(id);
-      changes.set(id, record);
-    },
-
-    conflicts(record) {
-      assertOpen();
-      if (!table.isConstrained) return NO_IDS;
-      const committed = readAgain(() => table.conflicts(record)).filter((id) => !changes.has(id));
-      const written = [...changes.values()].filter(
-        (other) => other !== undefined && other.id !== record.id && table.agree(record, other),
-      );
-      return [...committed, ...written.flatMap((other) => other?.id ?? [])];
-    },
-
-    select(query) {
-      assertOpen();
-      const except = new Map(changes);
-      const { filter, order, after, skip, take } = query;
-      const wide: Query = { ...query, skip: 0, take: skip + take };
-      const committed = readAgain(() => table.select(wide, except));
-      const written = [...changes.values()].filter(
-        (record): record is AnyRecord =>
-          record !== undefined &&
-          matches(record, filter) &&
-          (after === undefined || isAfter(record, after, order)),
-      );
-      return [...committed, ...written].sort((a, b) => compareRecords(a, b, order)).slice(skip, skip + take);
-    },
-
-    count(filter) {
-      assertOpen();
-      const [committed = 0] = readAgain(() => [table.count(filter)]);
-      const isMatch = (record: AnyRecord | undefined) => record !== undefined && matches(record, filter);
-      let count = committed;
-      for (const [id, record] of changes) {
-        count += Number(isMatch(record)) - Number(isMatch(table.get(id)));
-      }
-      return count;
-    },
-
-    isUntouched() {
-      for (const [id, record] of seen) if (table.get(id) !== record) return false;
-      return rereads.every((reread) => reread());
-    },
-
-    commit() {
-      // Remove before insert, because two records may have exchanged unique values.
-      for (const id of changes.keys()) if (table.get(id) !== undefined) table.write(id, undefined);
-      for (const [id, record] of changes) if (record !== undefined) table.write(id, record);
-    },
-  };
+  #assertOpen(): void {
+    if (this.#isOver()) throw new Error('the transaction is over');
+  }
 }

@@ -205,7 +205,8 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       if (named === undefined) {
         const work = await prepare();
         const { answer } = work;
-        const written = await writeWhole(work, complete, undefined);
+        const written =
+          store.writeAll === undefined ? undefined : await writeWhole(work, complete, undefined);
         if (written === undefined) await work.write(store);
         return { answer, isRepeated: false, isRepeatable: false, isWhole: written?.isWhole === true };
       }

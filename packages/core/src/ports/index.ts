@@ -1,6 +1,7 @@
 export type * from './clock.ts';
 export type * from './event-log.ts';
 export type * from './expiring.ts';
+export * from './get-with-match.ts';
 export type * from './identity.ts';
 export type * from './ids.ts';
 export * from './ignored-fields.ts';

@@ -161,6 +161,29 @@ export interface Collection<R extends StoredRecord> {
    * concurrent callers. Without this method, Questline finds and takes the records one by one.
    */
   removeWhere?(filter: Filter<R>, options?: RemoveOptions): Promise<number>;
+  /**
+   * Returns the record, and whether the record that it refers to matches a filter, both as of one moment; `undefined` if the
+   * id is unknown. A reference to no record does not match. Without this method, Questline reads the two records one after the other.
+   */
+  getWithMatch?<P extends StoredRecord>(
+    id: string,
+    reference: Reference<R, P>,
+    options?: CallOptions,
+  ): Promise<RecordWithMatch<R> | undefined>;
+}
+
+/** A condition on the record of another collection, or of the same one. */
+export interface Reference<R, P extends StoredRecord> {
+  /** The text field with the id of that record. It must have a column. */
+  readonly field: keyof R & string;
+  readonly collection: CollectionDefinition<P>;
+  readonly filter: Filter<P>;
+}
+
+/** A record, and whether its reference matches. */
+export interface RecordWithMatch<R> {
+  readonly record: R;
+  readonly matches: boolean;
 }
 
 /** Number of records to delete. */

@@ -1,8 +1,10 @@
 import {
   type CallOptions,
   type Collection,
+  type CollectionDefinition,
   type Filter,
   type FindOptions,
+  type Reference,
   type StoredRecord,
   UniqueViolation,
 } from '@questline/core/ports';
@@ -31,6 +33,7 @@ export function createCollectionMaker(
   database: SqlDatabase,
   table: Table,
   toNamed: (statement: SqlStatement) => SqlStatement,
+  getTable: <P extends StoredRecord>(definition: CollectionDefinition<P>) => Table,
 ): CollectionMaker {
   const { dialect, names } = database;
   const expressions = createWording(dialect, names);
@@ -74,6 +77,25 @@ export function createCollectionMaker(
     return {
       async get(id, guard, options) {
         return one(db.selectFrom(name).select(RECORD).where(isThis(id, guard)), options);
+      },
+
+      async getWithMatch<P extends StoredRecord>(
+        id: string,
+        { field, collection, filter }: Reference<StoredRecord, P>,
+        options?: CallOptions,
+      ) {
+        const other = getTable(collection);
+        const column = sql.ref(`referring.${getColumn(table, field).name}`);
+        const matching = db
+          .selectFrom(names.plain(other.collection))
+          .select(sql`1`.as('one'))
+          .where(sql<SqlBool>`id = ${column} and ${compileFilter(other, ofRow, filter)}`);
+        const query = db
+          .selectFrom(`${name} as referring`)
+          .select([RECORD, sql`exists ${matching}`.as('matches')])
+          .where(sql<SqlBool>`id = ${expressions.text(id)}`);
+        const [row] = await runForOne(query, options);
+        return row && { record: fromJson<StoredRecord>(row.record), matches: Boolean(row.matches) };
       },
 
       async find(filter, options: FindOptions<StoredRecord> = {}) {

@@ -1,6 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import type { Collection, Filter, Store, StoredRecord } from '@questline/core/ports';
-import { removeWhere, writeAll } from '@questline/core/ports';
+import { getWithMatch, removeWhere, writeAll } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type StoreSubject, storeCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -160,6 +160,40 @@ defectTests('store', storeCases, [
     'forgets the guard on take',
     ['treats a record as unknown for every method when a guard fails'],
     (sound) => ({ take: (id) => sound.take(id) }),
+  ),
+  storeDefect(
+    'ignores the filter of a reference',
+    [
+      'returns a record, and whether its reference matches',
+      'matches references within one collection, by lists too',
+      'reads no reference with an undefined condition',
+    ],
+    (store) => ({
+      ...store,
+      collection: (definition) => ({
+        ...store.collection(definition),
+        getWithMatch: (id, reference, options) =>
+          getWithMatch(store, definition, id, { ...reference, filter: {} }, options),
+      }),
+    }),
+  ),
+  storeDefect(
+    'reads references outside of the transaction',
+    ['matches what its transaction has written'],
+    (store) => ({
+      ...store,
+      transaction: (work) =>
+        store.transaction((inside) =>
+          work({
+            ...inside,
+            collection: (definition) => ({
+              ...inside.collection(definition),
+              getWithMatch: (id, reference, options) =>
+                getWithMatch(store, definition, id, reference, options),
+            }),
+          }),
+        ),
+    }),
   ),
   defect(
     'deletes more than the limit',

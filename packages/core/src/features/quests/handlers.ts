@@ -1,6 +1,7 @@
 import type { SecretBox } from '../../models/secret-box.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { getWithMatch } from '../../ports/get-with-match.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { showPrompt } from '../../prompts/sealed-texts.ts';
 import { type LiveReaderServices, replyWithEvents, toLiveView } from '../../runs/live-reader.ts';
@@ -94,13 +95,13 @@ export function shown(
 export function questFinder(
   store: Store,
 ): (id: string, mayUse: Filter<SessionRecord>, ownerId?: string) => Promise<QuestRecord> {
-  const quests = store.collection(QUESTS);
-  const sessions = store.collection(SESSIONS);
   return async (id, mayUse, ownerId) => {
-    const quest = await quests.get(id);
-    if (quest?.sessionId === id && quest.ownerId === ownerId) return quest;
-    const session = quest && (await sessions.get(quest.sessionId, mayUse));
-    if (quest === undefined || session === undefined) throw notFound('Quest');
+    const session = { field: 'sessionId', collection: SESSIONS, filter: mayUse } as const;
+    const found = await getWithMatch(store, QUESTS, id, session);
+    if (found === undefined) throw notFound('Quest');
+    const { record: quest, matches } = found;
+    const isItsOwnSession = quest.sessionId === id && quest.ownerId === ownerId;
+    if (!matches && !isItsOwnSession) throw notFound('Quest');
     return quest;
   };
 }

@@ -44,7 +44,7 @@ export function createWebhookReceivers({
   return {
     // Concurrent changes wait for the same look: none of them is decided by an answer that does not exist yet.
     refresh() {
-      if (clock.now() < staleAt) return Promise.resolve();
+      if (clock.now() < staleAt) return undefined;
       looking ??= look().finally(() => {
         looking = undefined;
       });
