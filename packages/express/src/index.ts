@@ -43,6 +43,8 @@ export function toExpress(api: Mountable): ExpressHandler {
  * belongs to the api.
  */
 function getMount({ baseUrl, originalUrl, params }: ExpressRequest): { mountPath: string; target?: string } {
+  // The root: a wildcard that matched something would be in the base URL.
+  if (baseUrl === '') return { mountPath: '' };
   const segments = baseUrl.split('/');
   const matched = countWildcard(params, segments);
   if (matched === 0) return { mountPath: baseUrl };
