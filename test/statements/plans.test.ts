@@ -35,7 +35,7 @@ const SQLITE_EXCEPTIONS: readonly (readonly [text: RegExp, reason: string])[] = 
     /where 1 = 1 order by \S+ (asc|desc)(, "id" (asc|desc))? limit \?$/,
     'a page of all records, in the order of an index',
   ],
-  [/registration_invites" where \(\("code" is not null\)\)/, 'invites of older versions, once at the start'],
+  [/registration_invites" where \("code" is not null\)/, 'invites of older versions, once at the start'],
 ];
 
 /** Collections that these requests do not reach, in the order of `COLLECTIONS`. */

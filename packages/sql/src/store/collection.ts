@@ -3,7 +3,6 @@ import {
   type Collection,
   type CollectionDefinition,
   type Filter,
-  type FindOptions,
   type Reference,
   type StoredRecord,
   UniqueViolation,
@@ -14,12 +13,13 @@ import { type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
 import { createCompiler } from './compiler.ts';
 import { createWording } from './expressions.ts';
-import { compileFilter } from './filter.ts';
-import { fromJson } from './json.ts';
+import { addParameters, compileFilter, getShape, readConditions } from './filter.ts';
+import { fromJson, toJsonText } from './json.ts';
+import { createKeptStatements } from './kept-statements.ts';
+import { assertLimit, createReads, RECORD } from './reads.ts';
 import { assertFits, getColumn, type Table } from './table.ts';
 
 const MAX_RECORDS = 1000;
-const RECORD = sql<string>`cast(record as text)`.as('record');
 
 export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
 
@@ -28,7 +28,7 @@ type RunCompiled = (query: Compilable, options: CallOptions | undefined) => Prom
 /** Creates the operations of one table, on the database or in a transaction. */
 export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
 
-/** Statements are compiled once per definition; each operation is one statement. */
+/** Each operation is one statement. The text of a statement that is frequent is compiled once per shape. */
 export function createCollectionMaker(
   database: SqlDatabase,
   table: Table,
@@ -42,22 +42,44 @@ export function createCollectionMaker(
   const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
   const name = names.plain(table.collection);
 
+  const forOne = createKeptStatements(toNamed);
+  const reads = createReads({
+    db,
+    names,
+    table,
+    expressions,
+    getTable,
+    forOne,
+    forMany: createKeptStatements(),
+  });
+
+  /** A statement about the record with this id, if it matches the guard. */
+  const toGuarded = (
+    verb: string,
+    id: string,
+    guard: Filter<StoredRecord> | undefined,
+    toQuery: (where: Expression<SqlBool>) => Compilable,
+  ): SqlStatement => {
+    const conditions = readConditions(table, ofRow, guard);
+    const parameters = addParameters([expressions.text(id)], conditions);
+    return forOne.get(`${verb} ${getShape(conditions)}`, parameters, () => toQuery(isThis(id, guard)));
+  };
+
   const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
     guard === undefined
       ? sql`id = ${expressions.text(id)}`
       : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
+
+  const read = ([row]: readonly SqlRow[]): StoredRecord | undefined =>
+    row && fromJson<StoredRecord>(row.record);
 
   return (runNow) => {
     /** Runs a statement about one record, which has the same plan for all values. */
     const runForOne: RunCompiled = (query, options) => runNow(toNamed(query.compile()), options);
     /** A list is planned for its values: one status is rare and another one is not. */
     const run: RunCompiled = (query, options) => runNow(query.compile(), options);
-    const all = async (query: Compilable, options: CallOptions | undefined): Promise<StoredRecord[]> =>
-      (await run(query, options)).map(({ record }) => fromJson<StoredRecord>(record));
-    const one = async (query: Compilable, options: CallOptions | undefined) => {
-      const [row] = await runForOne(query, options);
-      return row && fromJson<StoredRecord>(row.record);
-    };
+    const one = async (query: Compilable, options: CallOptions | undefined) =>
+      read(await runForOne(query, options));
 
     /** Replaces the record by `next`. */
     const change = async (
@@ -76,73 +98,40 @@ export function createCollectionMaker(
 
     return {
       async get(id, guard, options) {
-        return one(db.selectFrom(name).select(RECORD).where(isThis(id, guard)), options);
+        const toQuery = (where: Expression<SqlBool>) => db.selectFrom(name).select(RECORD).where(where);
+        return read(await runNow(toGuarded('get', id, guard, toQuery), options));
       },
 
       async getWithMatch<P extends StoredRecord>(
         id: string,
-        { field, collection, filter }: Reference<StoredRecord, P>,
+        reference: Reference<StoredRecord, P>,
         options?: CallOptions,
       ) {
-        const other = getTable(collection);
-        const column = sql.ref(`referring.${getColumn(table, field).name}`);
-        const matching = db
-          .selectFrom(names.plain(other.collection))
-          .select(sql`1`.as('one'))
-          .where(sql<SqlBool>`id = ${column} and ${compileFilter(other, ofRow, filter)}`);
-        const query = db
-          .selectFrom(`${name} as referring`)
-          .select([RECORD, sql`exists ${matching}`.as('matches')])
-          .where(sql<SqlBool>`id = ${expressions.text(id)}`);
-        const [row] = await runForOne(query, options);
+        const [row] = await runNow(reads.getWithMatch(id, reference), options);
         return row && { record: fromJson<StoredRecord>(row.record), matches: Boolean(row.matches) };
       },
 
-      async find(filter, options: FindOptions<StoredRecord> = {}) {
-        const { order = { field: 'id', direction: 'asc' }, after, offset = 0, limit = MAX_RECORDS } = options;
-        assertLimit(limit);
-        const column = getColumn(table, order.field);
-        const field = sql.ref(column.name);
-        const id = sql.ref('id');
-        const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
-        let query = db
-          .selectFrom(name)
-          .select(RECORD)
-          .where(compileFilter(table, expressions, filter))
-          .limit(limit);
-        if (column.name === 'id') query = query.orderBy(sql`id ${sql.raw(order.direction)}`);
-        else {
-          const direction = expressions.direction(order.direction);
-          query = query.orderBy(sql`${field} ${direction}, ${id} ${sql.raw(order.direction)}`);
-        }
-        if (offset > 0) query = query.offset(offset);
-        if (after === undefined) return all(query, options);
-        if (column.name === 'id')
-          return all(query.where(sql<SqlBool>`${id} ${isBeyond} ${expressions.text(after.id)}`), options);
-        const place = typeof after.value === 'string' ? expressions.text(after.value) : after.value;
-        return all(
-          query.where(sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${expressions.text(after.id)})`),
-          options,
-        );
+      async find(filter, options = {}) {
+        const rows = await runNow(reads.find(filter, options), options);
+        return rows.map(({ record }) => fromJson<StoredRecord>(record));
       },
 
       async count(filter, options) {
-        const query = db
-          .selectFrom(name)
-          .select(({ fn }) => fn.countAll().as('count'))
-          .where(compileFilter(table, expressions, filter));
-        const [row] = await run(query, options);
+        const [row] = await runNow(reads.count(filter), options);
         return toNumber(row?.count);
       },
 
       async insert(record, options) {
         assertFits(table, record);
-        const query = db
-          .insertInto(name)
-          .values({ id: expressions.text(record.id), record: expressions.json(record) })
-          .onConflict((conflict) => conflict.doNothing())
-          .returning('id');
-        return (await runForOne(query, options)).length === 1;
+        const parameters = [expressions.text(record.id), toJsonText(record, dialect)];
+        const statement = forOne.get('insert', parameters, () =>
+          db
+            .insertInto(name)
+            .values({ id: expressions.text(record.id), record: expressions.json(record) })
+            .onConflict((conflict) => conflict.doNothing())
+            .returning('id'),
+        );
+        return (await runNow(statement, options)).length === 1;
       },
 
       async update(id, patch, guard, options) {
@@ -165,7 +154,8 @@ export function createCollectionMaker(
       },
 
       async take(id, guard, options) {
-        return one(db.deleteFrom(name).where(isThis(id, guard)).returning(RECORD), options);
+        const toQuery = (where: Expression<SqlBool>) => db.deleteFrom(name).where(where).returning(RECORD);
+        return read(await runNow(toGuarded('take', id, guard, toQuery), options));
       },
 
       async removeWhere(filter, { limit = MAX_RECORDS, ...options } = {}) {
@@ -180,10 +170,4 @@ export function createCollectionMaker(
       },
     };
   };
-}
-
-function assertLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
-    throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
-  }
 }

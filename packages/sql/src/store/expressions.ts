@@ -17,12 +17,16 @@ export interface DialectExpressions {
   withDeltas(deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
   /** The record of an existing row with incremented counters. `row`: the name of the row in an upsert. */
   withCounts(row: string, deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
-  contains(column: Expression<unknown>, part: string): Expression<SqlBool>;
+  /** The parameter of `contains`. */
+  pattern(part: string): string;
+  contains(column: Expression<unknown>, pattern: string): Expression<SqlBool>;
   /** Whether the list of a row has a member, for a query over many rows. */
   has(table: Table, column: Column, member: string): Expression<SqlBool>;
   /** The same for a row that the statement finds by its id. */
   hasHere(table: Table, column: Column, member: string): Expression<SqlBool>;
-  oneOf(column: Expression<unknown>, values: readonly unknown[]): Expression<SqlBool>;
+  /** The parameter of `oneOf`. */
+  list(values: readonly unknown[]): string | readonly unknown[];
+  oneOf(column: Expression<unknown>, list: unknown): Expression<SqlBool>;
   /** Whether the row is one of those whose ids a query selects to delete them. */
   isChosen(ids: Expression<unknown>): Expression<SqlBool>;
   /** Absent values sort first. */
@@ -60,13 +64,14 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
       ]);
       return sql`json_set(${sql.ref(`${row}.record`)}, ${sql.join(changes)})`;
     },
-    contains: (column, part) =>
-      sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${part.toLowerCase()}) = 1`,
+    pattern: (part) => part.toLowerCase(),
+    contains: (column, pattern) => sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${pattern}) = 1`,
     has: ({ collection }, column, member) =>
       sql`id in (select id from ${sql.raw(names.table(getMembersTable(collection, column)))} where value = ${member})`,
     hasHere: (_table, { name }, member) =>
       sql`exists (select 1 from json_each(${sql.ref(name)}) where value = ${member})`,
-    oneOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
+    list: (values) => JSON.stringify(values),
+    oneOf: (column, list) => sql`${column} in (select value from json_each(${list}))`,
     isChosen: (ids) => sql`id in (${ids})`,
     direction: (direction) => sql.raw(direction),
   };
@@ -81,7 +86,6 @@ function createPostgresWording(): DialectExpressions {
   const json = (value: unknown) => sql`cast(${toJsonText(value, 'postgres')} as jsonb)`;
   const has: DialectExpressions['has'] = (_table, { name }, member) =>
     sql`${sql.ref(name)} @> jsonb_build_array(cast(${member} as text))`;
-  const pattern = (part: string) => `%${storable(part).replace(/[\\%_]/g, '\\$&')}%`;
   return {
     json,
     text: storable,
@@ -104,10 +108,12 @@ function createPostgresWording(): DialectExpressions {
       return sql`${sql.ref(`${row}.record`)} || jsonb_build_object(${sql.join(changes)})`;
     },
     // The column's collation compares bytes and ignores case only for ASCII.
-    contains: (column, part) => sql`${column} collate "default" ilike ${pattern(part)}`,
+    pattern: (part) => `%${storable(part).replace(/[\\%_]/g, '\\$&')}%`,
+    contains: (column, pattern) => sql`${column} collate "default" ilike ${pattern}`,
     has,
     hasHere: has,
-    oneOf: (column, values) => sql`${column} = any(${values})`,
+    list: (values) => values,
+    oneOf: (column, list) => sql`${column} = any(${list})`,
     // An array is selected once, before the deletion. The locks skip records that another call deletes or changes meanwhile.
     isChosen: (ids) => sql`id = any(array(${ids} for update))`,
     direction: (direction) => sql.raw(direction === 'asc' ? 'asc nulls first' : 'desc nulls last'),

@@ -1,0 +1,116 @@
+import type {
+  CollectionDefinition,
+  Filter,
+  FindOptions,
+  Reference,
+  StoredRecord,
+} from '@questline/core/ports';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { SqlNames } from '../names.ts';
+import type { SqlStatement } from '../statement.ts';
+import type { CollectionRow } from './compiler.ts';
+import type { DialectExpressions } from './expressions.ts';
+import { addParameters, compileConditions, getShape, readConditions } from './filter.ts';
+import type { KeptStatements } from './kept-statements.ts';
+import { getColumn, type Table } from './table.ts';
+
+const MAX_RECORDS = 1000;
+const BY_ID = { field: 'id', direction: 'asc' } as const;
+
+export const RECORD = sql<string>`cast(record as text)`.as('record');
+
+interface ReadContext {
+  readonly db: Kysely<Record<string, CollectionRow>>;
+  readonly names: SqlNames;
+  readonly table: Table;
+  readonly expressions: DialectExpressions;
+  readonly getTable: <P extends StoredRecord>(definition: CollectionDefinition<P>) => Table;
+  /** Statements about one record, which are prepared: they have the same plan for all values. */
+  readonly forOne: KeptStatements;
+  /** A list is planned for its values: one status is rare and another one is not. */
+  readonly forMany: KeptStatements;
+}
+
+/** The statements that read one table. */
+export function createReads({ db, names, table, expressions, getTable, forOne, forMany }: ReadContext) {
+  const name = names.plain(table.collection);
+  const ofRow = { ...expressions, has: expressions.hasHere };
+
+  return {
+    getWithMatch<P extends StoredRecord>(
+      id: string,
+      { field, collection, filter }: Reference<StoredRecord, P>,
+    ): SqlStatement {
+      const other = getTable(collection);
+      const column = getColumn(table, field);
+      const conditions = readConditions(other, ofRow, filter);
+      const parameters = [...addParameters([], conditions), expressions.text(id)];
+      const shape = `get with ${other.collection} of ${column.name} if ${getShape(conditions)}`;
+      return forOne.get(shape, parameters, () => {
+        const isReferred = sql<SqlBool>`id = ${sql.ref(`referring.${column.name}`)}`;
+        const matching = db
+          .selectFrom(names.plain(other.collection))
+          .select(sql`1`.as('one'))
+          .where(sql<SqlBool>`${isReferred} and ${compileConditions(other, ofRow, conditions)}`);
+        return db
+          .selectFrom(`${name} as referring`)
+          .select([RECORD, sql`exists ${matching}`.as('matches')])
+          .where(sql<SqlBool>`id = ${expressions.text(id)}`);
+      });
+    },
+
+    find(filter: Filter<StoredRecord>, options: FindOptions<StoredRecord>): SqlStatement {
+      const { order = BY_ID, after, offset = 0, limit = MAX_RECORDS } = options;
+      assertLimit(limit);
+      const column = getColumn(table, order.field);
+      const isById = column.name === 'id';
+      const conditions = readConditions(table, expressions, filter);
+      const place = typeof after?.value === 'string' ? expressions.text(after.value) : after?.value;
+      const afterId = after && expressions.text(after.id);
+      const parameters = addParameters([], conditions);
+      if (afterId !== undefined) parameters.push(...(isById ? [] : [place]), afterId);
+      parameters.push(limit, ...(offset > 0 ? [offset] : []));
+      const page = `${afterId === undefined ? '' : ' after'}${offset > 0 ? ' offset' : ''}`;
+      const shape = `find ${getShape(conditions)} by ${column.name} ${order.direction}${page}`;
+      return forMany.get(shape, parameters, () => {
+        const direction = sql.raw(order.direction);
+        const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
+        const [field, id] = [sql.ref(column.name), sql.ref('id')];
+        let query = db
+          .selectFrom(name)
+          .select(RECORD)
+          .where(compileConditions(table, expressions, conditions))
+          .orderBy(
+            isById
+              ? sql`id ${direction}`
+              : sql`${field} ${expressions.direction(order.direction)}, ${id} ${direction}`,
+          )
+          .limit(limit);
+        if (afterId !== undefined) {
+          const isAfter = isById
+            ? sql<SqlBool>`${id} ${isBeyond} ${afterId}`
+            : sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${afterId})`;
+          query = query.where(isAfter);
+        }
+        return offset > 0 ? query.offset(offset) : query;
+      });
+    },
+
+    count(filter: Filter<StoredRecord>): SqlStatement {
+      const conditions = readConditions(table, expressions, filter);
+      return forMany.get(`count ${getShape(conditions)}`, addParameters([], conditions), () =>
+        db
+          .selectFrom(name)
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where(compileConditions(table, expressions, conditions)),
+      );
+    },
+  };
+}
+
+/** @throws RangeError unless it is 1 to 1,000. */
+export function assertLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_RECORDS) {
+    throw new RangeError(`a limit of ${limit} is not within 1..${MAX_RECORDS}`);
+  }
+}
