@@ -107,6 +107,57 @@ describe('retention by age', () => {
     await app.api.close();
   });
 
+  it('deletes surplus messages in the next run, and then once an hour', async () => {
+    const app = await createTestApp({
+      settings: { keepNewest: { messages: 2 }, worker: { pollMs: 60_000 } },
+    });
+    const { store } = app.services;
+    const session = { ownerId: app.user.id, name: 's', firstCreated: NOW, lastUpdated: NOW };
+    await store.collection(SESSIONS).insert({ id: 's', ...session } as never);
+    const messages = store.collection(MESSAGES);
+    const say = async (id: string, days: number) =>
+      messages.insert({
+        ...{ id, sessionId: 's', ownerId: app.user.id, role: 'user', content: 'text' },
+        createdAt: NOW - days * DAY_MS,
+      });
+    for (const days of [5, 4, 3]) await say(`m${days}`, days);
+    await app.api.start();
+    await sweep(app);
+    expect((await messages.find({})).map(({ id }) => id)).toEqual(['m3', 'm4']);
+    await say('m2', 2);
+    await sweep(app);
+    expect(await messages.count({})).toBe(3);
+    for (let run = 0; run < 6; run += 1) await sweep(app);
+    expect((await messages.find({})).map(({ id }) => id)).toEqual(['m2', 'm3']);
+    expect(app.incidents).toEqual([]);
+    await app.api.close();
+  });
+
+  it('continues behind the sessions of the run before', async () => {
+    const app = await createTestApp({
+      settings: { retention: { messages: 1 }, worker: { pollMs: 60_000 } },
+    });
+    const { store } = app.services;
+    const session = { ownerId: app.user.id, name: 's', firstCreated: NOW, lastUpdated: NOW };
+    for (let at = 10_000; at < 20_001; at += 1) {
+      await store.collection(SESSIONS).insert({ id: `s${at}`, ...session } as never);
+    }
+    const messages = store.collection(MESSAGES);
+    for (const sessionId of ['s10000', 's20000']) {
+      for (const days of [2, 3]) {
+        const said = { sessionId, ownerId: app.user.id, role: 'user', content: 'text' } as const;
+        await messages.insert({ id: `${sessionId}-${days}`, ...said, createdAt: NOW - days * DAY_MS });
+      }
+    }
+    await app.api.start();
+    await sweep(app);
+    expect(await messages.count({ sessionId: 's10000' })).toBe(1);
+    expect(await messages.count({ sessionId: 's20000' })).toBe(2);
+    await sweep(app);
+    expect(await messages.count({ sessionId: 's20000' })).toBe(1);
+    await app.api.close();
+  });
+
   it('keeps everything by default', async () => {
     const app = await createTestApp();
     const events = app.services.store.collection(ANALYTICS_EVENTS);

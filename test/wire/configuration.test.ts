@@ -31,6 +31,10 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
   onEvent: [['log', 'settings.onEvent: expected a function, got "log"']],
   auditRetentionDays: [[0, 'settings.auditRetentionDays: expected number to be >=1, got 0']],
   retention: [[{ sessions: 0 }, 'settings.retention.sessions: expected number to be >=1, got 0']],
+  keepNewest: [
+    [{ messages: 0 }, 'settings.keepNewest.messages: expected number to be >=1, got 0'],
+    [{ quests: 10_001 }, 'settings.keepNewest.quests: expected number to be <=10000, got 10001'],
+  ],
   creditsLowAt: [[-1, 'settings.creditsLowAt: expected number to be >=0, got -1']],
   observers: [
     [{}, 'settings.observers: expected array, got another object'],

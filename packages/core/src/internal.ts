@@ -9,6 +9,7 @@ export {
   type ConversationsServices,
   createConversations,
 } from './app/conversations.ts';
+export { applyRetention, type RetentionResult } from './app/retention.ts';
 export { createRoutes } from './app/routes.ts';
 export { type MountedRoute, selectRoutes } from './app/selection.ts';
 export type { AgentCard } from './contract/agent-card.ts';
@@ -86,6 +87,7 @@ export {
   type ExecutionServices,
   type StartExecutionServices,
 } from './features/agent-runs/handlers.ts';
+export { STEPS } from './features/agent-runs/records.ts';
 export type { AgentEvent, AgentEvents, PublishedAgentEvent } from './features/agents/events.ts';
 export { AGENTS, type AgentPersonality, type AgentRecord } from './features/agents/records.ts';
 export { ANALYTICS_EVENTS, type AnalyticsEventRecord } from './features/analytics/records.ts';
@@ -421,7 +423,14 @@ export type { JsonSchema } from './operations/openapi/schemas.ts';
 export { DEFAULT_PAID_CALLS_PER_DAY } from './operations/paid-calls.ts';
 export { baseHeaders, type PipelineServices, refuse } from './operations/pipeline.ts';
 export { DEFAULT_RATE_LIMITS, type RateLimits } from './operations/rates.ts';
-export { RETENTION_KINDS, type RetentionKind, type RetentionSettings } from './operations/retention.ts';
+export {
+  MAX_NEWEST,
+  NEWEST_KINDS,
+  type NewestSettings,
+  RETENTION_KINDS,
+  type RetentionKind,
+  type RetentionSettings,
+} from './operations/retention.ts';
 export { createRouter } from './operations/router.ts';
 export type { PromptContext, PromptPart, PromptSource } from './prompts/prompt.ts';
 export { type EventBatch, joinBatches, toPage } from './runs/event-batches.ts';

@@ -149,6 +149,7 @@ function getSettings(
     ...(configuration.fallbacks !== undefined && { fallbacks: configuration.fallbacks }),
     tokenLifetimes: configuration.tokenLifetimes,
     ...(configuration.retention !== undefined && { retention: configuration.retention }),
+    ...(configuration.keepNewest !== undefined && { keepNewest: configuration.keepNewest }),
     ...(configuration.mail !== undefined && { setupCode: createSetupCode(secrets.values.SESSION_SECRET) }),
     docsBundle: loadDocsBundle,
     unknownPaths: 'not-found',

@@ -1,5 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createUser } from '@questline/core';
-import { API_KEYS, ORGANIZATIONS, WEBHOOK_DELIVERIES, WEBHOOKS } from '@questline/core/internal';
+import {
+  ANALYTICS_EVENTS,
+  API_KEYS,
+  ORGANIZATIONS,
+  WEBHOOK_DELIVERIES,
+  WEBHOOKS,
+} from '@questline/core/internal';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../src/cli/run.ts';
 import { readConfiguration } from '../src/environment/configuration.ts';
@@ -58,6 +66,32 @@ async function createPlace() {
   };
   return { services, organizationId: id, command, open, folder };
 }
+
+describe('questline retention', () => {
+  it('counts and deletes what the settings of the server do not keep', async () => {
+    const { services, command, folder } = await createPlace();
+    const events = services.store.collection(ANALYTICS_EVENTS);
+    const event = { userId: 'u', event: 'opened', properties: {} };
+    await events.insert({ id: 'old', ...event, createdAt: Date.now() - 3 * 86_400_000 });
+    await events.insert({ id: 'new', ...event, createdAt: Date.now() });
+    writeFileSync(join(folder, '.env'), 'QUESTLINE_RETENTION=analytics=2\nQUESTLINE_KEEP_NEWEST=quests=10\n');
+    const kinds = [
+      { kind: 'responses', days: 30, newest: null, records: 0 },
+      { kind: 'analytics', days: 2, newest: null, records: 1 },
+      { kind: 'deliveries', days: 7, newest: null, records: 0 },
+      { kind: 'quests', days: null, newest: 10, records: 0 },
+    ];
+    const dryRun = await command('retention', '--dry-run');
+    expect(dryRun.dryRun).toBe(true);
+    expect(dryRun.kinds).toHaveLength(kinds.length);
+    expect(dryRun.kinds).toEqual(expect.arrayContaining(kinds));
+    expect(await events.count({})).toBe(2);
+    const { dryRun: isDry, kinds: deleted } = await command('retention');
+    expect(isDry).toBe(false);
+    expect(deleted).toEqual(dryRun.kinds);
+    expect((await events.find({})).map(({ id }) => id)).toEqual(['new']);
+  });
+});
 
 describe('questline webhooks', () => {
   it('lists webhooks and deliveries without secrets, and replays what failed', async () => {

@@ -81,10 +81,7 @@ function engineParts(services: Services): EngineParts {
       { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
       createQuestSweep(services),
       createEventExpiry(services),
-      createRetentionSweep(
-        services,
-        FEATURES.flatMap(({ retention }) => (retention === undefined ? [] : [retention(services)])),
-      ),
+      createRetentionSweep(services),
       ...(chargeEvents === undefined ? [] : [createEventSweep({ ...services, chargeEvents })]),
       ...FEATURES.flatMap(({ periodicTasks }) => periodicTasks?.(services) ?? []),
     ],

@@ -236,6 +236,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     whatsNew: settings.whatsNew,
     enrichment: settings.enrichment === true,
     retention: settings.retention ?? {},
+    keepNewest: settings.keepNewest ?? {},
     deletion: createDeletionCleanup(
       { store, queue, clock },
       FEATURES.flatMap(({ deletion }) => deletion ?? []),

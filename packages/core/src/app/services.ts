@@ -47,7 +47,7 @@ import type { OpenStreams } from '../operations/open-streams.ts';
 import type { DocsBundle } from '../operations/openapi/handlers.ts';
 import type { PaidCalls } from '../operations/paid-calls.ts';
 import type { RateLimits } from '../operations/rates.ts';
-import type { RetentionSettings } from '../operations/retention.ts';
+import type { NewestSettings, RetentionSettings } from '../operations/retention.ts';
 import type {
   Clock,
   CreditLedger,
@@ -134,6 +134,7 @@ export interface BaseServices {
   /** Deletes records with everything that belongs to them. */
   readonly deletion: DeletionCleanup;
   readonly retention: RetentionSettings;
+  readonly keepNewest: NewestSettings;
   readonly web: WebTools;
   /** The bytes of files. */
   readonly objects: ObjectStore;

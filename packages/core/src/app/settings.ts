@@ -17,7 +17,7 @@ import type { Observer } from '../observability/observer.ts';
 import type { AdminSettings } from '../operations/admin-settings.ts';
 import type { DocsBundle } from '../operations/openapi/handlers.ts';
 import type { RateLimits } from '../operations/rates.ts';
-import type { RetentionSettings } from '../operations/retention.ts';
+import type { NewestSettings, RetentionSettings } from '../operations/retention.ts';
 import type { ModelInfo } from '../ports/index.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -134,6 +134,11 @@ export interface Settings {
    * responses of the OpenAI API for 30 days, webhook deliveries for 7 days.
    */
   readonly retention?: RetentionSettings;
+  /**
+   * Deletes records beyond the newest ones: their number by kind, 1 to 10,000, such as `{ messages: 1000 }` of each session.
+   * Records of the last day stay. Default: any number is kept.
+   */
+  readonly keepNewest?: NewestSettings;
   /** Concurrency and timeout of text extraction. Default: `DEFAULT_DOCUMENT_SETTINGS`. */
   readonly documents?: Partial<DocumentSettings>;
   /** Storage quota per owner, in bytes, and rejected media types. */

@@ -30,8 +30,8 @@ export interface Feature<Base, Full> {
   readonly deletion?: DeletionHooks;
   /** Its part in the export and the deletion of a user. */
   readonly personal?: (services: Full) => PersonalData;
-  /** Its records that can be deleted by age. */
-  readonly retention?: (services: Full) => RetentionRule;
+  /** Its records that can be deleted by age or number. */
+  readonly retention?: (services: Full) => RetentionRule | readonly RetentionRule[];
   readonly tools?: (services: Base) => readonly ToolRegistry[];
   readonly promptSources?: (services: Base) => readonly PromptSource[];
   readonly sessionListeners?: (services: Base) => readonly SessionListener[];

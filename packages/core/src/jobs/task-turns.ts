@@ -5,6 +5,8 @@ import { defineCollection, type Store, type StoredRecord } from '../ports/store.
 export interface TaskTurnRecord extends StoredRecord {
   /** Epoch milliseconds. No process runs the task before. */
   readonly nextRunAt: number;
+  /** Where an unfinished task continues. */
+  readonly position?: string | undefined;
 }
 
 export const TASK_TURNS = defineCollection<TaskTurnRecord>({

@@ -21,6 +21,8 @@ export interface DeletionHooks {
   readonly file?: DeletionHook;
   readonly organization?: DeletionHook;
   readonly project?: DeletionHook;
+  /** Runs before the deletion of quests whose session stays. */
+  readonly quests?: (services: DeletionServices, ids: readonly string[]) => Promise<void>;
   readonly session?: DeletionHook;
   /** `session` as writes, which have no effect if there is more to do. */
   readonly toSessionWrites?: (id: string) => readonly StoreWrite[];
@@ -34,6 +36,7 @@ export interface DeletionCleanup {
   file(id: string): Promise<void>;
   organization(id: string): Promise<void>;
   project(id: string): Promise<void>;
+  quests(ids: readonly string[]): Promise<void>;
   session(id: string): Promise<void>;
   /** @returns undefined if a feature has no such writes. */
   toSessionWrites(id: string): readonly StoreWrite[] | undefined;
@@ -43,9 +46,10 @@ export function createDeletionCleanup(
   services: DeletionServices,
   hooks: readonly DeletionHooks[],
 ): DeletionCleanup {
-  const cleanUp = (kind: Exclude<keyof DeletionHooks, 'toSessionWrites'>) => async (id: string) => {
-    for (const one of hooks) await one[kind]?.(services, id);
-  };
+  const cleanUp =
+    (kind: Exclude<keyof DeletionHooks, 'quests' | 'toSessionWrites'>) => async (id: string) => {
+      for (const one of hooks) await one[kind]?.(services, id);
+    };
   return {
     artifact: cleanUp('artifact'),
     conversation: cleanUp('conversation'),
@@ -53,6 +57,9 @@ export function createDeletionCleanup(
     file: cleanUp('file'),
     organization: cleanUp('organization'),
     project: cleanUp('project'),
+    async quests(ids) {
+      for (const one of hooks) await one.quests?.(services, ids);
+    },
     session: cleanUp('session'),
     toSessionWrites(id) {
       const concerned = hooks.filter(({ session }) => session !== undefined);

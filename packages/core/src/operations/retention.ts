@@ -1,6 +1,8 @@
 /** Kinds of records that can be deleted by age. */
 export const RETENTION_KINDS = [
   'sessions',
+  'messages',
+  'quests',
   'files',
   'generations',
   'responses',
@@ -14,6 +16,10 @@ export type RetentionKind = (typeof RETENTION_KINDS)[number];
 export interface RetentionSettings {
   /** Conversations, by their last change, with messages and turns, as if their owner deleted them. */
   readonly sessions?: number;
+  /** Messages, by their creation. The last turn of each session stays. */
+  readonly messages?: number;
+  /** Turns, images and agent runs that have ended, by their end. Their messages and files stay. */
+  readonly quests?: number;
   /** Files, by their creation, with their bytes and their entries in projects and data lakes. */
   readonly files?: number;
   /** Video and music jobs that have ended, by their creation. Their files stay. */
@@ -26,14 +32,43 @@ export interface RetentionSettings {
   readonly analytics?: number;
 }
 
-/** How a feature deletes its records by age. */
-export type RetentionRule = {
-  readonly kind: RetentionKind;
-  /** Days without a setting. Absent: records are kept. */
-  readonly defaultDays?: number;
+/** Kinds of records of which the newest can be kept. */
+export const NEWEST_KINDS = ['sessions', 'messages', 'quests', 'generations', 'responses'] as const;
+
+/** The largest number of newest records. */
+export const MAX_NEWEST = 10_000;
+
+/**
+ * Numbers of newest records to keep, 1 to 10,000; older ones are deleted, one day after their age begins at the earliest.
+ * Absent: any number is kept.
+ */
+export interface NewestSettings {
+  /** Sessions of each owner. */
+  readonly sessions?: number;
+  /** Messages of each session, and the rest of the oldest turn among them. */
+  readonly messages?: number;
+  /** Turns, images and agent runs of each session that have ended. */
+  readonly quests?: number;
+  /** Video and music jobs of each owner that have ended. */
+  readonly generations?: number;
+  /** Stored responses of each owner. */
+  readonly responses?: number;
+}
+
+/** What a rule deletes. Times are epoch milliseconds. */
+export interface RetentionBounds {
+  /** Records from before this time. */
+  readonly before?: number;
+  /** Records beyond the newest ones that are from before the time. */
+  readonly surplus?: { readonly newest: number; readonly before: number };
+}
+
+/** Deletes records of all owners by age. */
+export type AgeRetention = {
+  count(before: number): Promise<number>;
 } & (
   | {
-      /** Lists the oldest records from before a time, epoch milliseconds. */
+      /** Lists the oldest records from before a time. */
       readonly find: (before: number, limit: number) => Promise<readonly { readonly id: string }[]>;
       /** Deletes one, as its owner would. Safe to repeat. */
       readonly remove: (id: string) => Promise<unknown>;
@@ -43,3 +78,30 @@ export type RetentionRule = {
       readonly removeBefore: (before: number, limit: number) => Promise<number>;
     }
 );
+
+/** Ids of groups, such as sessions. */
+export interface GroupPage {
+  readonly groups: readonly string[];
+  /** The position to continue after. Absent: there are no more. */
+  readonly next?: string;
+}
+
+/** Deletes records of one group at a time, such as the messages of one session. */
+export interface GroupRetention {
+  /** In the order of the ids. @param after the position of the last page. */
+  list(after: string | undefined, limit: number): Promise<GroupPage>;
+  count(group: string, bounds: RetentionBounds): Promise<number>;
+  /** Deletes up to `limit` records. @returns their number; fewer than `limit` only if no other can be deleted now. */
+  trim(group: string, bounds: RetentionBounds, limit: number): Promise<number>;
+}
+
+/** How a feature deletes its records. */
+export interface RetentionRule {
+  readonly kind: RetentionKind;
+  /** Days without a setting. Absent: records are kept. */
+  readonly defaultDays?: number;
+  /** Absent: `byGroup` deletes by age, too. */
+  readonly byAge?: AgeRetention;
+  /** Absent: records are deleted by age only. */
+  readonly byGroup?: GroupRetention;
+}

@@ -189,6 +189,7 @@ export const QUESTS = defineCollection<QuestRecord>({
     jobId: 'text',
     fence: 'integer',
     liveSince: 'integer',
+    updatedAt: 'integer',
   },
   unique: [],
   indexes: [['liveSince'], ['sessionId', 'liveSince']],

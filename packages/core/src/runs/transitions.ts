@@ -213,6 +213,12 @@ export function closeStopped(
 /** Stopped, and its output is not stored yet: by its worker, or by the one that gets its job. */
 export const CLOSING: Filter<QuestRecord> = { status: 'stopped', jobId: { not: NO_HOLDER } };
 
+/** Ended, with its output stored and its charges settled: no worker writes to it any more. */
+export const CLOSED: Filter<QuestRecord> = {
+  liveSince: null,
+  anyOf: [{ status: 'done' }, { status: 'stopped', jobId: null }, { status: 'stopped', jobId: NO_HOLDER }],
+};
+
 /** Whether a crashed worker left output. */
 export function hasContent({
   text = '',

@@ -9,6 +9,7 @@ import { createInvites, deleteInvite, listInvites } from './invites.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { importModels, listModels } from './models.ts';
+import { retention } from './retention.ts';
 import { start } from './start.ts';
 import { disable, enable, listUsers, promote } from './users.ts';
 import { listDeliveries, listWebhooks, replayDeliveries } from './webhooks.ts';
@@ -34,6 +35,7 @@ const COMMANDS: readonly Command[] = [
   replayDeliveries,
   listModels,
   importModels,
+  retention,
 ];
 const OPTIONS: readonly Option[] = [{ name: 'version', meaning: 'show the version and exit' }, HELP];
 

@@ -58,8 +58,11 @@ export async function withWorkspace(
   try {
     const ports = { ...storage.ports, models: [], clock, ids };
     // No sign-in happens in this process.
+    const { retention, keepNewest } = configuration;
     const services = createServices(ports, {
       jwtSecret: randomBytes(32),
+      ...(retention !== undefined && { retention }),
+      ...(keepNewest !== undefined && { keepNewest }),
       ...(key !== undefined && { secretEncryptionKey: key }),
     });
     await work(actingAs(services, { type: 'command-line' }));

@@ -42,6 +42,8 @@ function toConfiguration(values: Values, folder: string) {
     enrichment: values.QUESTLINE_ENRICHMENT,
     /** Undefined: everything is kept. */
     retention: values.QUESTLINE_RETENTION,
+    /** Undefined: any number is kept. */
+    keepNewest: values.QUESTLINE_KEEP_NEWEST,
     webhooksPrivate: values.QUESTLINE_WEBHOOKS_PRIVATE,
     /** The given secrets; missing ones are created and stored in the storage folder. */
     secrets: definedOf<SecretName, string>({

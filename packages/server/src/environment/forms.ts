@@ -1,4 +1,10 @@
-import { RETENTION_KINDS, type RetentionKind, type RetentionSettings } from '@questline/core/internal';
+import {
+  MAX_NEWEST,
+  NEWEST_KINDS,
+  type NewestSettings,
+  RETENTION_KINDS,
+  type RetentionSettings,
+} from '@questline/core/internal';
 
 /* The forms of variables that hold several values. Each reader returns undefined for another form. */
 
@@ -32,15 +38,28 @@ export function readFallbacks(value: string): Readonly<Record<string, readonly s
 
 /** `KIND=DAYS`, several of them separated by commas. */
 export function readRetention(value: string): RetentionSettings | undefined {
-  const retention: Partial<Record<RetentionKind, number>> = {};
+  return readNumbers(value, RETENTION_KINDS, 36_500);
+}
+
+/** `KIND=NUMBER`, several of them separated by commas. */
+export function readNewest(value: string): NewestSettings | undefined {
+  return readNumbers(value, NEWEST_KINDS, MAX_NEWEST);
+}
+
+function readNumbers<K extends string>(
+  value: string,
+  kinds: readonly K[],
+  max: number,
+): Partial<Record<K, number>> | undefined {
+  const numbers: Partial<Record<K, number>> = {};
   for (const entry of splitList(value, ',')) {
     const [, name, digits] = /^(\w+)\s*=\s*(\d{1,5})$/.exec(entry) ?? [];
-    const kind = RETENTION_KINDS.find((one) => one === name);
-    const days = Number(digits);
-    if (kind === undefined || retention[kind] !== undefined || days < 1 || days > 36_500) return undefined;
-    retention[kind] = days;
+    const kind = kinds.find((one) => one === name);
+    const number = Number(digits);
+    if (kind === undefined || numbers[kind] !== undefined || number < 1 || number > max) return undefined;
+    numbers[kind] = number;
   }
-  return retention;
+  return numbers;
 }
 
 /** `*`, or origins separated by commas, as browsers send them. */

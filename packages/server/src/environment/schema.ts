@@ -2,13 +2,14 @@ import {
   DEFAULT_PAID_CALLS_PER_DAY,
   DEFAULT_RATE_LIMITS,
   DEFAULT_TOKEN_LIFETIMES,
+  NEWEST_KINDS,
   type RateLimits,
   RETENTION_KINDS,
 } from '@questline/core/internal';
 import * as z from 'zod';
 import { readAddress } from './address.ts';
 import { choice, flag, hex, matching, optionalWhole, parsed, rate, text, url, whole } from './fields.ts';
-import { readFallbacks, readNames, readOrigins, readPrices, readRetention } from './forms.ts';
+import { readFallbacks, readNames, readNewest, readOrigins, readPrices, readRetention } from './forms.ts';
 
 /*
  * Every environment variable of the server: its type, its messages, and its line in the help and the documentation. A
@@ -37,8 +38,12 @@ const workspace = {
     meaning: 'webhooks may call private addresses, such as other services of the host; then every user can',
   }),
   QUESTLINE_RETENTION: parsed(readRetention, 'KIND=DAYS, several of them separated by commas', {
-    fallback: 'everything is kept; deliveries for 7 days',
+    fallback: 'everything is kept; responses for 30 days, deliveries for 7',
     meaning: `days after which records are deleted: KIND=DAYS, separated by commas; kinds: ${RETENTION_KINDS.join(', ')}`,
+  }),
+  QUESTLINE_KEEP_NEWEST: parsed(readNewest, 'KIND=NUMBER, several of them separated by commas', {
+    fallback: 'any number is kept',
+    meaning: `number of newest records to keep, of each session or owner: KIND=NUMBER, separated by commas; kinds: ${NEWEST_KINDS.join(', ')}`,
   }),
   QUESTLINE_ENRICHMENT: flag(false, {
     meaning: 'a model names, summarizes and tags sessions; paid like the turn',

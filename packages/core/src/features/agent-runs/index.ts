@@ -18,6 +18,8 @@ import { AGENT_EXECUTION, EXECUTION_SLOTS, STEPS } from './records.ts';
 const MAX_STEPS = 500;
 
 const deletion: DeletionHooks = {
+  quests: async ({ store }, ids) =>
+    void (await removeAll(store.collection(STEPS), { executionId: { in: ids } })),
   session: async ({ store }, id) => void (await removeAll(store.collection(STEPS), { sessionId: id })),
   toSessionWrites: (sessionId) => [writesTo(STEPS).removeWhere({ sessionId }, MAX_STEPS)],
 };

@@ -7,6 +7,9 @@ export function analyticsRetention({ store }: { readonly store: Store }): Retent
   const events = store.collection(ANALYTICS_EVENTS);
   return {
     kind: 'analytics',
-    removeBefore: (before, limit) => removeWhere(events, { createdAt: { lt: before } }, { limit }),
+    byAge: {
+      count: (before) => events.count({ createdAt: { lt: before } }),
+      removeBefore: (before, limit) => removeWhere(events, { createdAt: { lt: before } }, { limit }),
+    },
   };
 }

@@ -3,6 +3,7 @@ import { createQuestEventSource } from '../../runs/event-source.ts';
 import type { RunningQuests } from '../../runs/running.ts';
 import { createChatHandler } from './handlers.ts';
 import { CHAT, createTurnHandler } from './job.ts';
+import { questRetention } from './quest-retention.ts';
 import { createResumeUiChatHandler, createStopUiChatHandler } from './ui-handlers.ts';
 import { createListUiMessagesHandler } from './ui-messages.ts';
 
@@ -18,6 +19,7 @@ export const chat = {
     createStopUiChatHandler(services),
     createListUiMessagesHandler(services),
   ],
+  retention: (services: ServicesFor<typeof questRetention>) => questRetention(services),
   jobs: (services: ServicesFor<typeof createTurnHandler>, running: RunningQuests) => [
     createTurnHandler(services, running),
   ],

@@ -6,11 +6,14 @@ export function fileRetention(services: Pick<FileServices, 'store' | 'queue' | '
   const files = services.store.collection(FILES);
   return {
     kind: 'files',
-    find: (before, limit) =>
-      files.find({ createdAt: { lt: before } }, { order: { field: 'createdAt', direction: 'asc' }, limit }),
-    async remove(id) {
-      const file = await files.get(id);
-      if (file !== undefined) await removeFile(services, id, file.ownerId);
+    byAge: {
+      count: (before) => files.count({ createdAt: { lt: before } }),
+      find: (before, limit) =>
+        files.find({ createdAt: { lt: before } }, { order: { field: 'createdAt', direction: 'asc' }, limit }),
+      async remove(id) {
+        const file = await files.get(id);
+        if (file !== undefined) await removeFile(services, id, file.ownerId);
+      },
     },
   };
 }

@@ -10,10 +10,11 @@ import {
 } from './handlers.ts';
 import { linkDeletion } from './links.ts';
 import { createListMessagesHandler, createListSessionMessagesHandler } from './messages-handlers.ts';
+import { messageRetention } from './messages-retention.ts';
 import { personalSessions } from './personal.ts';
 import { createPurgeHandler } from './purge.ts';
 import { MESSAGES, SESSIONS } from './records.ts';
-import { sessionRetention } from './removal.ts';
+import { sessionRetention } from './retention.ts';
 import { createSearchSessionsHandler } from './semantic-search-handlers.ts';
 
 export const sessions = {
@@ -37,7 +38,10 @@ export const sessions = {
     createSearchSessionsHandler(services),
     ...applicationSessionRoutes(services),
   ],
-  retention: (services: ServicesFor<typeof sessionRetention>) => sessionRetention(services),
+  retention: (services: ServicesFor<typeof sessionRetention>) => [
+    sessionRetention(services),
+    messageRetention(services),
+  ],
   deletion: linkDeletion,
   personal: (services: ServicesFor<typeof personalSessions>) => personalSessions(services),
   jobs: (services: ServicesFor<typeof createPurgeHandler>) => [createPurgeHandler(services)],

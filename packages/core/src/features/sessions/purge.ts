@@ -86,7 +86,8 @@ async function purgeInOneStep(
   ]);
 }
 
-function sumBytes(messages: readonly MessageRecord[]): ReadonlyMap<string, number> {
+/** Returns the storage usage of messages by owner, in bytes. */
+export function sumBytes(messages: readonly MessageRecord[]): ReadonlyMap<string, number> {
   const bytes = new Map<string, number>();
   for (const message of messages) {
     bytes.set(message.ownerId, (bytes.get(message.ownerId) ?? 0) + (message.bytes ?? 0));

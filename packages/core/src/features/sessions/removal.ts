@@ -1,4 +1,3 @@
-import type { RetentionRule } from '../../operations/retention.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
@@ -68,20 +67,4 @@ async function removeInTurn(
     }
     return taken;
   });
-}
-
-export function sessionRetention(services: RemovalServices): RetentionRule {
-  const sessions = services.store.collection(SESSIONS);
-  return {
-    kind: 'sessions',
-    find: (before, limit) =>
-      sessions.find(
-        { lastUpdated: { lt: before } },
-        { order: { field: 'lastUpdated', direction: 'asc' }, limit },
-      ),
-    async remove(id) {
-      const session = await sessions.get(id);
-      if (session !== undefined) await removeSession(services, session);
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { createWebhookFanOut } from './fan-out.ts';
 import { type WebhooksServices, webhookRoutes } from './handlers.ts';
 import { personalWebhooks } from './personal.ts';
 import { WEBHOOK_DELIVERIES, WEBHOOKS } from './records.ts';
-import { createDeliveryRetention } from './retention.ts';
+import { deliveryRetention } from './retention.ts';
 import { createSendHandler, type SendServices } from './send.ts';
 
 /** Absent: the host cannot call webhooks, and the operations are not part of the API. */
@@ -40,8 +40,7 @@ export const webhooks = {
     const { webhookSender } = services;
     return webhookSender === undefined ? [] : [createSendHandler({ ...services, webhookSender })];
   },
-  periodicTasks: (services: ServicesFor<typeof createDeliveryRetention> & Optional<SendServices>) =>
-    services.webhookSender === undefined ? [] : [createDeliveryRetention(services)],
+  retention: (services: ServicesFor<typeof deliveryRetention>) => deliveryRetention(services),
   eventListeners: (services: ServicesFor<typeof createWebhookFanOut> & Optional<SendServices>) =>
     services.webhookSender === undefined ? [] : [createWebhookFanOut(services)],
 };

@@ -1,3 +1,4 @@
+import { createOwnerRetention } from '../../../operations/owner-retention.ts';
 import type { RetentionRule } from '../../../operations/retention.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
@@ -42,17 +43,27 @@ export async function removeResponse(
 
 export function responseRetention(services: RemovalServices): RetentionRule {
   const responses = services.store.collection(RESPONSES);
+  const remove = async (id: string): Promise<void> => {
+    const response = await responses.get(id);
+    if (response !== undefined) await removeResponse(services, response);
+  };
   return {
     kind: 'responses',
     defaultDays: DEFAULT_DAYS,
-    find: (before, limit) =>
-      responses.find(
-        { createdAt: { lt: before } },
-        { order: { field: 'createdAt', direction: 'asc' }, limit },
-      ),
-    async remove(id) {
-      const response = await responses.get(id);
-      if (response !== undefined) await removeResponse(services, response);
+    byAge: {
+      count: (before) => responses.count({ createdAt: { lt: before } }),
+      find: (before, limit) =>
+        responses.find(
+          { createdAt: { lt: before } },
+          { order: { field: 'createdAt', direction: 'asc' }, limit },
+        ),
+      remove,
     },
+    byGroup: createOwnerRetention(services.store, {
+      count: (ownerId, createdAt) => responses.count({ ownerId, createdAt }),
+      find: (ownerId, createdAt, page) =>
+        responses.find({ ownerId, createdAt }, { order: { field: 'createdAt', direction: 'desc' }, ...page }),
+      remove,
+    }),
   };
 }

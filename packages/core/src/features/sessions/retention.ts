@@ -1,0 +1,50 @@
+import { createOwnerRetention } from '../../operations/owner-retention.ts';
+import type { GroupRetention, RetentionRule } from '../../operations/retention.ts';
+import type { Store } from '../../ports/store.ts';
+import { SESSIONS } from './records.ts';
+import { type RemovalServices, removeSession } from './removal.ts';
+
+export function sessionRetention(services: RemovalServices): RetentionRule {
+  const sessions = services.store.collection(SESSIONS);
+  const remove = async (id: string): Promise<void> => {
+    const session = await sessions.get(id);
+    if (session !== undefined) await removeSession(services, session);
+  };
+  return {
+    kind: 'sessions',
+    byAge: {
+      count: (before) => sessions.count({ lastUpdated: { lt: before } }),
+      find: (before, limit) =>
+        sessions.find(
+          { lastUpdated: { lt: before } },
+          { order: { field: 'lastUpdated', direction: 'asc' }, limit },
+        ),
+      remove,
+    },
+    byGroup: createOwnerRetention(services.store, {
+      count: (ownerId, lastUpdated) => sessions.count({ ownerId, lastUpdated }),
+      find: (ownerId, lastUpdated, page) =>
+        sessions.find(
+          { ownerId, lastUpdated },
+          { order: { field: 'lastUpdated', direction: 'desc' }, ...page },
+        ),
+      remove,
+    }),
+  };
+}
+
+/** Lists sessions whose messages and turns can be deleted. The items of a conversation of a wire refer to each other. */
+export function listSessionGroups(store: Store): GroupRetention['list'] {
+  const sessions = store.collection(SESSIONS);
+  return async (after, limit) => {
+    const page = await sessions.find(
+      {},
+      { limit, ...(after !== undefined && { after: { value: after, id: after } }) },
+    );
+    const last = page.at(-1);
+    return {
+      groups: page.filter(({ isConversation }) => isConversation !== true).map(({ id }) => id),
+      ...(last !== undefined && page.length === limit && { next: last.id }),
+    };
+  };
+}
