@@ -34,7 +34,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@questline/source'] } },
   test: {
     pool: 'forks',
-    globalSetup: ['test/support/compile-cache.ts'],
+    globalSetup: ['test/support/children/set-up.ts'],
     setupFiles: ['test/support/seed.ts', 'test/support/vendor-types/setup.ts'],
     // Only to end what hangs: a busy machine may take its time.
     testTimeout: 120_000,

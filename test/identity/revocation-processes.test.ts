@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { createUser, issueApiKey, revokeApiKey, USERS } from '@questline/core';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { forkScript } from '../support/children/fork.ts';
 import { openWorkspace } from './processes/workspace.ts';
 
 const configured = process.env.QUESTLINE_TEST_REDIS_URL;
@@ -37,9 +37,7 @@ describe.runIf(await reaches())('two processes on one database and one Redis', (
     };
     const here = await openWorkspace(address);
     const { services } = here;
-    const other = fork(join(import.meta.dirname, 'processes', 'worker.ts'), {
-      execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-    });
+    const other = forkScript(join(import.meta.dirname, 'processes', 'worker.ts'));
     const askOther = async (credential: string): Promise<unknown> => {
       other.send({ key: credential });
       return (await once(other, 'message'))[0];

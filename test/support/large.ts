@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { forkScript } from './children/fork.ts';
 
 const CHILD = fileURLToPath(new URL('../files/large.child.ts', import.meta.url));
 const CHUNK = Buffer.alloc(2 ** 20, 'large ');
@@ -22,7 +22,7 @@ export interface LargeOutcome {
 /** Uploads a file of this many megabytes to a new server, waits for its check and downloads it. */
 export async function sendLargeFile(megabytes: number): Promise<LargeOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'questline-large-'));
-  const child = fork(CHILD, [folder], { execArgv: ['--conditions=@questline/source'] });
+  const child = forkScript(CHILD, [folder]);
   try {
     const [{ url, key }] = (await once(child, 'message')) as [{ url: string; key: string }];
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Api, toNodeListener } from '@questline/core';
+import { forkScript } from './children/fork.ts';
 
 /** A process that serves requests and runs jobs until it is killed. */
 export interface ServerProcess {
@@ -18,9 +19,7 @@ export interface ServerProcess {
  * address of the workspace.
  */
 export async function startServerProcess(file: string, address: object): Promise<ServerProcess> {
-  const child = fork(file, {
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+  const child = forkScript(file);
   const errors: string[] = [];
   const listening = new Promise<number>((resolve) => {
     child.on('message', (message: { port?: number; error?: string }) => {

@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,6 +7,7 @@ import { createUser, issueApiKey, revokeApiKey } from '@questline/core';
 import { SESSIONS } from '@questline/core/internal';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
+import { forkScript } from '../../../test/support/children/fork.ts';
 import { openClient } from './client.ts';
 import { openWorkspace } from './processes/workspace.ts';
 
@@ -38,9 +38,7 @@ describe.runIf(await reaches())('two processes on one database and one Redis', (
     const address = { path: join(folder, 'questline.db'), url, prefix };
     const here = await openWorkspace(address);
     const { services } = here;
-    const there = fork(join(import.meta.dirname, 'processes', 'worker.ts'), {
-      execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-    });
+    const there = forkScript(join(import.meta.dirname, 'processes', 'worker.ts'));
     try {
       there.send(address);
       const [port] = await once(there, 'message');

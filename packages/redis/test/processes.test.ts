@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import { forkScript } from '../../../test/support/children/fork.ts';
 import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import type { Start, Task } from './processes/protocol.ts';
 
@@ -24,11 +25,7 @@ describe.skipIf(REDIS_URL === undefined)('processes on one Redis', () => {
 
   const start = async (count: number, about: Start) => {
     for (let at = 0; at < count; at += 1) {
-      children.push(
-        fork(join(import.meta.dirname, 'processes', 'worker.ts'), {
-          execArgv: ['--conditions=@questline/source'],
-        }),
-      );
+      children.push(forkScript(join(import.meta.dirname, 'processes', 'worker.ts')));
     }
     await Promise.all(
       children.map((child) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { findBuilt } from '../../../test/support/children/fork.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -42,7 +43,7 @@ export function launch(
   args: readonly string[],
   { env = {}, cwd }: RunOptions & { readonly cwd: string },
 ): Running {
-  const child = spawn(process.execPath, ['--conditions=@questline/source', MAIN, ...args], {
+  const child = spawn(process.execPath, ['--conditions=@questline/source', findBuilt(MAIN), ...args], {
     cwd,
     // The environment of the machine must not affect it, except that the sources are compiled once.
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },

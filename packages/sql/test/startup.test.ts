@@ -4,14 +4,14 @@ import { COLLECTIONS } from '@questline/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../src/index.ts';
 import { type OpenEngine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from './engines.ts';
-import { forkScript } from './processes/children.ts';
+import { forkSibling } from './processes/children.ts';
 import type { MigratorStart } from './processes/migrator.ts';
 
 const PROCESSES = 8;
 
 /** A process that has loaded its modules and waits for its task. */
 const prepare = async (): Promise<ChildProcess> => {
-  const child = forkScript('migrator.ts');
+  const child = forkSibling('migrator.ts');
   await once(child, 'message');
   return child;
 };

@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { COLLECTIONS } from '@questline/core';
@@ -6,6 +5,7 @@ import { AUDIT_LOG, GRANT_INTENTS } from '@questline/core/internal';
 import { describe, expect, it, vi } from 'vitest';
 import { migrate } from '../../../packages/sql/src/index.ts';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import type { GrantCrash, GrantOrder } from './protocol.ts';
 import { openGrantWorkspace } from './workspace.ts';
 
@@ -18,9 +18,7 @@ const CHILD = join(import.meta.dirname, 'grants.child.ts');
 
 /** @returns the signal that ended the process. */
 async function runChild(order: GrantOrder): Promise<NodeJS.Signals | null> {
-  const child = fork(CHILD, {
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+  const child = forkScript(CHILD);
   child.send(order);
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   return signal;

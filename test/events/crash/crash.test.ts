@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import { BUDGETS, QUESTS } from '@questline/core/internal';
 import { afterAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../packages/sql/src/index.ts';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import type { Crash, CrashPoint, Order } from './protocol.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -23,9 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** @returns the signal that ended the process. */
 async function runChild(order: Order, errors: string[]): Promise<NodeJS.Signals | null> {
-  const child = fork(CHILD, {
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+  const child = forkScript(CHILD);
   child.on('message', ({ error }: { error: string }) => errors.push(error));
   child.send(order);
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

@@ -1,8 +1,6 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COLLECTIONS, createUser, toFetchHandler } from '@questline/core';
 import { QUESTS, WEBHOOK_DELIVERIES } from '@questline/core/internal';
@@ -11,6 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { migrate } from '../../../packages/sql/src/index.ts';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import type { Crash, CrashPoint, FastTime, Order } from './protocol.ts';
 import { createFastClock, openWorkspace } from './workspace.ts';
 
@@ -69,10 +68,7 @@ async function startReceiver(time: FastTime) {
 
 /** @returns the signal that ended the process. */
 async function runChild(order: Order, errors: string[]): Promise<NodeJS.Signals | null> {
-  const child = fork(CHILD, {
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'questline-test-compile-cache') },
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+  const child = forkScript(CHILD);
   child.on('message', ({ error }: { error: string }) => errors.push(error));
   child.send(order);
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];

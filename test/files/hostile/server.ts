@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
+import { findBuilt, NODE_OPTIONS } from '../../support/children/fork.ts';
 import type { MemoryCeiling } from './ceiling.ts';
 
 /** A server process under a memory limit. */
@@ -21,8 +22,8 @@ type Message = { readonly url: string; readonly email: string } | { readonly pri
 
 /** @param folder storage that all processes share. */
 export async function startServerProcess(folder: string, ceiling: MemoryCeiling): Promise<ServerProcess> {
-  const program = join(import.meta.dirname, 'server.child.ts');
-  const node = `${process.execPath} --conditions=@questline/source --disable-warning=ExperimentalWarning ${program}`;
+  const program = findBuilt(join(import.meta.dirname, 'server.child.ts'));
+  const node = `${process.execPath} ${NODE_OPTIONS.join(' ')} ${program}`;
   const child = spawn('/bin/sh', ['-c', `${ceiling.enter}exec ${node}`], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {

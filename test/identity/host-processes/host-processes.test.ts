@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { COLLECTIONS, fromCredits, USERS } from '@questline/core';
@@ -7,6 +7,7 @@ import { createIds, createSystemClock } from '@questline/core/memory';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenEngine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import type { Answer } from './host.child.ts';
 
 const PROCESSES = 4;
@@ -37,9 +38,7 @@ describe.each(ENGINES)(
     }, 60_000);
 
     async function start(): Promise<ChildProcess> {
-      const child = fork(join(import.meta.dirname, 'host.child.ts'), {
-        execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-      });
+      const child = forkScript(join(import.meta.dirname, 'host.child.ts'));
       child.send({ address: engine.address });
       await once(child, 'message');
       return child;

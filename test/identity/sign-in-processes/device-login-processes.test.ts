@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { COLLECTIONS, createApi, createServices, createUser, toFetchHandler } from '@questline/core';
@@ -6,6 +6,7 @@ import { createIds, createSystemClock } from '@questline/core/memory';
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenEngine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import { CLIENT_ID, type Codes, DEVICE_GRANT } from '../../support/device-login.ts';
 import type { Answer, Call } from './protocol.ts';
 
@@ -31,9 +32,7 @@ describe.each(ENGINES)('device login with four processes on one database, $name'
   }, 60_000);
 
   async function start(): Promise<ChildProcess> {
-    const child = fork(join(import.meta.dirname, 'sign-in.child.ts'), {
-      execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-    });
+    const child = forkScript(join(import.meta.dirname, 'sign-in.child.ts'));
     child.send({ kind: 'open', address: engine.address });
     await once(child, 'message');
     return child;

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { COLLECTIONS, USERS } from '@questline/core';
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REGISTRATION_INVITES } from '../../../packages/core/src/features/sign-in/invite-records.ts';
 import { FIRST_ADMIN } from '../../../packages/core/src/features/sign-in/registration.ts';
 import { type OpenEngine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../../packages/sql/test/engines.ts';
+import { forkScript } from '../../support/children/fork.ts';
 import type { Answer, Call, Registration } from './protocol.ts';
 
 const ROUNDS = 50;
@@ -37,9 +38,7 @@ describe.each(ENGINES)('sign-in of two processes on one database, $name', ({ ope
   }, 60_000);
 
   async function start(): Promise<ChildProcess> {
-    const child = fork(join(import.meta.dirname, 'sign-in.child.ts'), {
-      execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-    });
+    const child = forkScript(join(import.meta.dirname, 'sign-in.child.ts'));
     child.send({ kind: 'open', address: engine.address });
     await once(child, 'message');
     return child;

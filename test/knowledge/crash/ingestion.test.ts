@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { createUser, toFetchHandler } from '@questline/core';
 import { LAKE_FILES, type LakeFileRecord } from '@questline/core/internal';
 import { createRandom } from '@questline/testing';
 import { afterAll, expect, it } from 'vitest';
+import { forkScript } from '../../support/children/fork.ts';
 import { documentId, type Moment, openWorkspace, PICTURE_EVERY } from './workspace.ts';
 
 const DOCUMENTS = 1000;
@@ -18,9 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'questline-ingestion-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function begin(path: string, moment?: Moment): ChildProcess {
-  const child = fork(join(import.meta.dirname, 'ingestion.child.ts'), {
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+  const child = forkScript(join(import.meta.dirname, 'ingestion.child.ts'));
   child.send({ path, moment });
   return child;
 }

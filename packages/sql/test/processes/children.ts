@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkScript } from '../../../../test/support/children/fork.ts';
 import type { EngineAddress } from '../engines.ts';
 import type { Answer, Task } from './protocol.ts';
 
@@ -11,14 +12,12 @@ export interface Children {
   end(): Promise<void>;
 }
 
-export function forkScript(script: string): ChildProcess {
-  return fork(join(import.meta.dirname, script), {
-    execArgv: ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'],
-  });
+export function forkSibling(script: string): ChildProcess {
+  return forkScript(join(import.meta.dirname, script));
 }
 
 export async function startChildren(count: number, address: EngineAddress): Promise<Children> {
-  const children = Array.from({ length: count }, () => forkScript('worker.ts'));
+  const children = Array.from({ length: count }, () => forkSibling('worker.ts'));
   await Promise.all(
     children.map(async (child) => {
       child.send({ address });
