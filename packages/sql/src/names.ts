@@ -29,7 +29,13 @@ export function createNames({
   if (schema !== undefined && (schema === '' || schema.includes('\0'))) {
     throw new TypeError('schema: a name');
   }
-  const plain = (table: string) => shorten(prefix + snakeCase(table));
+  /** By collection. Their names are in the code, so they are few. */
+  const known = new Map<string, string>();
+  const plain = (table: string): string => {
+    const name = known.get(table) ?? shorten(prefix + snakeCase(table));
+    known.set(table, name);
+    return name;
+  };
   return {
     prefix,
     schema,
