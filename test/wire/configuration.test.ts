@@ -35,6 +35,13 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
     [{ messages: 0 }, 'settings.keepNewest.messages: expected number to be >=1, got 0'],
     [{ quests: 10_001 }, 'settings.keepNewest.quests: expected number to be <=10000, got 10001'],
   ],
+  admission: [
+    [{ maxWaiting: -1 }, 'settings.admission.maxWaiting: expected number to be >=0, got -1'],
+    [
+      { maxWaitingPerOwner: 9001 },
+      'settings.admission.maxWaitingPerOwner: expected number to be <=9000, got 9001',
+    ],
+  ],
   creditsLowAt: [[-1, 'settings.creditsLowAt: expected number to be >=0, got -1']],
   observers: [
     [{}, 'settings.observers: expected array, got another object'],

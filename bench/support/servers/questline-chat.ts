@@ -36,7 +36,12 @@ const services = createServices(
     clock,
     ids,
   },
-  { jwtSecret: 'b'.repeat(64), admin: { DefaultAPIModel: 'demo-echo' } },
+  {
+    jwtSecret: 'b'.repeat(64),
+    admin: { DefaultAPIModel: 'demo-echo' },
+    // Without an engine, all accepted work waits.
+    ...(process.env.ENGINE === 'off' && { admission: { maxWaiting: null, maxWaitingPerOwner: null } }),
+  },
 );
 const user = await createUser(services, { email: 'bench@example.com', username: 'bench' });
 if (user === undefined) throw new Error('no user');

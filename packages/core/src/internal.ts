@@ -436,6 +436,7 @@ export type { PromptContext, PromptPart, PromptSource } from './prompts/prompt.t
 export { type EventBatch, joinBatches, toPage } from './runs/event-batches.ts';
 export { QUESTS, type QuestRecord } from './runs/records.ts';
 export { createStoreEventLog, EVENT_BATCHES, type EventBatchRecord } from './runs/store-event-log.ts';
+export { DEFAULT_LINE_SETTINGS } from './runs/work-line.ts';
 export { type IssueDetail, isCreditCode } from './shared/errors.ts';
 export { hashSecret } from './shared/secrets.ts';
 export { finalizing, type StreamEnd } from './shared/streams.ts';

@@ -155,6 +155,7 @@ function getSettings(
     unknownPaths: 'not-found',
     rateLimits: configuration.rateLimits,
     paidCallsPerDay: configuration.paidCallsPerDay,
+    admission: configuration.admission,
     models,
     admin: {
       enforceCredits: demo || !configuration.selfHost,

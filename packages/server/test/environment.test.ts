@@ -63,6 +63,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   REDIS_URL: 'redis://redis',
   METRICS_TOKEN: 'm'.repeat(16),
   PAID_CALLS_PER_DAY: '7',
+  MAX_WAITING: '100',
+  MAX_WAITING_PER_OWNER: '10',
   ACCESS_TOKEN_SECONDS: '60',
   REFRESH_TOKEN_SECONDS: '61',
   TRUST_PROXY: 'true',

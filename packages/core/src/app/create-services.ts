@@ -65,6 +65,7 @@ import { builtInPrompt } from '../prompts/prompt.ts';
 import { createLiveTails } from '../runs/live-tails.ts';
 import { createQuestEvents } from '../runs/quest-events.ts';
 import { createStoreEventLog } from '../runs/store-event-log.ts';
+import { createWorkLine, DEFAULT_LINE_SETTINGS } from '../runs/work-line.ts';
 import { joinToolRegistries } from '../tools/toolbox.ts';
 import { wireAudit } from './audit.ts';
 import { checkModelNames } from './check-models.ts';
@@ -222,6 +223,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     eventLog,
     liveTails: createLiveTails({ store, eventLog, publisher, clock, onError }),
     admissionControl: createAdmissionControl(),
+    workLine: createWorkLine({ store, queue, clock }, { ...DEFAULT_LINE_SETTINGS, ...settings.admission }),
     streams: createOpenStreams(clock),
     idempotency: createIdempotency({ store, clock }),
     questEvents: createQuestEvents({ publisher, clock, onError }),

@@ -70,6 +70,7 @@ import type { PromptSource } from '../prompts/prompt.ts';
 import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
 import type { FollowUp } from '../runs/quest-task.ts';
+import type { WorkLine } from '../runs/work-line.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { OperationSelection } from './selection.ts';
@@ -113,6 +114,8 @@ export interface BaseServices {
   readonly eventLog: EventLog;
   /** Refuses new work while the process ends. */
   readonly admissionControl: AdmissionControl;
+  /** Refuses new work while too much work waits. */
+  readonly workLine: WorkLine;
   /** Open answers, which a shutdown waits for. */
   readonly streams: OpenStreams;
   /** Responses by `Idempotency-Key`, kept for 24 hours. */

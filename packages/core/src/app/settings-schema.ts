@@ -30,6 +30,9 @@ const signInLimit = z.strictObject({
   seconds: z.number().int().min(1).max(86_400),
 });
 
+/** `null` or 0: unlimited. */
+const lineLength = z.number().int().min(0).max(9000).nullable();
+
 const secret = z.custom(isSecret, 'expected at least 32 bytes, best as 64 hexadecimal characters');
 
 /** Bytes; `null` or 0: unlimited. */
@@ -165,6 +168,7 @@ export const settingsSchema = z.strictObject({
     .regex(/^[^\p{Cc}]{1,50}$/u, 'expected 1 to 50 characters in one line')
     .optional(),
   requestTimeoutMs: z.number().int().min(1).optional(),
+  admission: z.strictObject({ maxWaiting: lineLength, maxWaitingPerOwner: lineLength }).partial().optional(),
   worker: z
     .strictObject({
       leaseMs: z.number().int().min(100),

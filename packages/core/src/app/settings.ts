@@ -19,6 +19,7 @@ import type { DocsBundle } from '../operations/openapi/handlers.ts';
 import type { RateLimits } from '../operations/rates.ts';
 import type { NewestSettings, RetentionSettings } from '../operations/retention.ts';
 import type { ModelInfo } from '../ports/index.ts';
+import type { LineSettings } from '../runs/work-line.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { OperationSelection } from './selection.ts';
@@ -151,6 +152,11 @@ export interface Settings {
   readonly defaultTheme?: string;
   /** Maximum time of a request that waits for its result, in milliseconds. Default 60,000. */
   readonly requestTimeoutMs?: number;
+  /**
+   * Maximum number of accepted jobs that wait for a worker, of all owners and of one, 1 to 9,000; `null` or 0: unlimited. More
+   * work is refused with 503. Default: 5,000 and 1,000.
+   */
+  readonly admission?: Partial<LineSettings>;
   /** Leases, polling and concurrency of the worker. Default: `DEFAULT_WORKER_SETTINGS`. */
   readonly worker?: Partial<WorkerSettings>;
   /** `pass`: unknown paths are left to the host. `not-found`: unknown paths below `/api/` get 404. Default `pass`. */

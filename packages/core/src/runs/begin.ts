@@ -6,12 +6,14 @@ import type { JobQueue, NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { QUESTS } from './records.ts';
 import { closeStopped, stopQuest } from './transitions.ts';
+import type { WorkLine } from './work-line.ts';
 
 export interface BeginServices {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly clock: Clock;
   readonly admissionControl: AdmissionControl;
+  readonly workLine: WorkLine;
   readonly idempotency: Idempotency;
 }
 
@@ -29,6 +31,7 @@ export function createBeginQuest({
   queue,
   clock,
   admissionControl,
+  workLine,
   idempotency,
 }: BeginServices): BeginQuest {
   const quests = store.collection(QUESTS);
@@ -45,20 +48,29 @@ export function createBeginQuest({
 
   return async (request, prepare, toJob) => {
     admissionControl.admit();
-    const accepted = await idempotency.accept(request, prepare, ({ id }) => queue.writes?.enqueue(toJob(id)));
-    const { answer, isRepeated, isRepeatable, isWhole } = accepted;
-    if (isWhole) return answer;
-    const { id } = answer;
-    // The process that accepted it may have crashed before this point.
-    if (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined) return answer;
-    try {
-      await queue.enqueue(toJob(id));
-    } catch (error) {
-      // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
-      // run and be charged.
-      if (!isRepeatable) await withdraw(id);
-      throw error;
-    }
-    return answer;
+    return workLine.admit(request.call.caller.userId, async (enter) => {
+      const accepted = await idempotency.accept(
+        request,
+        async () => {
+          await enter();
+          return prepare();
+        },
+        ({ id }) => queue.writes?.enqueue(toJob(id)),
+      );
+      const { answer, isRepeated, isRepeatable, isWhole } = accepted;
+      if (isWhole) return answer;
+      const { id } = answer;
+      // The process that accepted it may have crashed before this point.
+      if (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined) return answer;
+      try {
+        await queue.enqueue(toJob(id));
+      } catch (error) {
+        // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
+        // run and be charged.
+        if (!isRepeatable) await withdraw(id);
+        throw error;
+      }
+      return answer;
+    });
   };
 }

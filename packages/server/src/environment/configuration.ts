@@ -87,6 +87,7 @@ function toConfiguration(values: Values, folder: string) {
     rateLimits: toRateLimits(values),
     /** Paid requests per user per day, while credits are off. 0: no limit. */
     paidCallsPerDay: values.PAID_CALLS_PER_DAY,
+    admission: { maxWaiting: values.MAX_WAITING, maxWaitingPerOwner: values.MAX_WAITING_PER_OWNER },
     /** Undefined: no metrics. */
     metricsToken: values.METRICS_TOKEN,
     /** Undefined: files are stored in the storage folder. */

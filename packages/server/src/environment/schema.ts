@@ -1,4 +1,5 @@
 import {
+  DEFAULT_LINE_SETTINGS,
   DEFAULT_PAID_CALLS_PER_DAY,
   DEFAULT_RATE_LIMITS,
   DEFAULT_TOKEN_LIFETIMES,
@@ -19,6 +20,7 @@ import { readFallbacks, readNames, readNewest, readOrigins, readPrices, readRete
 const WEB = ['http:', 'https:'];
 const MAX_MS = 2 ** 31 - 1;
 const PORTS = { min: 0, max: 65_535 };
+const LINE_LENGTH = { min: 0, max: 9000 };
 const TOKEN_SECONDS = { min: 60, max: 10 * 365 * 86_400 };
 /** A key is sent in a header. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
@@ -218,6 +220,14 @@ const limits = {
   PAID_CALLS_PER_DAY: whole(
     { min: 0, max: 1_000_000_000, fallback: DEFAULT_PAID_CALLS_PER_DAY },
     { meaning: 'paid requests per user in 24 hours while credits are off; 0: no limit' },
+  ),
+  MAX_WAITING: whole(
+    { ...LINE_LENGTH, fallback: DEFAULT_LINE_SETTINGS.maxWaiting },
+    { meaning: 'accepted jobs that may wait for a worker; more are refused with 503 and Retry-After; 0: no limit' },
+  ),
+  MAX_WAITING_PER_OWNER: whole(
+    { ...LINE_LENGTH, fallback: DEFAULT_LINE_SETTINGS.maxWaitingPerOwner },
+    { meaning: 'the same, of the turns, images, agent runs and responses of one user' },
   ),
   ACCESS_TOKEN_SECONDS: whole(
     { ...TOKEN_SECONDS, fallback: DEFAULT_TOKEN_LIFETIMES.access },

@@ -9,6 +9,7 @@ import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { replyWithStates, type StateReaderServices } from '../../runs/state-reader.ts';
+import type { WorkLine } from '../../runs/work-line.ts';
 import { isApiError, notFound } from '../../shared/errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { type AcceptGenerationServices, acceptGeneration } from './accept.ts';
@@ -30,6 +31,7 @@ export interface GenerationServices
   readonly store: Store;
   readonly queue: JobQueue;
   readonly admissionControl: AdmissionControl;
+  readonly workLine: WorkLine;
   readonly idempotency: Idempotency;
   readonly library: FileLibrary;
   readonly questEvents: QuestEvents;
@@ -75,13 +77,18 @@ function createCreateGenerationHandler<Body extends { readonly model: string }>(
   return defineRoute(create, services, async (input, call) => {
     services.admissionControl.admit();
     const body = input.body as Body;
-    const { answer, isRepeatable } = await services.idempotency.accept(
-      { call, path: create.path, body },
-      () => acceptGeneration(services, kind, body, call),
-    );
-    const record = await generations.get(answer.id, { state: { in: ['reserving', 'pending'] } });
-    if (record !== undefined) await begin(services, kind, record, isRepeatable);
-    return answer;
+    return services.workLine.admit(call.caller.userId, async (enter) => {
+      const { answer, isRepeatable } = await services.idempotency.accept(
+        { call, path: create.path, body },
+        async () => {
+          await enter();
+          return acceptGeneration(services, kind, body, call);
+        },
+      );
+      const record = await generations.get(answer.id, { state: { in: ['reserving', 'pending'] } });
+      if (record !== undefined) await begin(services, kind, record, isRepeatable);
+      return answer;
+    });
   });
 }
 
