@@ -223,7 +223,10 @@ const limits = {
   ),
   MAX_WAITING: whole(
     { ...LINE_LENGTH, fallback: DEFAULT_LINE_SETTINGS.maxWaiting },
-    { meaning: 'accepted jobs that may wait for a worker; more are refused with 503 and Retry-After; 0: no limit' },
+    {
+      meaning:
+        'accepted jobs that may wait for a worker; more are refused with 503 and Retry-After; 0: no limit',
+    },
   ),
   MAX_WAITING_PER_OWNER: whole(
     { ...LINE_LENGTH, fallback: DEFAULT_LINE_SETTINGS.maxWaitingPerOwner },
