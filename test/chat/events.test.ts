@@ -5,6 +5,7 @@ import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { type ChatApp, type ChatAppOptions, createChatApp, silent } from '../support/chat.ts';
 import { createGate } from '../support/gate.ts';
+import { createLatePublisher } from '../support/late-publisher.ts';
 import { createFollower, createFrameParser, openFrames, readFrames } from '../support/live-events.ts';
 import { createScriptedProvider } from '../support/model.ts';
 
@@ -90,6 +91,37 @@ describe('events of a chat turn', () => {
       expect(follower.text).toBe('Once more');
     }
   });
+
+  it.each(['the whole subscription', 'a later part of it'])(
+    'include, without a poll, what was added during %s',
+    async (name) => {
+      let isFollowing = false;
+      const isLate = (topic: string) =>
+        isFollowing && (name === 'the whole subscription' || topic.startsWith('events.'));
+      const publisher = createLatePublisher(isLate);
+      const { app, call, follow } = await begin({ publisher });
+      // Its write is due between the first look of the reader, which follows, and the second one.
+      call.say(say('Once '));
+      await pass(app, 60);
+      isFollowing = true;
+      const follower = createFollower();
+      const reader = openFrames(await follow());
+      const reading = (async () => {
+        for (let frame = await reader.next(); frame !== undefined; frame = await reader.next()) {
+          follower.apply(frame);
+        }
+      })();
+      await pass(app, 60);
+      publisher.activate();
+      await app.settle();
+      expect(follower.text).toBe('Once ');
+      call.say(END);
+      call.end();
+      await pass(app);
+      await reading;
+      expect(follower.text).toBe('Once ');
+    },
+  );
 
   it('contain reasoning, tool calls and payloads', async () => {
     const { app, call, follow } = await begin({}, { message: 'Roll', tools: ['dice_roll'] });

@@ -1,11 +1,14 @@
 import { GENERATIONS } from '@questline/core/internal';
+import type { Publisher } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createVideoStudio } from '../support/generations.ts';
+import { createLatePublisher } from '../support/late-publisher.ts';
 import { openFrames, readFrames } from '../support/live-events.ts';
 import { createTestApp } from '../support/test-app.ts';
 
-async function begin() {
+async function begin(publisher?: Publisher) {
   const app = await createTestApp({
+    ...(publisher !== undefined && { publisher }),
     models: [createVideoStudio()],
     key: { scopes: ['ai:generate'] },
   });
@@ -55,5 +58,17 @@ describe('events of a generation', () => {
     await app.settle();
     expect((await again.next())?.data.state.state).toBe('running');
     await again.close();
+  });
+
+  it('include, without a poll, an end during the subscription', async () => {
+    const publisher = createLatePublisher(() => true);
+    const { app, path } = await begin(publisher);
+    const reading = readFrames(await app.ask('GET', `${path}/events`));
+    await app.settle();
+    await app.ask('POST', `${path}/cancel`);
+    await app.settle();
+    publisher.activate();
+    const frames = await reading;
+    expect(frames.at(-1)).toMatchObject({ id: 'end', data: { state: { state: 'cancelled' } } });
   });
 });

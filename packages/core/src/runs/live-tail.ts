@@ -106,6 +106,12 @@ export function startLiveTail(
     });
 
   const run = async (): Promise<void> => {
+    // News during the subscription reaches no listener, so a look follows it. A broken publisher delays only the first look.
+    void Promise.all(subscribing).then(() => {
+      mayHaveEnded = true;
+      look();
+    });
+    await pause(FIRST_LOOK_MS);
     for (let wait = FIRST_LOOK_MS; !isStopped; ) {
       wasWoken = false;
       try {

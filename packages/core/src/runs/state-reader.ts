@@ -66,11 +66,14 @@ async function* generate(
   const subscribe = async () => publisher.subscribe(getQuestTopic(id), reader.wake);
   const subscribing = subscribe();
   subscribing.catch(report);
+  // News during the subscription reaches no listener, so a look follows it.
+  subscribing.then(reader.wake, reader.wake);
   let known = after;
   let pause = FIRST_LOOK_MS;
   let silence = 0;
   try {
     yield KEEP_ALIVE;
+    await reader.wait(FIRST_LOOK_MS);
     while (!reader.isLeft) {
       const { view, version, isOver } = await load();
       if (version !== known && (known === undefined || !isOver)) {
