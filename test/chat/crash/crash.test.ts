@@ -42,7 +42,7 @@ function isAnswered({ kind, type, text = '', images = [] }: QuestRecord): boolea
   return kind === 'agent-execution' ? type === 'message' : images.length > 0;
 }
 
-describe.each(['sql', 'store'] as const)(
+describe.concurrent.each(['sql', 'store'] as const)(
   'process killed at random moments, on SQLite with the %s queue',
   (queue) => {
     it(`survives ${KILLS} kills: every accepted ID reaches a terminal state, none is lost or charged twice`, {
