@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { readAccepted } from './mutants/accepted.ts';
 import { areaTests } from './mutants/areas.ts';
-import { printReport } from './mutants/report.ts';
+import { formatReport } from './mutants/report.ts';
 import { run } from './mutants/run.ts';
 import { listSources } from './mutants/sources.ts';
 
@@ -23,5 +23,6 @@ const root = join(import.meta.dirname, '..');
 const files = await listSources(root, folder);
 const tests = named.length > 0 ? named : areaTests(folder);
 const result = await run({ root, files, tests, isQuick });
-const left = printReport(result, await readAccepted(root));
+const { lines, left } = formatReport(result, await readAccepted(root));
+for (const line of lines) console.log(line);
 process.exitCode = left === 0 ? 0 : 1;

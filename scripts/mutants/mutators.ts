@@ -55,6 +55,8 @@ export function changeExpression(node: ts.Node, print: Print): readonly Change[]
 function changeBinary(node: ts.BinaryExpression, print: Print): readonly Change[] {
   const { left, right, operatorToken } = node;
   if (LOGICAL.has(operatorToken.kind)) {
+    // `...(x !== undefined && { x })`: an absent property and an undefined one mean the same.
+    if (isOptionalProperty(node)) return [{ kind: 'operand', text: print(left) }];
     return [
       { kind: 'operand', text: print(left) },
       { kind: 'operand', text: print(right) },
@@ -66,6 +68,16 @@ function changeBinary(node: ts.BinaryExpression, print: Print): readonly Change[
   return opposite === undefined
     ? []
     : [{ kind: 'operator', text: `${print(left)} ${opposite} ${print(right)}` }];
+}
+
+function isOptionalProperty({ parent, left, right }: ts.BinaryExpression): boolean {
+  if (!ts.isParenthesizedExpression(parent) || !ts.isSpreadAssignment(parent.parent)) return false;
+  if (!ts.isBinaryExpression(left) || left.right.getText() !== 'undefined') return false;
+  if (!ts.isObjectLiteralExpression(right) || right.properties.length !== 1) return false;
+  const [property] = right.properties;
+  if (property === undefined) return false;
+  const value = ts.isPropertyAssignment(property) ? property.initializer : property.name;
+  return value?.getText() === left.left.getText();
 }
 
 /** Comparisons and logical expressions have changes of their own. */

@@ -10,10 +10,21 @@ export interface Plan {
   readonly alone?: number;
   /** Gets a line of JSON per result. */
   readonly resultsFile: string;
-  /** Holds the change that is being tried. */
+  /** Holds the `Progress`. */
   readonly currentFile: string;
-  /** Milliseconds of one try of a test. */
+  /** Milliseconds of one try of a test without a change. */
   readonly timeoutMs: number;
+}
+
+/** What `currentFile` holds. */
+export interface Progress {
+  /** The change that is being tried; absent while a test runs without one. */
+  readonly id?: number;
+  /** The change before, whose work may go on. */
+  readonly after?: number | undefined;
+  readonly test?: string;
+  /** Epoch milliseconds. */
+  readonly since?: number;
 }
 
 const NAME = 'QUESTLINE_MUTANTS_PLAN';

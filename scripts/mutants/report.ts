@@ -2,26 +2,36 @@ import { type Accepted, findReason } from './accepted.ts';
 import type { Mutant } from './instrument.ts';
 import type { Result } from './run.ts';
 
-/** Prints the changes that no test noticed, and the share of the others per file. @returns their number. */
-export function printReport(
-  { mutants, killed, unreached, unusable }: Result,
+export interface Report {
+  /** The changes that no test noticed, and the numbers per file. */
+  readonly lines: readonly string[];
+  /** The number of changes that are neither found nor accepted. */
+  readonly left: number;
+}
+
+/** Describes the result. Changes that were not tried count nowhere. */
+export function formatReport(
+  { mutants: all, killed, unreached, untried, unusable }: Result,
   accepted: readonly Accepted[],
-): number {
-  const alive = mutants.filter(({ id }) => !killed.has(id));
-  const open = alive.filter((mutant) => findReason(accepted, mutant) === undefined);
-  for (const mutant of open) console.log(describe(mutant, unreached.has(mutant.id)));
-  for (const [file, list] of groupByFile(mutants)) {
-    const found = list.filter(({ id }) => killed.has(id)).length;
-    console.log(`${percent(found, list.length)}  ${found} of ${list.length}  ${file}`);
-  }
-  if (unusable.size > 0)
-    console.log(`${unusable.size} tests cannot be repeated: ${[...unusable].join('; ')}`);
-  const accounted = alive.length - open.length;
-  console.log(
-    `${percent(killed.size, mutants.length - accounted)} of ${mutants.length} changes are noticed; ` +
-      `${open.length} are not, ${accounted} more have a reason`,
+): Report {
+  const mutants = all.filter(({ id }) => !untried.has(id));
+  const open = mutants.filter(
+    (mutant) => !killed.has(mutant.id) && findReason(accepted, mutant) === undefined,
   );
-  return open.length;
+  const lines = open.map((mutant) => describe(mutant, unreached.has(mutant.id)));
+  for (const [file, list] of groupByFile(mutants)) lines.push(`${count(list, killed, open)}  ${file}`);
+  lines.push(`${count(mutants, killed, open)}  in all`);
+  if (untried.size > 0) lines.push(`${untried.size} changes of modules that load were not tried`);
+  if (unusable.size > 0) lines.push(`${unusable.size} tests cannot be repeated: ${[...unusable].join('; ')}`);
+  return { lines, left: open.length };
+}
+
+/** The share that is found among the changes that need a test, and the numbers. */
+function count(list: readonly Mutant[], killed: ReadonlySet<number>, open: readonly Mutant[]): string {
+  const found = list.filter(({ id }) => killed.has(id)).length;
+  const left = list.filter((mutant) => open.includes(mutant)).length;
+  const accepted = list.length - found - left;
+  return `${percent(found, found + left)}  ${list.length} changes, ${found} found, ${accepted} accepted, ${left} left`;
 }
 
 function describe({ file, line, kind, before, after }: Mutant, isUnreached: boolean): string {

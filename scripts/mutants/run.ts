@@ -4,20 +4,24 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { instrument, type Mutant } from './instrument.ts';
-import { type Plan, planEnvironment } from './plan.ts';
+import { type Plan, type Progress, planEnvironment } from './plan.ts';
 
 export interface Result {
   readonly mutants: readonly Mutant[];
   readonly killed: ReadonlySet<number>;
   /** Changes at places that no test comes by. */
   readonly unreached: ReadonlySet<number>;
+  /** Changes that were not tried, because only modules that load come by them. */
+  readonly untried: ReadonlySet<number>;
   /** Tests that fail when they are repeated, by name. */
   readonly unusable: ReadonlySet<string>;
 }
 
-/** Milliseconds of one try of a test, and without any progress, before a process is ended. */
-const TIMEOUT_MS = 5_000;
-const STALLED_MS = 60_000;
+/** Milliseconds of one try of a test without a change. */
+const TIMEOUT_MS = 20_000;
+/** Milliseconds without any progress, with a change and without one, before a process is ended. */
+const STALLED_CHANGED_MS = 25_000;
+const STALLED_MS = 90_000;
 
 interface Line {
   readonly killed?: number;
@@ -62,7 +66,7 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
     isComplete = (await execute(root, open(killed))) !== 'stalled';
     for (const line of await readLines(resultsFile)) if (line.killed !== undefined) killed.add(line.killed);
     if (isComplete) break;
-    const { id } = JSON.parse(await readFile(currentFile, 'utf8')) as { readonly id?: number };
+    const { after, id = after } = await readProgress(currentFile);
     if (id === undefined || killed.has(id)) throw new Error('the tests do not run');
     killed.add(id);
   }
@@ -78,12 +82,14 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   for (const id of alone) {
     if ((await execute(root, open(killed, id))) !== 'passed') killed.add(id);
   }
-  const reached = new Set([...loaded, ...lines.flatMap((line) => line.reached ?? [])]);
+  const tried = new Set(lines.flatMap((line) => line.reached ?? []));
+  const reached = new Set([...loaded, ...tried]);
   await rm(folder, { recursive: true });
   return {
     mutants,
     killed,
     unreached: new Set(mutants.map(({ id }) => id).filter((id) => !reached.has(id))),
+    untried: new Set(isQuick ? [...loaded].filter((id) => !tried.has(id)) : []),
     unusable: new Set(lines.flatMap(({ unusable }) => unusable ?? [])),
   };
 }
@@ -103,7 +109,8 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
     const now = await readFile(plan.currentFile, 'utf8').catch(() => '');
     if (now !== last || (now === '{}' && plan.alone === undefined)) since = Date.now();
     last = now;
-    if (Date.now() - since < STALLED_MS) return;
+    const isChanged = now.startsWith('{"id"');
+    if (Date.now() - since < (isChanged ? STALLED_CHANGED_MS : STALLED_MS)) return;
     isStalled = true;
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, 1_000);
@@ -111,6 +118,10 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
   clearInterval(watch);
   if (isStalled) return 'stalled';
   return code === 0 ? 'passed' : 'failed';
+}
+
+async function readProgress(file: string): Promise<Progress> {
+  return JSON.parse(await readFile(file, 'utf8')) as Progress;
 }
 
 async function readLines(file: string): Promise<readonly Line[]> {

@@ -1,11 +1,14 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest';
-import { readPlan } from './plan.ts';
+import { type Progress, readPlan } from './plan.ts';
 import { installSwitch } from './switch.ts';
 
 const plan = readPlan();
 const mutants = installSwitch(plan.alone);
 const done = new Set<number>(plan.done);
+
+/** Milliseconds of a try with a change: ten times those without it, and at least so many. */
+const MIN_TRY_MS = 3_000;
 
 type TryOptions = Parameters<TestRunner['onBeforeTryTask']>[1];
 
@@ -13,6 +16,8 @@ interface Trial {
   /** The changes that this test reaches and no test has found. */
   left: number[];
   stage: 'first' | 'again' | 'changed' | 'after';
+  /** Milliseconds of the longest try without a change. */
+  duration: number;
 }
 
 /**
@@ -22,6 +27,7 @@ interface Trial {
 // biome-ignore lint/style/noDefaultExport: vitest loads the default export of a runner.
 export default class MutantsRunner extends TestRunner {
   readonly #trials = new WeakMap<object, Trial>();
+  #last: number | undefined;
 
   override async onBeforeRunTask(test: RunnerTask): Promise<void> {
     await super.onBeforeRunTask(test);
@@ -29,7 +35,7 @@ export default class MutantsRunner extends TestRunner {
     if (test.type !== 'test' || plan.alone !== undefined || test.fails === true) return;
     test.repeats = Number.MAX_SAFE_INTEGER;
     test.retry = 0;
-    this.#trials.set(test, { left: [], stage: 'first' });
+    this.#trials.set(test, { left: [], stage: 'first', duration: 0 });
   }
 
   override onBeforeTryTask(test: RunnerTestCase, options: TryOptions): void {
@@ -37,20 +43,43 @@ export default class MutantsRunner extends TestRunner {
     const trial = this.#trials.get(test);
     if (trial === undefined) return;
     test.result?.attempts?.splice(0);
+    // An assertion that still waits since an earlier try would be waited for.
+    test.promises = [];
     // What was reached before the first try: modules that load, and set-up of the file.
     if (trial.stage === 'first') report({ loaded: mutants.reached() });
     mutants.clear();
-    if (trial.stage !== 'changed') return;
+    if (trial.stage !== 'changed') {
+      writeProgress({ after: this.#last, test: test.name, since: Date.now() });
+      return;
+    }
     const [next] = trial.left;
     if (next === undefined) test.context.skip('every change was tried');
     else this.#begin(next, test);
+  }
+
+  /** Ends the wait for a test that hangs with a change; a test that is only slow keeps its time. */
+  async runTask(test: RunnerTestCase): Promise<void> {
+    const trial = this.#trials.get(test);
+    const work = TestRunner.getTestFn(test);
+    const started = performance.now();
+    if (trial === undefined || mutants.active() === undefined) {
+      await work();
+      if (trial !== undefined) trial.duration = Math.max(trial.duration, performance.now() - started);
+      return;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_resolve, reject) => {
+      const ms = Math.max(MIN_TRY_MS, 10 * trial.duration);
+      timer = setTimeout(() => reject(new Error('the test hangs')), ms);
+    });
+    await Promise.race([work(), limit]).finally(() => clearTimeout(timer));
   }
 
   override async onAfterRetryTask(test: RunnerTestCase, options: TryOptions): Promise<void> {
     await super.onAfterRetryTask(test, options);
     const trial = this.#trials.get(test);
     if (trial === undefined || test.result?.state === 'skip') return;
-    const hasFailed = test.result?.state === 'fail';
+    const hasFailed = test.result?.state === 'fail' || mutants.hasUnhandled();
     const active = mutants.active();
     mutants.activate(undefined);
     if (test.result !== undefined) delete test.result.errors;
@@ -58,7 +87,8 @@ export default class MutantsRunner extends TestRunner {
   }
 
   #begin(id: number, test: RunnerTestCase): void {
-    writeFileSync(plan.currentFile, JSON.stringify({ id, test: test.name, since: Date.now() }));
+    this.#last = id;
+    writeProgress({ id, test: test.name, since: Date.now() });
     mutants.activate(id);
   }
 
@@ -89,6 +119,11 @@ export default class MutantsRunner extends TestRunner {
     report({ killed: active, test: test.name });
     trial.stage = 'after';
   }
+}
+
+/** Says that the process makes progress, and which change to blame if it ends. */
+function writeProgress(progress: Progress): void {
+  writeFileSync(plan.currentFile, JSON.stringify(progress));
 }
 
 function report(line: object): void {

@@ -4,6 +4,8 @@ export interface MutantSwitch {
   on(id: number): boolean;
   activate(id: number | undefined): void;
   active(): number | undefined;
+  /** Whether an error was not handled since the change is active. Vitest fails for it, also if its test passes. */
+  hasUnhandled(): boolean;
   /** The changes that the program has come by since `clear`. */
   reached(): number[];
   clear(): void;
@@ -19,6 +21,12 @@ export function installSwitch(alone: number | undefined): MutantSwitch {
 
 function createSwitch(): MutantSwitch {
   let current: number | undefined;
+  let hasUnhandled = false;
+  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(event, () => {
+      hasUnhandled = current !== undefined;
+    });
+  }
   const seen = new Set<number>();
   return {
     on(id) {
@@ -27,8 +35,10 @@ function createSwitch(): MutantSwitch {
     },
     activate(id) {
       current = id;
+      hasUnhandled = false;
     },
     active: () => current,
+    hasUnhandled: () => hasUnhandled,
     reached: () => [...seen],
     clear: () => seen.clear(),
   };

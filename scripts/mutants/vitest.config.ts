@@ -35,7 +35,9 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     testTimeout: plan.timeoutMs,
-    hookTimeout: 30_000,
+    hookTimeout: plan.timeoutMs,
+    // Its key does not contain the plan, so it would return modules with changes of another run, or with none.
+    fsModuleCache: false,
     dangerouslyIgnoreUnhandledErrors: true,
     bail: plan.alone === undefined ? 0 : 1,
     reporters: ['dot'],

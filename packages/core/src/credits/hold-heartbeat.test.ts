@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryLedger } from '../memory/ledger.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import type { CreditLedger } from '../ports/ledger.ts';
+import type { Incident } from '../shared/incident.ts';
 import { createBudgets } from './budgets.ts';
 import { createHoldHeartbeat } from './hold-heartbeat.ts';
 import { type ReservationRequest, reserve } from './reservations.ts';
@@ -30,16 +31,16 @@ async function setUp(spoil: (ledger: CreditLedger) => Partial<CreditLedger> = ()
       return (await sound.renewAll?.(holds, expiresAt)) ?? 0;
     },
   };
-  const errors: unknown[] = [];
+  const incidents: Incident[] = [];
   const ledger = { ...counted, ...spoil(counted) };
-  const onError = ({ error }: { error: unknown }) => errors.push(error);
+  const onError = (incident: Incident) => void incidents.push(incident);
   const createProcess = () => ({
     ...{ ledger, clock, onError, budgets: createBudgets({ store: createMemoryStore(), clock }) },
     heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
   });
   const services = createProcess();
   return {
-    ...{ sound, beats, errors, timers },
+    ...{ sound, beats, incidents, timers },
     hold: (key: string, amount: number, more: Partial<ReservationRequest> = {}) =>
       reserve(services, {
         ...{ key, payer: { account, userId: 'a' }, amount, operation: 'test', requestId: 'r', metered: true },
@@ -86,6 +87,34 @@ test('writes nothing for calls that end before a beat, and keeps no timer', asyn
   expect(beats).toEqual([]);
 });
 
+test('renews a hold from its second beat on, and only while its call runs', async () => {
+  const { beats, timers, hold, pass } = await setUp();
+  const first = await hold('first', 10);
+  await pass(3);
+  const second = await hold('second', 10);
+  await pass(1);
+  await first.settle(1, {});
+  await pass(1);
+  expect(beats).toEqual([]);
+  await pass(5);
+  expect(beats).toEqual([1]);
+  await second.settle(1, {});
+  expect(timers.size).toBe(0);
+  await hold('third', 10);
+  await pass(5);
+  expect(beats).toEqual([1, 1]);
+  await hold('fourth', 10);
+  await pass(5);
+  expect(beats).toEqual([1, 1, 2]);
+});
+
+test('renews at most 500 holds in one step', async () => {
+  const { beats, hold, pass } = await setUp();
+  for (let number = 0; number < 501; number += 1) await hold(`call ${number}`, 0);
+  await pass(5);
+  expect(beats).toEqual([500, 1]);
+});
+
 test('frees the holds of a dead process within 30 seconds', async () => {
   const { sound, hold, pass, stall } = await setUp();
   await hold('call', 90);
@@ -97,7 +126,7 @@ test('frees the holds of a dead process within 30 seconds', async () => {
 
 test('keeps the holds while beats fail for 10 seconds', async () => {
   let isAway = false;
-  const { sound, errors, hold, pass } = await setUp((ledger) => ({
+  const { sound, incidents, hold, pass } = await setUp((ledger) => ({
     renewAll: async (holds, expiresAt) => {
       if (isAway) throw new Error('away');
       return (await ledger.renewAll?.(holds, expiresAt)) ?? 0;
@@ -107,7 +136,8 @@ test('keeps the holds while beats fail for 10 seconds', async () => {
   await pass(60);
   isAway = true;
   await pass(10);
-  expect(errors.length).toBeGreaterThan(0);
+  const incident = { operation: 'hold-heartbeat', requestId: '', error: new Error('away') };
+  expect(incidents).toEqual([incident, incident]);
   isAway = false;
   await pass(60);
   expect((await sound.balance(account)).held).toBe(90);

@@ -18,11 +18,6 @@ export interface HoldHeartbeat {
   keep(hold: Hold): () => void;
 }
 
-interface KeptHold {
-  readonly hold: Hold;
-  expiresAt: number;
-}
-
 interface HoldHeartbeatServices {
   readonly ledger: Pick<CreditLedger, 'renewAll'>;
   readonly clock: Clock;
@@ -34,26 +29,21 @@ interface HoldHeartbeatServices {
  * leases end.
  */
 export function createHoldHeartbeat({ ledger, clock, onError }: HoldHeartbeatServices): HoldHeartbeat {
-  const kept = createBag<KeptHold>();
+  const kept = createBag<Hold>();
   let stop: (() => void) | undefined;
 
-  const renew = async (due: readonly KeptHold[]): Promise<void> => {
-    const expiresAt = clock.now() + HEARTBEAT_LEASE_MS;
+  const renew = async (due: readonly Hold[]): Promise<void> => {
     try {
-      await ledger.renewAll?.(
-        due.map(({ hold }) => hold),
-        expiresAt,
-      );
+      await ledger.renewAll?.(due, clock.now() + HEARTBEAT_LEASE_MS);
     } catch (error) {
       onError({ operation: 'hold-heartbeat', requestId: '', error });
-      return;
     }
-    for (const one of due) one.expiresAt = expiresAt;
   };
 
   const beat = (): void => {
     stop = clock.timer(BEAT_MS, beat);
     const before = clock.now() + HEARTBEAT_LEASE_MS - BEAT_MS;
+    // A renewed hold is due at every beat, because its lease is counted from a beat.
     const due = kept.values().filter(({ expiresAt }) => expiresAt <= before);
     for (let at = 0; at < due.length; at += BATCH) void renew(due.slice(at, at + BATCH));
   };
@@ -61,7 +51,7 @@ export function createHoldHeartbeat({ ledger, clock, onError }: HoldHeartbeatSer
   return {
     leaseMs: ledger.renewAll === undefined ? undefined : HEARTBEAT_LEASE_MS,
     keep(hold) {
-      const remove = kept.add({ hold, expiresAt: hold.expiresAt });
+      const remove = kept.add(hold);
       stop ??= clock.timer(BEAT_MS, beat);
       return () => {
         remove();

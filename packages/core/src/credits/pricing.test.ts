@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Usage } from '../ports/ledger.ts';
+import type { PriceTier } from '../ports/models.ts';
 import { fromCredits, toCredits, toUsd } from './amounts.ts';
 import { reservation } from './estimates.ts';
 import { charge, type Prices, priceModel, pricesAt } from './pricing.ts';
@@ -119,13 +120,72 @@ describe('a second of video', () => {
     expect(Object.isFrozen(prices)).toBe(true);
   });
 
+  test('of one resolution only has its own price there', () => {
+    const prices = priceModel('video', { second: 0.1, secondByResolution: { '4k': 1 } }) as Prices;
+    expect(charge(pricesAt(prices, '4k'), { seconds: 1 })).toBe(100_000_000);
+    expect(charge(pricesAt(prices, '720p'), { seconds: 1 })).toBe(10_000_000);
+    expect(Object.isFrozen(prices.secondByResolution)).toBe(true);
+    const single = priceModel('video', { second: 0.1 }) as Prices;
+    expect(single).not.toHaveProperty('secondByResolution');
+    expect(pricesAt(single, '4k').second).toBe(10_000_000);
+  });
+
   test('without a usable price cannot be sold', () => {
     expect(priceModel('video', { second: 0.1, secondByResolution: { '4k': -1 } })).toBeUndefined();
     expect(priceModel('video', { secondByResolution: { '4k': 1 } })).toBeUndefined();
   });
 });
 
+describe('prices of larger inputs', () => {
+  const usd = { input: 3, output: 15 };
+  const price = (...tiers: readonly PriceTier[]) => priceModel('text', usd, 100, tiers) as Prices;
+  const doubled = { aboveInputTokens: 1000, prices: { input: 6, output: 30, cachedInput: 1 } };
+  const tripled = { aboveInputTokens: 2000, prices: { input: 9, output: 45, reasoning: 50 } };
+
+  test.each([
+    [{ input: 1000, output: 1 }, 1000 * 300 + 1500],
+    [{ input: 1001, output: 1 }, 1001 * 600 + 3000],
+    [{ input: 500, cachedInput: 300, cacheWrite: 201 }, 701 * 600 + 300 * 100],
+    [{ cachedInput: 1001, reasoning: 2 }, 1001 * 100 + 2 * 3000],
+    [{ input: 2001, output: 1, reasoning: 1 }, 2001 * 900 + 4500 + 5000],
+    [{ output: 5000 }, 5000 * 1500],
+    [{ cachedInput: 999, cacheWrite: 1 }, 1000 * 300],
+    [{ input: 1000 }, 1000 * 300],
+  ])('select the tier of the whole input: %j', (usage, amount) => {
+    // In any order.
+    expect(charge(price(doubled, tripled), usage)).toBe(amount);
+    expect(charge(price(tripled, doubled), usage)).toBe(amount);
+  });
+
+  test('keep the prices of media', () => {
+    const prices = priceModel('text', { ...usd, image: 0.04 }, 100, [doubled]) as Prices;
+    expect(charge(prices, { input: 1001, images: 1 })).toBe(1001 * 600 + 4_000_000);
+  });
+
+  test('end at the first tier without a usable price', () => {
+    const unknown = { aboveInputTokens: 1500, prices: { input: 9 } };
+    const prices = price(tripled, unknown, doubled);
+    expect(prices.inputLimit).toBe(1500);
+    expect(prices.tiers).toEqual([expect.objectContaining({ aboveInputTokens: 1000, input: 600_000_000 })]);
+    expect(price({ ...unknown, aboveInputTokens: 7 })).toEqual({ ...price(), inputLimit: 7 });
+    expect(price()).not.toHaveProperty('inputLimit');
+    expect(price(doubled)).not.toHaveProperty('inputLimit');
+  });
+
+  test('are frozen', () => {
+    for (const prices of [price(), price(doubled)]) expect(Object.isFrozen(prices)).toBe(true);
+  });
+
+  test('do not make a model with no price usable', () => {
+    expect(priceModel('text', undefined, 100, [doubled])).toBeUndefined();
+  });
+});
+
 describe('charge', () => {
+  test('rounds the smallest part up', () => {
+    expect(charge({ ...getPrices({}), input: 1 }, { input: 1 })).toBe(1);
+  });
+
   test('rounds up once, after adding', () => {
     const prices = getPrices({ input: 0.000_001, output: 0.000_001 });
     expect(prices.input).toBe(100);

@@ -58,7 +58,7 @@ export function priceModel(
   tiers: readonly PriceTier[] = [],
 ): Prices | undefined {
   const base = toMicroPrices(type, usd, creditsPerUsd);
-  if (base === undefined || tiers.length === 0) return base && Object.freeze(base);
+  if (base === undefined) return undefined;
   const priced: PricedTier[] = [];
   let inputLimit: number | undefined;
   for (const { aboveInputTokens, prices } of [...tiers].sort(byThreshold)) {

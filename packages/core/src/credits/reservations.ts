@@ -139,15 +139,7 @@ function held(
   stopRenewing: () => void,
 ): Reservation {
   const { ledger } = services;
-  let ended: Promise<number | undefined> | undefined;
-  const end = (work: () => Promise<number>): Promise<number | undefined> => {
-    // Until a retry succeeds, nothing else may spend the held credit.
-    ended ??=
-      request.isRepeated === true
-        ? work().finally(stopRenewing)
-        : withRetry(services, request, work, stopRenewing);
-    return ended;
-  };
+  const end = createEnd(services, request, stopRenewing);
   const { metered } = request;
   return {
     metered,
@@ -169,23 +161,34 @@ function held(
 function unmetered(services: ReservationServices, request: ReservationRequest): Reservation {
   const { key } = request;
   const { account } = request.payer;
-  let ended = false;
+  const end = createEnd(services, request, () => undefined);
   return {
     metered: false,
     amount: 0,
-    async settle(_amount, usage) {
-      if (ended) return 0;
-      ended = true;
-      const work = async (): Promise<number> => {
+    settle: (_amount, usage) =>
+      end(async () => {
         await services.ledger.record({ account, key, details: chargeDetails(request), usage });
         return 0;
-      };
-      return request.isRepeated === true ? work() : withRetry(services, request, work, () => undefined);
-    },
-    async release() {
-      ended = true;
-    },
+      }),
+    release: () => end(async () => 0).then(() => undefined),
     keep: () => undefined,
+  };
+}
+
+/** Returns a function that does the first work it gets; later calls return the result of the first. */
+function createEnd(
+  services: ReservationServices,
+  request: ReservationRequest,
+  stopRenewing: () => void,
+): (work: () => Promise<number>) => Promise<number | undefined> {
+  let ended: Promise<number | undefined> | undefined;
+  return (work) => {
+    // Until a retry succeeds, nothing else may spend the held credit.
+    ended ??=
+      request.isRepeated === true
+        ? work().finally(stopRenewing)
+        : withRetry(services, request, work, stopRenewing);
+    return ended;
   };
 }
 

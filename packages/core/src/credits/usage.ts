@@ -149,12 +149,8 @@ function reportedCharge(prices: Prices, call: EndedCall): MeteredCall | undefine
  * start and again at the end.
  */
 export function isSaneUsage(usage: Usage, call: Omit<EndedCall, 'usage'>): boolean {
+  if (!COUNTS.every((name) => isCount(usage[name])) || !isDuration(usage.seconds)) return false;
   const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0, reasoning = 0 } = usage;
-  const { images = 0, seconds = 0, characters = 0, bytes = 0 } = usage;
-  for (const count of [input, output, cachedInput, cacheWrite, reasoning, images, characters, bytes]) {
-    if (!Number.isSafeInteger(count) || count < 0) return false;
-  }
-  if (!(seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER / 1000)) return false;
   const read = input + cachedInput + cacheWrite;
   const made = output + reasoning;
   if (call.contextWindow > 0 && read + made > call.contextWindow * windowMargin + call.maxTokens)
@@ -162,4 +158,18 @@ export function isSaneUsage(usage: Usage, call: Omit<EndedCall, 'usage'>): boole
   if (read === 0 && estimateInput(call.prompt) > 0) return false;
   if (call.charactersSent === 0) return true;
   return call.finished ? made > 0 : made * maxToken >= call.charactersSent;
+}
+
+const COUNTS = [
+  ...['input', 'output', 'cachedInput', 'cacheWrite', 'reasoning'],
+  ...['images', 'characters', 'bytes'],
+] as readonly Exclude<keyof Usage, 'seconds'>[];
+
+function isCount(value: number | undefined): boolean {
+  return value === undefined || (Number.isSafeInteger(value) && value >= 0);
+}
+
+/** Seconds may have decimals; they are counted in milliseconds. */
+function isDuration(seconds: number | undefined): boolean {
+  return seconds === undefined || (seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER / 1000);
 }

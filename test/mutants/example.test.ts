@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { isBelowLimit, resolvePositive } from './example.ts';
+
+test('a value far below the limit is below it', () => {
+  expect(isBelowLimit(1)).toBe(true);
+});
+
+test('a promise of a positive number resolves', async () => {
+  await expect(resolvePositive(1)).resolves.toBeUndefined();
+});

@@ -1,0 +1,19 @@
+/** A small program with one change of each kind that the tool treats in its own way. */
+
+/** Tried only when the module loads. */
+const LIMIT = 10;
+
+export function isBelowLimit(value: number): boolean {
+  return value < LIMIT;
+}
+
+/** Never resolves without its statement. */
+export function resolvePositive(value: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (value > 0) resolve();
+  });
+}
+
+export function unused(): boolean {
+  return true;
+}
