@@ -191,7 +191,7 @@ describe('reservation', () => {
     const gate = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const { reserved } = await setUp(true, () => ({ release: () => gate.then(() => true) }));
+    const { reserved } = await setUp(true, () => ({ release: () => gate }));
     let isReleased = false;
     const released = reserved.release().then(() => {
       isReleased = true;

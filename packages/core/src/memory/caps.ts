@@ -40,8 +40,9 @@ export function createCapStates(): CapStates {
   return {
     find({ amount, cap, caps = [] }) {
       if (cap === undefined && caps.length === 0) return NO_CAPS;
-      const state = cap && open(cap.id);
-      if (cap !== undefined && state !== undefined) {
+      let state: CapState | undefined;
+      if (cap !== undefined) {
+        state = open(cap.id);
         const used = state.charged + state.held;
         if (used + amount > cap.limit) {
           return { outcome: 'spend_cap_exceeded', used, limit: cap.limit, required: amount };

@@ -214,7 +214,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
 
     async record({ account, key, details, usage }) {
       if (recordedKeys.has(key)) return;
-      const now = lapse();
+      const now = clock.now();
       const request = { account, amount: 0, key, expiresAt: now, details };
       const reservation = createReservation(++reservations, now, request);
       reservation.status = 'settled';
