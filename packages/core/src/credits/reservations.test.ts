@@ -231,7 +231,7 @@ describe('reservation', () => {
     expect(incidents).toEqual([{ operation: 'test', requestId: 'r', error: AWAY }]);
   });
 
-  test('tells what it holds, and the ledger who pays for which call', async () => {
+  test('has the amount that it holds, and its charge names the payer and the call', async () => {
     const { hold, sound } = await open();
     const reserved = await hold({ payer: { ...payer, keyId: 'k' }, model: 'm' });
     expect(reserved).toMatchObject({ metered: true, amount: 60 });
