@@ -1,5 +1,6 @@
 import { isId } from '../../contract/identifiers.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
 import { CLOSING, hasEnded } from '../../runs/transitions.ts';
@@ -32,7 +33,7 @@ export interface UiTurn {
 export interface UiChats {
   /**
    * Chooses the session and the id of the next turn, and finds the messages that it replaces. Two turns that begin at once
-   * get the same id, so that only one can be stored. Waits for a stopped turn to store its output.
+   * get the same id, or begin the same session, so that only one can be stored. Waits for a stopped turn to store its output.
    * @throws ApiError 404 for a session that the user may not edit; 409 while a turn runs; 422 for an unknown message.
    */
   next(userId: string, body: UiChatBody): Promise<UiTurn>;
@@ -47,7 +48,15 @@ export interface UiChats {
   findRunning(userId: string, chatId: string, use: 'read' | 'edit'): Promise<QuestRecord | undefined>;
 }
 
-export function createUiChats({ store, clock }: { readonly store: Store; readonly clock: Clock }): UiChats {
+export function createUiChats({
+  store,
+  clock,
+  ids,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'next'>;
+}): UiChats {
   const sessions = store.collection(SESSIONS);
   const quests = store.collection(QUESTS);
   const messages = store.collection(MESSAGES);
@@ -86,14 +95,16 @@ export function createUiChats({ store, clock }: { readonly store: Store; readonl
     }
   };
 
-  const nextQuestId = async (sessionId: string): Promise<string> => {
+  /** The id names a hold, so it differs between sessions that had the same id one after the other. */
+  const nextQuestId = async ({ id: sessionId, firstCreated }: SessionRecord): Promise<string> => {
     const [last] = await messages.find(
       { sessionId },
       { order: { field: 'createdAt', direction: 'desc' }, limit: 1 },
     );
     // A stopped turn leaves no message: the next attempt follows it.
     for (let attempt = 0; ; attempt += 1) {
-      const id = toId(['turn', sessionId, last?.questId ?? '', last?.createdAt ?? 0, attempt]);
+      const before = [last?.questId ?? '', last?.createdAt ?? 0];
+      const id = toId(['turn', sessionId, firstCreated, ...before, attempt]);
       const quest = await quests.get(id);
       if (quest === undefined) return id;
       if (!hasEnded(quest)) throw sessionBusy();
@@ -113,7 +124,8 @@ export function createUiChats({ store, clock }: { readonly store: Store; readonl
       await requireFree(newSessionId);
       const isPlain = trigger === 'submit-message' && typeof messageId !== 'string';
       const replaced = isPlain ? undefined : await findReplaced(messages, newSessionId, body);
-      const questId = await nextQuestId(newSessionId);
+      // Of two first turns, one can store the session.
+      const questId = found === 'new' ? ids.next() : await nextQuestId(found);
       return { session: found === 'new' ? undefined : found, replaced, ids: { questId, newSessionId } };
     },
 
