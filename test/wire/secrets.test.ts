@@ -128,13 +128,16 @@ describe('secrets in responses', () => {
     let incidents = 0;
     for (const trouble of TROUBLES) {
       const { wire, secrets } = await createTarget(trouble);
+      const leaks: string[] = [];
       for (const asked of getRequests(operation, bodies, secrets)) {
         const answer = await wire.sendAndWait(asked);
         const reported = `${withoutOwnToken(operation, answer.text)}${JSON.stringify(answer.headers)}`;
-        for (const secret of [...secrets, DATABASE, PROVIDER]) expect(reported).not.toContain(secret);
-        if (answer.status >= 400) expect(reported).not.toContain(PROMPT);
+        const forbidden = [...secrets, DATABASE, PROVIDER, ...(answer.status >= 400 ? [PROMPT] : [])];
+        // An expectation for each answer would cost as much as the answer.
+        if (forbidden.some((secret) => reported.includes(secret))) leaks.push(reported);
       }
       await wire.app.api.close();
+      expect(leaks).toEqual([]);
       incidents += wire.app.incidents.length;
       const reported = inspect(wire.app.incidents, {
         depth: 20,
