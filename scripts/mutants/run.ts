@@ -102,6 +102,16 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
     stdio: ['ignore', 'ignore', 'inherit'],
     detached: true,
   });
+  const kill = (): void => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  };
+  // A process group of its own outlives this process.
+  const leave = (): never => {
+    kill();
+    return process.exit(1);
+  };
+  const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of SIGNALS) process.once(signal, leave);
   let isStalled = false;
   let last = '';
   let since = Date.now();
@@ -112,10 +122,11 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
     const isChanged = now.startsWith('{"id"');
     if (Date.now() - since < (isChanged ? STALLED_CHANGED_MS : STALLED_MS)) return;
     isStalled = true;
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    kill();
   }, 1_000);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearInterval(watch);
+  for (const signal of SIGNALS) process.off(signal, leave);
   if (isStalled) return 'stalled';
   return code === 0 ? 'passed' : 'failed';
 }

@@ -218,6 +218,9 @@ describe('memory ledger', () => {
     }
     expect(await grant(Number.MAX_SAFE_INTEGER - 100_000)).toBe(true);
     await expect(grant(1, 'one')).rejects.toThrow(RangeError);
+    const owing = { account: 'user:owing', reason: 'test' };
+    await ledger.grant({ ...owing, amount: -1000, key: 'debt' });
+    await expect(ledger.grant({ ...owing, amount: 2 ** 53, key: 'much' })).rejects.toThrow(RangeError);
   });
 
   it('lists the newest charges of all accounts, with ids of 24 hexadecimal digits', async () => {
