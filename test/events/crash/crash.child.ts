@@ -53,7 +53,8 @@ async function serve({ address, key, file, calls, crash }: Order): Promise<void>
     // A quest whose process was killed before it was enqueued has no job until the sweep.
     const live = await quests.count({ status: { in: ['pending', 'running'] } });
     const { ready, delayed, leased } = await services.queue.counts();
-    return live + (await outbox.count({})) + ready + delayed + leased === 0;
+    // Read last: the last job may have added an event.
+    return live + ready + delayed + leased + (await outbox.count({})) === 0;
   };
   while (!(await isIdle())) await new Promise((resolve) => setTimeout(resolve, 20));
   await api.close();
