@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Operation } from '@questline/core';
+import { MESSAGES, NEWEST_KINDS, QUESTS, RETENTION_KINDS, SESSIONS } from '@questline/core/internal';
 import { createSqlPorts, type SqlDatabase } from '@questline/sql';
 import type { SqlStatement } from '../../packages/sql/src/statement.ts';
 import { askedIn, toTestAppOptions } from '../support/cases.ts';
@@ -17,6 +18,11 @@ export interface RecordedStatement extends SqlStatement {
 /** Time in which all periodic tasks run. */
 const PERIODIC_MS = 3_600_000;
 const QUIET_TURNS = 5;
+/** So that the sweep has statements for all kinds. */
+const RETENTION = {
+  retention: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, 7])),
+  keepNewest: Object.fromEntries(NEWEST_KINDS.map((kind) => [kind, 1])),
+};
 
 /** Sends the successful requests of all operations to apps on this database, lets their jobs and periodic tasks run. @returns the distinct statements. */
 export async function recordStatements(database: SqlDatabase): Promise<readonly RecordedStatement[]> {
@@ -41,7 +47,11 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
   for (const one of listCases(api.routes.map((route) => route.operation))) {
     operation = one.operation.id;
     const options = await toTestAppOptions(one.operation, one.row);
-    const wire = await createWire({ ...options, ports: (given) => createSqlPorts(observed, given) });
+    const wire = await createWire({
+      ...options,
+      ...(one.isLast && { settings: { ...options.settings, ...RETENTION } }),
+      ports: (given) => createSqlPorts(observed, given),
+    });
     await wire.send(await askedIn(one.operation, one.row, wire.app));
     await wire.app.api.start();
     for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < 100; turns += 1) {
@@ -50,6 +60,7 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
     }
     if (one.isLast) {
       operation = 'periodic tasks';
+      await addOldSession(wire.app);
       for (let passed = 0; passed < PERIODIC_MS; passed += 60_000) await wire.app.clock.advance(60_000);
       while (running > 0) await turn();
     }
@@ -58,6 +69,39 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
     filled.clear();
   }
   return [...seen.values()];
+}
+
+/** A session in use, with an old turn and a newer one. */
+async function addOldSession({ services, user }: TestApp): Promise<void> {
+  const { store, clock, ids } = services;
+  const now = clock.now();
+  const sessionId = ids.next();
+  const owned = { sessionId, ownerId: user.id };
+  await store.collection(SESSIONS).insert({
+    id: sessionId,
+    ownerId: user.id,
+    name: 'A session',
+    firstCreated: now,
+    lastUpdated: now,
+  } as never);
+  for (const age of [9, 2]) {
+    const createdAt = now - age * 86_400_000;
+    const questId = ids.next();
+    const message = { role: 'user', content: 'text', bytes: 100, questId, createdAt } as const;
+    await store.collection(MESSAGES).insert({ id: ids.next(), ...owned, ...message });
+    await store.collection(QUESTS).insert({
+      ...{
+        id: questId,
+        kind: 'chat',
+        ...owned,
+        status: 'done',
+        type: 'message',
+        createdAt,
+        updatedAt: createdAt,
+      },
+      request: { payer: { account: `user:${user.id}` }, requestId: '' },
+    } as never);
+  }
 }
 
 interface OneCase {
