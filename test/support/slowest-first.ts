@@ -7,11 +7,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const SLOWEST = [
   'packages/server/test/console.test.ts',
-  'test/chat/crash/crash.test.ts',
+  'test/wire/secrets.test.ts',
   'test/wire/fuzz.test.ts',
   'packages/server/test/with-workspace.test.ts',
+  'test/chat/crash/crash.test.ts',
+  'test/chat/live/cuts.test.ts',
+  'packages/server/test/restart.test.ts',
   'test/chat/live/readers.test.ts',
   'test/identity/sign-in-processes/sign-in-processes.test.ts',
+  'test/ownership/forget-user.test.ts',
+  'test/statements/plans.test.ts',
   'packages/server/test/doctor.test.ts',
   'packages/react/test/hooks.test.ts',
 ];
