@@ -28,9 +28,8 @@ export function meterMedia(
   if (prices === undefined) return { usage, amount: 0 };
   try {
     return { usage, amount: charge(prices, usage) };
-  } catch (error) {
+  } catch {
     // Ignores a report that exceeds the safe integers.
-    if (reported === most) throw error;
     return { usage: most, amount: charge(prices, most) };
   }
 }
