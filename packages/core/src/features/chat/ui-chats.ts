@@ -1,20 +1,22 @@
 import { isId } from '../../contract/identifiers.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
 import { CLOSING, hasEnded } from '../../runs/transitions.ts';
-import { notFound } from '../../shared/errors.ts';
+import { ApiError, notFound } from '../../shared/errors.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { sessionBusy } from '../sessions/new-turn.ts';
+import { isPurging } from '../sessions/purge.ts';
 import { MESSAGES, SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import type { TurnPlan } from './accept.ts';
 import { CHAT } from './job.ts';
 import type { UiChatBody } from './ui-contract.ts';
 import { findReplaced, type Replaced } from './ui-replaced.ts';
 
-/** Maximum wait for a stopped turn to store its output, and how often to look, in milliseconds. */
+/** Maximum wait for a stopped turn to store its output or for a deletion, and how often to look, in milliseconds. */
 const MAX_CLOSING_MS = 5000;
 const LOOK_EVERY_MS = 100;
 /** A turn that was stopped longer ago has no worker. */
@@ -50,10 +52,12 @@ export interface UiChats {
 
 export function createUiChats({
   store,
+  queue,
   clock,
   ids,
 }: {
   readonly store: Store;
+  readonly queue: Pick<JobQueue, 'findKeys'>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'next'>;
 }): UiChats {
@@ -87,8 +91,13 @@ export function createUiChats({
 
   const requireFree = async (sessionId: string): Promise<void> => {
     if (await isBusy(sessionId)) throw sessionBusy();
-    for (let waited = 0; (await findClosing(sessionId)) !== undefined; waited += LOOK_EVERY_MS) {
-      if (waited >= MAX_CLOSING_MS) throw sessionBusy();
+    await waitWhile(async () => (await findClosing(sessionId)) !== undefined, sessionBusy);
+  };
+
+  /** Waits at most `MAX_CLOSING_MS`. @throws the error after that. */
+  const waitWhile = async (isSo: () => Promise<boolean>, toError: () => ApiError): Promise<void> => {
+    for (let waited = 0; await isSo(); waited += LOOK_EVERY_MS) {
+      if (waited >= MAX_CLOSING_MS) throw toError();
       await new Promise<void>((resolve) => {
         clock.timer(LOOK_EVERY_MS, resolve);
       });
@@ -121,6 +130,7 @@ export function createUiChats({
       const found = await find(userId, chatId, 'edit');
       if (found === undefined) throw notFound('Session');
       const newSessionId = getSessionId(userId, chatId);
+      if (found === 'new') await waitWhile(() => isPurging(queue, newSessionId), deletionRuns);
       await requireFree(newSessionId);
       const isPlain = trigger === 'submit-message' && typeof messageId !== 'string';
       const replaced = isPlain ? undefined : await findReplaced(messages, newSessionId, body);
@@ -143,4 +153,8 @@ function getSessionId(userId: string, chatId: string): string {
 
 function toId(of: readonly (string | number)[]): string {
   return hashSecret(JSON.stringify(of)).slice(0, 24);
+}
+
+function deletionRuns(): ApiError {
+  return new ApiError(409, 'The deleted conversation with this id is not yet removed. Try again shortly.');
 }

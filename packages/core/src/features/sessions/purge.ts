@@ -30,7 +30,20 @@ export function purgeJob(
     ...(isConversation && { isConversation }),
     ...(isDeleted && { isDeleted }),
   };
-  return { kind: KIND, key: `purge:${id}`, owner, payload, runAt: now + DELETION_MS };
+  return { kind: KIND, key: getKey(id), owner, payload, runAt: now + DELETION_MS };
+}
+
+/**
+ * Whether data of a deleted session is still to be deleted: a new session with its id would lose its data, too. False for a
+ * queue without `findKeys`.
+ */
+export async function isPurging(queue: Pick<JobQueue, 'findKeys'>, sessionId: string): Promise<boolean> {
+  const found = await queue.findKeys?.([getKey(sessionId)]);
+  return found !== undefined && found.length > 0;
+}
+
+function getKey(sessionId: string): string {
+  return `purge:${sessionId}`;
 }
 
 export function createPurgeHandler(services: {
