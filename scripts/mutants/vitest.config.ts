@@ -36,7 +36,7 @@ export default defineConfig({
     maxWorkers: 1,
     testTimeout: plan.timeoutMs,
     hookTimeout: plan.timeoutMs,
-    // Its key does not contain the plan, so it would return modules with changes of another run, or with none.
+    // Transformed modules depend on the plan, which is no part of the key of a cache.
     fsModuleCache: false,
     dangerouslyIgnoreUnhandledErrors: true,
     bail: plan.alone === undefined ? 0 : 1,

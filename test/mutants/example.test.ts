@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBelowLimit, resolvePositive } from './example.ts';
+import { isBelowLimit, resolvePositive, unused } from './example.ts';
 
 test('a value far below the limit is below it', () => {
   expect(isBelowLimit(1)).toBe(true);
@@ -7,4 +7,8 @@ test('a value far below the limit is below it', () => {
 
 test('a promise of a positive number resolves', async () => {
   await expect(resolvePositive(1)).resolves.toBeUndefined();
+});
+
+test('a function that no test calls is there', () => {
+  expect(unused).toBeTypeOf('function');
 });
