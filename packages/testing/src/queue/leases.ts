@@ -53,16 +53,17 @@ export const leaseCases: readonly QueueCase[] = [
     async run({ queue, time }) {
       for (const kind of ['a', 'b', 'c d.e']) await queue.enqueue(toJob(kind, { kind }));
       const want = { kinds: ['a', 'b', 'c d.e'], limit: 10, leaseMs: LONG * time.unit };
-      const leaseMsByKind = { a: time.unit, 'c d.e': 2 * time.unit, other: time.unit };
+      // Long enough that in real time no lease ends while the other kinds are leased.
+      const leaseMsByKind = { a: 3 * time.unit, 'c d.e': 4 * time.unit, other: time.unit };
       const before = time.now();
       const jobs = await queue.lease({ ...want, leaseMsByKind });
       const after = time.now();
-      for (const [kind, units] of [['a', 1] as const, ['b', LONG] as const, ['c d.e', 2] as const]) {
+      for (const [kind, units] of [['a', 3] as const, ['b', LONG] as const, ['c d.e', 4] as const]) {
         const until = jobs.find((job) => job.kind === kind)?.leaseUntil;
         expect(until).toBeGreaterThanOrEqual(before + units * time.unit);
         expect(until).toBeLessThanOrEqual(after + units * time.unit);
       }
-      await time.advance(2.5 * time.unit);
+      await time.advance(4.5 * time.unit);
       const back = await queue.lease(want);
       expect(back.map(({ key, attempt }) => [key, attempt]).sort()).toEqual([
         ['a', 2],
