@@ -234,6 +234,20 @@ describe('circuit breaker', () => {
     expect(app.asked).toHaveLength(5);
   });
 
+  it('opens again after a failed trial call of a user whose failures count no more', async () => {
+    const app = await createBreakerApp(() => down());
+    const [bob, cy, dan] = [await addUser(app, 'bob'), await addUser(app, 'cy'), await addUser(app, 'dan')];
+    for (const token of [bob, bob, bob, cy, cy]) await ask('embeddings', app, token);
+    for (let trial = 1; trial <= 2; trial += 1) {
+      await app.clock.advance(30_000);
+      expect((await ask('embeddings', app, bob)).isFine).toBe(false);
+      expect(app.asked).toHaveLength(5 + trial);
+      expect(await ask('embeddings', app, dan)).toEqual({ isFine: false, retryAfter: 30 });
+      expect(await ask('embeddings', app, bob)).toEqual({ isFine: false, retryAfter: 30 });
+      expect(app.asked).toHaveLength(5 + trial);
+    }
+  });
+
   it('is separate for the provider key of a user, and new for a new key', async () => {
     const overloaded = new ProviderError('overloaded', 'openai: answered 429', {
       status: 429,

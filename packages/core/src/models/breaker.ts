@@ -85,8 +85,13 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   const retryAfterMs = (circuit: Circuit): number =>
     states.size === 0 ? 0 : Math.max(...getGates(circuit).map(waitMs));
 
-  /** Records the result of a call. */
-  const record = <T>(circuit: Circuit, signal: AbortSignal | undefined, result: Promise<T>): Promise<T> =>
+  /** Records the result of a call. @param trials the open circuits that the call tries out. */
+  const record = <T>(
+    circuit: Circuit,
+    signal: AbortSignal | undefined,
+    result: Promise<T>,
+    trials: readonly State[] = [],
+  ): Promise<T> =>
     result.then(
       (value) => {
         if (states.size > 0) for (const { key } of getGates(circuit)) states.delete(key);
@@ -94,10 +99,13 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       },
       (error: unknown) => {
         if (signal?.aborted !== true && !isApiError(error)) {
+          const isFault = isProviderFault(error);
           for (const gate of getGates(circuit)) {
-            if (isProviderFault(error)) countFailure(gate, circuit.callerId);
+            if (isFault) countFailure(gate, circuit.callerId);
             else states.delete(gate.key);
           }
+          // Also if further failures of the caller are not counted.
+          if (isFault) for (const trial of trials) trial.openUntil = clock.now() + OPEN_MS;
         }
         throw error;
       },
@@ -119,7 +127,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
     // A provider that ignores the signal must not block the trial call.
     if (trials.length > 0) signal?.addEventListener('abort', endTrial, { once: true });
     try {
-      return await record(circuit, signal, begin(work));
+      return await record(circuit, signal, begin(work), trials);
     } finally {
       if (trials.length > 0) {
         signal?.removeEventListener('abort', endTrial);
