@@ -168,6 +168,7 @@ export {
   readCompletion,
   streamCompletion,
 } from './features/completions/run.ts';
+export { checkApprovals } from './features/completions/server-tools/approvals.ts';
 export type {
   ApprovedCall,
   ServerTool,
@@ -408,7 +409,8 @@ export {
 export { auditGrants, recoverGrants } from './operations/audit-grants.ts';
 export { AUDIT_LOG, type AuditActor, type AuditRecord, GRANT_INTENTS } from './operations/audit-records.ts';
 export { checkScopes } from './operations/gate.ts';
-export { IDEMPOTENCY, type Idempotency, REPLAYED_HEADER } from './operations/idempotency.ts';
+export { type Idempotency, REPLAYED_HEADER } from './operations/idempotency.ts';
+export { IDEMPOTENCY } from './operations/idempotency-records.ts';
 export {
   type DescribedOperation,
   type Description,

@@ -3,7 +3,7 @@ import { API_KEYS, USERS } from '../identity/records.ts';
 import { JOBS } from '../jobs/store-queue.ts';
 import { TASK_TURNS } from '../jobs/task-turns.ts';
 import { REJECTED_USAGE } from '../models/usage-records.ts';
-import { IDEMPOTENCY } from '../operations/idempotency.ts';
+import { IDEMPOTENCY } from '../operations/idempotency-records.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import { QUESTS } from '../runs/records.ts';
 import { EVENT_BATCHES } from '../runs/store-event-log.ts';

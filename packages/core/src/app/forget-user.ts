@@ -1,7 +1,7 @@
 import { EVENT_OUTBOX, LOW_CREDITS } from '../events/records.ts';
 import { EXTERNAL_IDS } from '../features/sign-in/external-ids.ts';
 import { USERS } from '../identity/records.ts';
-import { IDEMPOTENCY } from '../operations/idempotency.ts';
+import { IDEMPOTENCY } from '../operations/idempotency-records.ts';
 import {
   type AnyRecord,
   findAll,

@@ -2,30 +2,16 @@ import type { Call } from '../contract/call.ts';
 import { header } from '../contract/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import { removeAll } from '../ports/remove-where.ts';
-import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
 import { type StoreWrite, writesTo } from '../ports/write-all.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
+import { IDEMPOTENCY, type IdempotencyRecord } from './idempotency-records.ts';
+import { createSingleUses, type SingleUses } from './single-uses.ts';
 
 const KEPT_MS = 24 * 3_600_000;
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
-
-/** A stored response for an `Idempotency-Key`. The id is a hash of caller, path and key. */
-export interface IdempotencyRecord extends StoredRecord {
-  readonly bodyHash: string;
-  /** JSON text of the response. */
-  readonly answer: string;
-  readonly expiresAt: number;
-}
-
-export const IDEMPOTENCY = defineCollection<IdempotencyRecord>({
-  name: 'idempotency',
-  secretFields: { bodyHash: true },
-  columns: { expiresAt: 'integer' },
-  unique: [],
-  indexes: [['expiresAt']],
-});
 
 /** Accepted work that is not stored yet. */
 export interface AcceptedWork<A> {
@@ -49,7 +35,7 @@ export interface Accepted<A> {
 /** Returns a further write of accepted work; undefined: this store takes none. */
 export type CompleteWork<A> = (answer: A) => StoreWrite | undefined;
 
-export interface Idempotency {
+export interface Idempotency extends SingleUses {
   /**
    * Accepts work once per caller, path and key within 24 hours. The idempotency record and the records of the work
    * are written in one transaction. A repeated request gets the first response, and `prepare` is not called. Without
@@ -196,6 +182,8 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
   };
 
   return {
+    ...createSingleUses(services),
+
     async accept<A>(
       request: IdempotentRequest,
       prepare: () => Promise<AcceptedWork<A>>,

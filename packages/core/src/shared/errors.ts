@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'unsupported_input'
   | 'idempotency_key_reused'
   | 'idempotency_key_spent'
+  | 'approval_used'
   | 'invalid_idempotency_key'
   | 'content_blocked'
   | 'region_unavailable'

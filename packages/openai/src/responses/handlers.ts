@@ -2,6 +2,7 @@ import { defineRoute, type Route } from '@questline/core';
 import {
   answerOverWire,
   type ConversationsServices,
+  checkApprovals,
   createConversations,
   createResponses,
   prepareAnswer,
@@ -105,10 +106,11 @@ export function createResponseHandler(services: ResponsesServices): Route {
     const now = (): number => Math.floor(services.clock.now() / 1000);
     const include = body.include ?? [];
     const isCapNamed = body.max_output_tokens != null;
-    const toNew = (
+    const toNew = async (
       { history, tools, serverTools, request }: Awaited<ReturnType<typeof load>>,
       id: string,
     ) => {
+      await checkApprovals(services.idempotency, serverTools, { userId, sessionId: id });
       const facts = { id: toResponseId(id), createdAt: now(), model: entry.info.id };
       const wire: StoredWire = {
         request: describeRequest(body, facts),

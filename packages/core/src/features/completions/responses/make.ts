@@ -8,6 +8,7 @@ import type { GenerateRequest } from '../../../ports/models.ts';
 import type { QuestOutcome } from '../../../runs/records.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
 import { forStandIn } from '../request.ts';
+import { spendApprovals } from '../server-tools/approvals.ts';
 import { createRoundPlan, type RunCall } from '../server-tools/plan.ts';
 import { addUsage, countOutput } from '../server-tools/rounds.ts';
 import { runServerTool, type ServerToolServices, type ServerTools } from '../server-tools/tools.ts';
@@ -59,6 +60,7 @@ export async function makeResponse(
       run.pay(first, request),
     );
     await money.release();
+    await spendApprovals(services.idempotency, serverTools, context);
     addLists();
     for await (const part of plan.runApproved(runCall)) {
       signal.throwIfAborted();

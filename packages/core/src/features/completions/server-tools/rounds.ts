@@ -14,6 +14,7 @@ import {
 } from '../answer.ts';
 import type { CompletionMoneyServices } from '../money.ts';
 import { forStandIn } from '../request.ts';
+import { spendApprovals } from './approvals.ts';
 import { createRoundPlan, type RoundPlan, type RunCall } from './plan.ts';
 import { runServerTool, type ServerToolServices, type ServerTools } from './tools.ts';
 
@@ -51,6 +52,7 @@ export function answerInRounds(
     let lists: AnswerChunk = serverTools.lists ?? [];
     if (plan.hasApproved) {
       await checkCredit(services, call, asked);
+      await spendApprovals(services.idempotency, serverTools, context);
       hasBegun = true;
       yield lists;
       lists = [];

@@ -1,5 +1,6 @@
 import type { Payer } from '../../../contract/call.ts';
 import type { LakeSearch, LakeSearchLimits } from '../../../contract/lake-search.ts';
+import type { Idempotency } from '../../../operations/idempotency.ts';
 import type {
   AnswerSource,
   ServerToolPart,
@@ -96,6 +97,7 @@ export type ServerToolScope = Pick<ServerToolContext, 'userId' | 'sessionId' | '
 export interface ServerToolServices {
   readonly toolRegistry: TurnTools;
   readonly lakeSearch: LakeSearch;
+  readonly idempotency: Idempotency;
   readonly onError: (incident: Incident) => void;
 }
 
