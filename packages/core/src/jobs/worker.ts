@@ -125,7 +125,8 @@ export function createWorker(services: {
       lane.active -= 1;
       count(held, job.owner, -1);
       remove();
-      if (mayUnblock || !isDrained) wake();
+      // A look that runs may have counted this job.
+      if (mayUnblock || !isDrained || pumping !== undefined) wake();
     });
     // The job was leased while the worker was stopping.
     if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
