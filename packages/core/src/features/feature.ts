@@ -7,7 +7,7 @@ import type { AuditSource } from '../operations/audit-source.ts';
 import type { DeletionHooks } from '../operations/deletion.ts';
 import type { ExamplesFile } from '../operations/feature-parts.ts';
 import type { PersonalData } from '../operations/personal-data.ts';
-import type { RetentionRule } from '../operations/retention.ts';
+import type { InUse, RetentionRule } from '../operations/retention.ts';
 import type { Route } from '../operations/route.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
@@ -32,6 +32,8 @@ export interface Feature<Base, Full> {
   readonly personal?: (services: Full) => PersonalData;
   /** Its records that can be deleted by age or number. */
   readonly retention?: (services: Full) => RetentionRule | readonly RetentionRule[];
+  /** The records of any feature that it uses now: they are not deleted by age or number. */
+  readonly inUse?: InUse;
   readonly tools?: (services: Base) => readonly ToolRegistry[];
   readonly promptSources?: (services: Base) => readonly PromptSource[];
   readonly sessionListeners?: (services: Base) => readonly SessionListener[];

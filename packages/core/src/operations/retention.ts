@@ -1,3 +1,5 @@
+import type { Store } from '../ports/store.ts';
+
 /** Kinds of records that can be deleted by age. */
 export const RETENTION_KINDS = [
   'sessions',
@@ -33,7 +35,7 @@ export interface RetentionSettings {
 }
 
 /** Kinds of records of which the newest can be kept. */
-export const NEWEST_KINDS = ['sessions', 'messages', 'quests', 'generations', 'responses'] as const;
+export const NEWEST_KINDS = RETENTION_KINDS;
 
 /** The largest number of newest records. */
 export const MAX_NEWEST = 10_000;
@@ -49,10 +51,45 @@ export interface NewestSettings {
   readonly messages?: number;
   /** Turns, images and agent runs of each session that have ended. */
   readonly quests?: number;
+  /** Files of each owner. */
+  readonly files?: number;
   /** Video and music jobs of each owner that have ended. */
   readonly generations?: number;
   /** Stored responses of each owner. */
   readonly responses?: number;
+  /** Deliveries of each webhook. */
+  readonly deliveries?: number;
+  /** Client events of each user. */
+  readonly analytics?: number;
+}
+
+/** Finds those of some records that are in use. @param store the store, or a transaction. */
+export type FindInUse = (store: Store, ids: readonly string[]) => Promise<readonly string[]>;
+
+/** Which records of other features one feature uses. */
+export type InUse = { readonly [K in RetentionKind]?: FindInUse };
+
+/** The condition of a deletion, checked again in its transaction. */
+export interface RemovalCheck {
+  /** The record is from before this time, in epoch milliseconds. */
+  readonly before: number;
+  isInUse(store: Store): Promise<boolean>;
+}
+
+/** Deletes one record as its owner would. Safe to repeat. @returns false if it is gone, younger or in use. */
+export type RemoveChecked = (id: string, check: RemovalCheck) => Promise<boolean>;
+
+/** Deletes records that are not in use. */
+export interface Remover {
+  count(ids: readonly string[]): Promise<number>;
+  /** @returns the number of deleted records. Reports those that fail. */
+  removeEach(ids: readonly string[], before: number, remove: RemoveChecked): Promise<number>;
+}
+
+/** A record in the order of its time, epoch milliseconds. */
+export interface AgedRecord {
+  readonly id: string;
+  readonly time: number;
 }
 
 /** What a rule deletes. Times are epoch milliseconds. */
@@ -64,20 +101,21 @@ export interface RetentionBounds {
 }
 
 /** Deletes records of all owners by age. */
-export type AgeRetention = {
-  count(before: number): Promise<number>;
-} & (
+export type AgeRetention =
   | {
-      /** Lists the oldest records from before a time. */
-      readonly find: (before: number, limit: number) => Promise<readonly { readonly id: string }[]>;
-      /** Deletes one, as its owner would. Safe to repeat. */
-      readonly remove: (id: string) => Promise<unknown>;
+      /** Lists records from before a time, oldest first. @param after the last record of the page before. */
+      readonly find: (
+        before: number,
+        limit: number,
+        after: AgedRecord | undefined,
+      ) => Promise<readonly AgedRecord[]>;
+      readonly remove: RemoveChecked;
     }
   | {
+      readonly count: (before: number) => Promise<number>;
       /** Deletes up to `limit` records from before a time. @returns their number. */
       readonly removeBefore: (before: number, limit: number) => Promise<number>;
-    }
-);
+    };
 
 /** Ids of groups, such as sessions. */
 export interface GroupPage {
@@ -90,9 +128,9 @@ export interface GroupPage {
 export interface GroupRetention {
   /** In the order of the ids. @param after the position of the last page. */
   list(after: string | undefined, limit: number): Promise<GroupPage>;
-  count(group: string, bounds: RetentionBounds): Promise<number>;
+  count(group: string, bounds: RetentionBounds, remover: Remover): Promise<number>;
   /** Deletes up to `limit` records. @returns their number; fewer than `limit` only if no other can be deleted now. */
-  trim(group: string, bounds: RetentionBounds, limit: number): Promise<number>;
+  trim(group: string, bounds: RetentionBounds, limit: number, remover: Remover): Promise<number>;
 }
 
 /** How a feature deletes its records. */
@@ -102,6 +140,5 @@ export interface RetentionRule {
   readonly defaultDays?: number;
   /** Absent: `byGroup` deletes by age, too. */
   readonly byAge?: AgeRetention;
-  /** Absent: records are deleted by age only. */
-  readonly byGroup?: GroupRetention;
+  readonly byGroup: GroupRetention;
 }

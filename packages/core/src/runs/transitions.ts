@@ -219,6 +219,15 @@ export const CLOSED: Filter<QuestRecord> = {
   anyOf: [{ status: 'done' }, { status: 'stopped', jobId: null }, { status: 'stopped', jobId: NO_HOLDER }],
 };
 
+/** Every quest that is not `CLOSED`: it lives, or a worker may still write to it. */
+export const HELD: Filter<QuestRecord> = {
+  anyOf: [
+    { liveSince: { gt: 0 } },
+    { status: 'stopped', jobId: { lt: NO_HOLDER } },
+    { status: 'stopped', jobId: { gt: NO_HOLDER } },
+  ],
+};
+
 /** Whether a crashed worker left output. */
 export function hasContent({
   text = '',

@@ -12,5 +12,5 @@ export const ANALYTICS_EVENTS = defineCollection<AnalyticsEventRecord>({
   name: 'analytics_events',
   columns: { userId: 'text', event: 'text', createdAt: 'integer' },
   unique: [],
-  indexes: [['createdAt'], ['event', 'createdAt']],
+  indexes: [['createdAt'], ['event', 'createdAt'], ['userId', 'createdAt']],
 });

@@ -1,3 +1,4 @@
+import { createOwnerRetention } from '../../operations/owner-retention.ts';
 import type { RetentionRule } from '../../operations/retention.ts';
 import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
@@ -11,5 +12,11 @@ export function analyticsRetention({ store }: { readonly store: Store }): Retent
       count: (before) => events.count({ createdAt: { lt: before } }),
       removeBefore: (before, limit) => removeWhere(events, { createdAt: { lt: before } }, { limit }),
     },
+    byGroup: createOwnerRetention(store, {
+      count: (userId, createdAt) => events.count({ userId, createdAt }),
+      find: (userId, createdAt, page) =>
+        events.find({ userId, createdAt }, { order: { field: 'createdAt', direction: 'desc' }, ...page }),
+      removeAll: (ids) => removeWhere(events, { id: { in: ids } }),
+    }),
   };
 }

@@ -143,16 +143,26 @@ export async function removeFile(
   const file = await store.collection(FILES).get(id, canRead(userId));
   if (file === undefined) throw notFound('File');
   if (file.ownerId !== userId) return dropShare(store, file.id, userId);
+  if ((await takeFile({ store, queue, objects }, file)) === undefined) throw notFound('File');
+}
+
+/** Deletes a file; a job deletes its bytes. @returns undefined if it is gone, or does not match the guard. */
+export async function takeFile(
+  { store, queue, objects }: Pick<FileServices, 'store' | 'queue' | 'objects'>,
+  file: FileRecord,
+  guard: Filter<FileRecord> = {},
+): Promise<FileRecord | undefined> {
+  const { id, ownerId } = file;
   // The purge job is enqueued before the deletion: it does nothing while the file exists.
   await queue.enqueue(purgeFileJob(file));
   const taken = await store.transaction(async (inside) => {
-    const gone = await inside.collection(FILES).take(file.id, { ownerId: userId });
-    if (gone !== undefined && gone.status !== 'blocked') await giveRoomBack(inside, userId, gone.size);
+    const gone = await inside.collection(FILES).take(id, { ...guard, ownerId });
+    if (gone !== undefined && gone.status !== 'blocked') await giveRoomBack(inside, ownerId, gone.size);
     return gone;
   });
-  if (taken === undefined) throw notFound('File');
   // The file became clean concurrently.
-  if (taken.objectKey !== undefined && file.objectKey === undefined) await objects.remove(taken.objectKey);
+  if (taken?.objectKey !== undefined && file.objectKey === undefined) await objects.remove(taken.objectKey);
+  return taken;
 }
 
 /** A user with a share can leave it; the file itself does not change. */

@@ -1,19 +1,43 @@
-import type { RetentionRule } from '../../operations/retention.ts';
-import { type FileServices, removeFile } from './handlers.ts';
+import { createOwnerRetention } from '../../operations/owner-retention.ts';
+import type { RemovalCheck, RetentionRule } from '../../operations/retention.ts';
+import { type FileServices, takeFile } from './handlers.ts';
 import { FILES } from './records.ts';
 
+/** After the moderation. What was announced and never uploaded deletes itself. */
+const DECIDED = { status: { in: ['clean', 'blocked'] } } as const;
+
 export function fileRetention(services: Pick<FileServices, 'store' | 'queue' | 'objects'>): RetentionRule {
-  const files = services.store.collection(FILES);
+  const { store } = services;
+  const files = store.collection(FILES);
+  const remove = async (id: string, { before }: RemovalCheck): Promise<boolean> => {
+    const guard = { createdAt: { lt: before }, ...DECIDED };
+    const file = await files.get(id, guard);
+    return file !== undefined && (await takeFile(services, file, guard)) !== undefined;
+  };
   return {
     kind: 'files',
     byAge: {
-      count: (before) => files.count({ createdAt: { lt: before } }),
-      find: (before, limit) =>
-        files.find({ createdAt: { lt: before } }, { order: { field: 'createdAt', direction: 'asc' }, limit }),
-      async remove(id) {
-        const file = await files.get(id);
-        if (file !== undefined) await removeFile(services, id, file.ownerId);
+      async find(before, limit, after) {
+        const old = await files.find(
+          { createdAt: { lt: before }, ...DECIDED },
+          {
+            order: { field: 'createdAt', direction: 'asc' },
+            limit,
+            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
+          },
+        );
+        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
       },
+      remove,
     },
+    byGroup: createOwnerRetention(store, {
+      count: (ownerId, createdAt) => files.count({ ownerId, createdAt, ...DECIDED }),
+      find: (ownerId, createdAt, page) =>
+        files.find(
+          { ownerId, createdAt, ...DECIDED },
+          { order: { field: 'createdAt', direction: 'desc' }, ...page },
+        ),
+      remove,
+    }),
   };
 }

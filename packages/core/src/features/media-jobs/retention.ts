@@ -1,5 +1,5 @@
 import { createOwnerRetention } from '../../operations/owner-retention.ts';
-import type { RetentionRule } from '../../operations/retention.ts';
+import type { RemovalCheck, RetentionRule } from '../../operations/retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { getGenerations } from './stored.ts';
 
@@ -8,16 +8,22 @@ const ENDED = { state: { in: ['succeeded', 'failed', 'blocked', 'cancelled'] }, 
 
 export function generationRetention({ store }: { readonly store: Store }): RetentionRule {
   const generations = getGenerations(store);
-  const remove = (id: string) => generations.take(id, ENDED);
+  const remove = async (id: string, { before }: RemovalCheck): Promise<boolean> =>
+    (await generations.take(id, { createdAt: { lt: before }, ...ENDED })) !== undefined;
   return {
     kind: 'generations',
     byAge: {
-      count: (before) => generations.count({ createdAt: { lt: before }, ...ENDED }),
-      find: (before, limit) =>
-        generations.find(
+      async find(before, limit, after) {
+        const old = await generations.find(
           { createdAt: { lt: before }, ...ENDED },
-          { order: { field: 'createdAt', direction: 'asc' }, limit },
-        ),
+          {
+            order: { field: 'createdAt', direction: 'asc' },
+            limit,
+            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
+          },
+        );
+        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
+      },
       remove,
     },
     byGroup: createOwnerRetention(store, {

@@ -8,6 +8,7 @@ import {
   createListSessionsHandler,
   createUpdateSessionHandler,
 } from './handlers.ts';
+import { turnsInUse } from './in-use.ts';
 import { linkDeletion } from './links.ts';
 import { createListMessagesHandler, createListSessionMessagesHandler } from './messages-handlers.ts';
 import { messageRetention } from './messages-retention.ts';
@@ -42,6 +43,7 @@ export const sessions = {
     sessionRetention(services),
     messageRetention(services),
   ],
+  inUse: turnsInUse,
   deletion: linkDeletion,
   personal: (services: ServicesFor<typeof personalSessions>) => personalSessions(services),
   jobs: (services: ServicesFor<typeof createPurgeHandler>) => [createPurgeHandler(services)],

@@ -1,3 +1,4 @@
+import type { RemovalCheck } from '../../operations/retention.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
@@ -28,12 +29,31 @@ export async function removeSession(
     const deleted = await removeInTurn({ store, queue, clock }, session);
     if (deleted === undefined) return undefined;
   }
+  await stopQuests({ store, clock, questEvents }, id);
+  return session;
+}
+
+/** `removeSession`, unless the session is in use. A turn changes the session before it is stored. */
+export async function removeUnusedSession(
+  services: RemovalServices,
+  session: SessionRecord,
+  { isInUse }: Pick<RemovalCheck, 'isInUse'>,
+): Promise<SessionRecord | undefined> {
+  const deleted = await removeInTurn(services, session, isInUse);
+  // Work that follows a turn changes no session.
+  if (deleted !== undefined) await stopQuests(services, session.id);
+  return deleted;
+}
+
+async function stopQuests(
+  { store, clock, questEvents }: Pick<RemovalServices, 'store' | 'clock' | 'questEvents'>,
+  sessionId: string,
+): Promise<void> {
   const quests = store.collection(QUESTS);
-  for (const quest of await quests.find({ sessionId: id, liveSince: { gt: 0 } })) {
+  for (const quest of await quests.find({ sessionId, liveSince: { gt: 0 } })) {
     const stopped = await stopQuest(quests, quest.id, SESSION_DELETED, clock.now());
     if (stopped !== undefined) questEvents.stopped(quest.id);
   }
-  return session;
 }
 
 type RemoverServices = Pick<RemovalServices, 'store' | 'queue' | 'clock'>;
@@ -52,15 +72,17 @@ async function removeInOneStep(
   ]);
 }
 
-/** @returns undefined if the session was changed concurrently. */
+/** @returns undefined if the session was changed concurrently, or is in use. */
 async function removeInTurn(
   { store, queue, clock }: RemoverServices,
   session: SessionRecord,
+  isInUse?: RemovalCheck['isInUse'],
 ): Promise<SessionRecord | undefined> {
   const { id, ownerId, lastUpdated } = session;
   // The purge job is enqueued before the deletion: it does nothing while the session exists.
   await queue.enqueue(purgeJob(session, clock.now()));
   return store.transaction(async (inner) => {
+    if (isInUse !== undefined && (await isInUse(inner))) return undefined;
     const taken = await inner.collection(SESSIONS).take(id, { ownerId, lastUpdated });
     if (taken !== undefined) {
       await giveStorageBack(inner, { ownerId, kind: 'sessions', bytes: taken.bytes ?? 0 });

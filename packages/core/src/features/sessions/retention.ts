@@ -1,24 +1,29 @@
 import { createOwnerRetention } from '../../operations/owner-retention.ts';
-import type { GroupRetention, RetentionRule } from '../../operations/retention.ts';
+import type { GroupRetention, RemovalCheck, RetentionRule } from '../../operations/retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { SESSIONS } from './records.ts';
-import { type RemovalServices, removeSession } from './removal.ts';
+import { type RemovalServices, removeUnusedSession } from './removal.ts';
 
 export function sessionRetention(services: RemovalServices): RetentionRule {
   const sessions = services.store.collection(SESSIONS);
-  const remove = async (id: string): Promise<void> => {
-    const session = await sessions.get(id);
-    if (session !== undefined) await removeSession(services, session);
+  const remove = async (id: string, check: RemovalCheck): Promise<boolean> => {
+    const session = await sessions.get(id, { lastUpdated: { lt: check.before } });
+    return session !== undefined && (await removeUnusedSession(services, session, check)) !== undefined;
   };
   return {
     kind: 'sessions',
     byAge: {
-      count: (before) => sessions.count({ lastUpdated: { lt: before } }),
-      find: (before, limit) =>
-        sessions.find(
+      async find(before, limit, after) {
+        const old = await sessions.find(
           { lastUpdated: { lt: before } },
-          { order: { field: 'lastUpdated', direction: 'asc' }, limit },
-        ),
+          {
+            order: { field: 'lastUpdated', direction: 'asc' },
+            limit,
+            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
+          },
+        );
+        return old.map(({ id, lastUpdated }) => ({ id, time: lastUpdated }));
+      },
       remove,
     },
     byGroup: createOwnerRetention(services.store, {

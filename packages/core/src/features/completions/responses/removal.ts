@@ -1,5 +1,5 @@
 import { createOwnerRetention } from '../../../operations/owner-retention.ts';
-import type { RetentionRule } from '../../../operations/retention.ts';
+import type { RemovalCheck, RetentionRule } from '../../../operations/retention.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Store } from '../../../ports/store.ts';
@@ -20,12 +20,14 @@ export interface RemovalServices {
   readonly questEvents: QuestEvents;
 }
 
-/** Deletes a response, and stops its work. @returns false if it was deleted concurrently. */
+/** Deletes a response, and stops its work. @param isInUse keeps it. @returns false if it was deleted concurrently or is in use. */
 export async function removeResponse(
   { store, clock, eventLog, questEvents }: RemovalServices,
   { id, ownerId }: Pick<ResponseRecord, 'id' | 'ownerId'>,
+  isInUse?: RemovalCheck['isInUse'],
 ): Promise<boolean> {
   const isDeleted = await store.transaction(async (inner) => {
+    if (isInUse !== undefined && (await isInUse(inner))) return false;
     const taken = await inner.collection(RESPONSES).take(id, { ownerId });
     if (taken !== undefined) {
       await giveStorageBack(inner, { ownerId, kind: 'sessions', bytes: taken.bytes });
@@ -43,20 +45,25 @@ export async function removeResponse(
 
 export function responseRetention(services: RemovalServices): RetentionRule {
   const responses = services.store.collection(RESPONSES);
-  const remove = async (id: string): Promise<void> => {
-    const response = await responses.get(id);
-    if (response !== undefined) await removeResponse(services, response);
+  const remove = async (id: string, { before, isInUse }: RemovalCheck): Promise<boolean> => {
+    const response = await responses.get(id, { createdAt: { lt: before } });
+    return response !== undefined && removeResponse(services, response, isInUse);
   };
   return {
     kind: 'responses',
     defaultDays: DEFAULT_DAYS,
     byAge: {
-      count: (before) => responses.count({ createdAt: { lt: before } }),
-      find: (before, limit) =>
-        responses.find(
+      async find(before, limit, after) {
+        const old = await responses.find(
           { createdAt: { lt: before } },
-          { order: { field: 'createdAt', direction: 'asc' }, limit },
-        ),
+          {
+            order: { field: 'createdAt', direction: 'asc' },
+            limit,
+            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
+          },
+        );
+        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
+      },
       remove,
     },
     byGroup: createOwnerRetention(services.store, {
