@@ -5,7 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { createPostgresWrites } from '../../../packages/sql/src/ledger/postgres.ts';
 import { toSettlementText } from '../../../packages/sql/src/ledger/postgres-settlement.ts';
-import { createPostgresTake } from '../../../packages/sql/src/limiter/postgres.ts';
+import { createPostgresTakes } from '../../../packages/sql/src/limiter/postgres.ts';
 import { defineStatement, type SqlStatement } from '../../../packages/sql/src/statement.ts';
 import { serve } from '../child.ts';
 import { getText, relay } from './bare-stream.ts';
@@ -25,7 +25,7 @@ const run = async ({ sql, parameters, name }: SqlStatement) => {
   });
   return rows as Record<string, unknown>[];
 };
-const take = createPostgresTake({ ...database, run }, 'cast(@now as bigint)');
+const { one: take } = createPostgresTakes({ ...database, run }, 'cast(@now as bigint)');
 const ledger = createPostgresWrites({ ...database, run });
 
 const WINDOWS = [

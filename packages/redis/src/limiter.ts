@@ -1,5 +1,13 @@
 import { createMemoryLimiter } from '@questline/core/memory';
-import type { CallOptions, RateLimiter, RateWindow, WindowState } from '@questline/core/ports';
+import {
+  type CallOptions,
+  type RateDecision,
+  type RateLimiter,
+  type RateWindow,
+  takeAll,
+  takeInTurn,
+  type WindowState,
+} from '@questline/core/ports';
 import { windowsScript } from './limiter/script.ts';
 import { createLink, type RedisConnection, type RedisOptions } from './link.ts';
 
@@ -20,40 +28,61 @@ export function limiterOn(
   link: RedisConnection,
   { fallback = createMemoryLimiter() }: RedisLimiterOptions,
 ): RateLimiter {
-  /** The state of each window and the one that rejects, or undefined while Redis is unavailable. */
+  /** In a cluster keys may be in different slots, which one script cannot reach. */
+  const isSplit = link.client.isCluster;
+
+  /** The state of the windows of each key, up to the first that is refused; undefined while Redis is unavailable. */
   const ask = async (
-    takes: number,
-    key: string,
-    windows: readonly RateWindow[],
+    asked: readonly Asked[],
     options: CallOptions | undefined,
-  ) => {
-    const name = link.getKey('limiter', key);
-    const parts: (string | number)[] = [takes];
-    for (const window of windows) parts.push(window.name, window.limit, window.lengthMs);
+  ): Promise<readonly Standing[] | undefined> => {
+    const keys = asked.map(({ key }) => link.getKey('limiter', key));
+    const parts: (string | number)[] = [];
+    for (const { takes, windows } of asked) {
+      parts.push(windows.length, takes);
+      for (const window of windows) parts.push(window.name, window.limit, window.lengthMs);
+    }
     try {
-      const reply = await link.run(name, (client) => windowsScript.run(client, name, parts), options);
-      return getStanding(reply, windows);
+      const reply = await link.run(
+        keys[0] ?? '',
+        (client) => windowsScript.run(client, keys, parts),
+        options,
+      );
+      const lists = reply as readonly (readonly unknown[])[];
+      return lists.map((list, at) => getStanding(list, asked[at]?.windows ?? []));
     } catch (error) {
       if (options?.signal?.aborted === true) throw error;
       return undefined;
     }
   };
 
+  const take: RateLimiter['take'] = async (key, windows, now, options) => {
+    const { report = [] } = options ?? {};
+    const asked = { key, takes: windows.length, windows: [...windows, ...report] };
+    const [standing] = (await ask([asked], options)) ?? [];
+    return standing === undefined ? fallback.take(key, windows, now, options) : toDecision(standing);
+  };
+
   return {
-    async take(key, windows, now, options) {
-      const { report = [] } = options ?? {};
-      const standing = await ask(windows.length, key, [...windows, ...report], options);
-      if (standing === undefined) return fallback.take(key, windows, now, options);
-      const { refusedBy, states } = standing;
-      return refusedBy === undefined
-        ? { allowed: true, windows: states }
-        : { allowed: false, refusedBy, windows: states };
+    take,
+    async takeAll(takes, now, options) {
+      if (isSplit || takes.length < 2) return takeInTurn({ take }, takes, now, options);
+      const asked = takes.map(({ key, windows }) => ({ key, takes: windows.length, windows }));
+      const standings = await ask(asked, options);
+      return standings?.map(toDecision) ?? takeAll(fallback, takes, now, options);
     },
     async peek(key, windows, now, options) {
-      const standing = await ask(0, key, windows, options);
+      const [standing] = (await ask([{ key, takes: 0, windows }], options)) ?? [];
       return standing?.states ?? fallback.peek(key, windows, now, options);
     },
   };
+}
+
+interface Asked {
+  readonly key: string;
+  /** The number of windows to take from, which come first. */
+  readonly takes: number;
+  readonly windows: readonly RateWindow[];
 }
 
 interface Standing {
@@ -62,8 +91,8 @@ interface Standing {
 }
 
 /** Numbers may arrive as text: ioredis has an option for that. */
-function getStanding(reply: unknown, windows: readonly RateWindow[]): Standing {
-  const numbers = (reply as readonly unknown[]).map(Number);
+function getStanding(reply: readonly unknown[], windows: readonly RateWindow[]): Standing {
+  const numbers = reply.map(Number);
   const states = windows.map(({ name, limit }, at) => ({
     name,
     limit,
@@ -72,4 +101,8 @@ function getStanding(reply: unknown, windows: readonly RateWindow[]): Standing {
   }));
   const refusing = numbers[0] ?? 0;
   return { refusedBy: refusing === 0 ? undefined : states[refusing - 1], states };
+}
+
+function toDecision({ refusedBy, states }: Standing): RateDecision {
+  return { allowed: refusedBy === undefined, ...(refusedBy && { refusedBy }), windows: states };
 }

@@ -81,6 +81,11 @@ describe('Redis cluster', () => {
       expect(await here.expiring.create(`record ${key}`, 'value', 60_000)).toBe(true);
       expect(await there.expiring.take(`record ${key}`)).toBe('value');
     }
+    const several = Array.from({ length: 9 }, (_, at) => ({ key: `several:${at}`, windows: WINDOWS }));
+    for (const used of [1, 2]) {
+      const decisions = await here.limiter.takeAll?.(several, Date.now());
+      expect(decisions?.map(({ windows }) => windows[0]?.remaining)).toEqual(Array(9).fill(5 - used));
+    }
     const sizes = await Promise.all(client.nodes('master').map((node) => node.dbsize()));
     expect(Math.min(...sizes)).toBeGreaterThan(0);
 

@@ -1,7 +1,8 @@
-import type { CallOptions, RateLimiter } from '@questline/core/ports';
-import type { SqlDatabase, SqliteDatabase } from './database.ts';
-import { createPostgresTake, type Take } from './limiter/postgres.ts';
-import { getState, type OpenWindows, takeSlots, toDecision } from './limiter/windows.ts';
+import { type CallOptions, type RateLimiter, takeInTurn } from '@questline/core/ports';
+import type { SqlDatabase } from './database.ts';
+import { createPostgresTakes } from './limiter/postgres.ts';
+import { createSqliteTakes } from './limiter/sqlite.ts';
+import { getState, type OpenWindows } from './limiter/windows.ts';
 import { defineStatement, toNumber } from './statement.ts';
 import { fromJson } from './store/json.ts';
 
@@ -35,8 +36,8 @@ export function createSqlLimiter(
       : time === 'caller'
         ? 'cast(@now as bigint)'
         : `cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`;
-  const takeFrom =
-    database.dialect === 'sqlite' ? createSqliteTake(database) : createPostgresTake(database, now);
+  const takes =
+    database.dialect === 'sqlite' ? createSqliteTakes(database) : createPostgresTakes(database, now);
   const look = defineStatement<'key' | 'now'>(
     dialect,
     `select ${now} as now, (select cast(windows as text) from ${table} where key = @key) as windows`,
@@ -48,14 +49,26 @@ export function createSqlLimiter(
        ${dialect === 'sqlite' ? '' : 'for update skip locked'}
      ) returning key`,
   );
-  let takes = 0;
+  let calls = 0;
+  const sweepNowAndThen = async (at: number, options: CallOptions | undefined): Promise<void> => {
+    calls += 1;
+    if (calls % TAKES_PER_SWEEP === 0) await run(sweep({ now: at }), options);
+  };
+
+  const take: RateLimiter['take'] = async (key, windows, at, options) => {
+    if (windows.length === 0) return { allowed: true, windows: [] };
+    await sweepNowAndThen(at, options);
+    return takes.one(key, windows, at, options);
+  };
 
   return {
-    async take(key, windows, at, options) {
-      if (windows.length === 0) return { allowed: true, windows: [] };
-      takes += 1;
-      if (takes % TAKES_PER_SWEEP === 0) await run(sweep({ now: at }), options);
-      return takeFrom(key, windows, at, options);
+    take,
+
+    async takeAll(keyed, at, options) {
+      const isPlain = keyed.length < 2 || keyed.some(({ windows }) => windows.length === 0);
+      if (isPlain) return takeInTurn({ take }, keyed, at, options);
+      await sweepNowAndThen(at, options);
+      return takes.all(keyed, at, options);
     },
 
     async peek(key, windows, at, options) {
@@ -73,28 +86,4 @@ export function createSqlLimiter(
       }
     },
   };
-}
-
-/** A transaction with an exclusive lock. */
-function createSqliteTake({ dialect, names, immediate }: SqliteDatabase): Take {
-  const table = names.table('rateWindows');
-  const read = defineStatement<'key'>(dialect, `select windows, ends_at from ${table} where key = @key`);
-  const write = defineStatement<'key' | 'windows' | 'endsAt'>(
-    dialect,
-    `insert into ${table} (key, windows, allowed, ends_at) values (@key, @windows, 1, @endsAt)
-     on conflict (key) do update set windows = excluded.windows, ends_at = excluded.ends_at`,
-  );
-
-  return (key, windows, at, options) =>
-    immediate((run) => {
-      const now = at ?? 0;
-      const [row] = run(read({ key }));
-      const open = row === undefined ? {} : fromJson<OpenWindows>(row.windows);
-      const allowed = windows.every((window) => getState(open, window, now).remaining > 0);
-      if (!allowed) return toDecision(false, open, windows, now, options?.report);
-      const next = takeSlots(open, windows, now);
-      const endsAt = Math.max(...Object.values(next).map(([resetAt]) => resetAt));
-      run(write({ key, windows: JSON.stringify(next), endsAt }));
-      return toDecision(true, next, windows, now, options?.report);
-    }, options);
 }

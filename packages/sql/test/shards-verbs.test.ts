@@ -43,7 +43,7 @@ const VERBS = {
     onReady: 1,
     counts: 1,
   } satisfies Record<keyof JobQueue, 1>,
-  limiter: { take: 1, peek: 1 } satisfies Record<keyof RateLimiter, 1>,
+  limiter: { take: 1, takeAll: 1, peek: 1 } satisfies Record<keyof RateLimiter, 1>,
   eventLog: { append: 1, read: 1, compact: 1, expire: 1 } satisfies Record<keyof EventLog, 1>,
 };
 const COLLECTION = {

@@ -1,4 +1,4 @@
-import type { RateLimiter, RateWindow, WindowState } from '../ports/limiter.ts';
+import type { RateDecision, RateLimiter, RateWindow, WindowState } from '../ports/limiter.ts';
 
 /** The state of one window of one key. */
 interface Slot {
@@ -30,6 +30,48 @@ export function createMemoryLimiter(): MemoryLimiter {
     }
   };
 
+  const takeNow = (
+    key: string,
+    windows: readonly RateWindow[],
+    now: number,
+    report: readonly RateWindow[] = [],
+  ): RateDecision => {
+    let slots = keys.get(key);
+    const refusing = windows.findIndex((window) => isExhausted(slots, window, now));
+    if (refusing >= 0) {
+      const states = [...windows, ...report].map((window) => getState(slots, window, now));
+      const refusedBy = states[refusing];
+      return { allowed: false, ...(refusedBy && { refusedBy }), windows: states };
+    }
+
+    if (slots === undefined) {
+      slots = [];
+      keys.set(key, slots);
+    }
+    const states: WindowState[] = [];
+    for (const window of windows) {
+      let slot = getSlot(slots, window.name);
+      if (slot === undefined) {
+        slot = { name: window.name, used: 0, resetAt: 0 };
+        slots.push(slot);
+      }
+      if (slot.resetAt <= now) {
+        slot.used = 0;
+        slot.resetAt = now + window.lengthMs;
+        forgetIdle(now);
+      }
+      slot.used += 1;
+      states.push({
+        name: window.name,
+        limit: window.limit,
+        remaining: window.limit - slot.used,
+        resetAt: slot.resetAt,
+      });
+    }
+    for (const window of report) states.push(getState(slots, window, now));
+    return { allowed: true, windows: states };
+  };
+
   return {
     get size() {
       return keys.size;
@@ -38,41 +80,18 @@ export function createMemoryLimiter(): MemoryLimiter {
     // Not async, because this runs on every request and a plain promise is cheaper.
     take(key, windows, now, options) {
       if (options?.signal?.aborted === true) return Promise.reject(options.signal.reason);
-      let slots = keys.get(key);
-      const refusing = windows.findIndex((window) => isExhausted(slots, window, now));
-      if (refusing >= 0) {
-        const states = [...windows, ...(options?.report ?? [])].map((window) => getState(slots, window, now));
-        const refusedBy = states[refusing];
-        return Promise.resolve({ allowed: false, ...(refusedBy && { refusedBy }), windows: states });
-      }
+      return Promise.resolve(takeNow(key, windows, now, options?.report));
+    },
 
-      if (slots === undefined) {
-        slots = [];
-        keys.set(key, slots);
+    async takeAll(takes, now, options) {
+      options?.signal?.throwIfAborted();
+      const decisions: RateDecision[] = [];
+      for (const { key, windows } of takes) {
+        const decision = takeNow(key, windows, now);
+        decisions.push(decision);
+        if (!decision.allowed) break;
       }
-      const states: WindowState[] = [];
-      for (const window of windows) {
-        let slot = getSlot(slots, window.name);
-        if (slot === undefined) {
-          slot = { name: window.name, used: 0, resetAt: 0 };
-          slots.push(slot);
-        }
-        if (slot.resetAt <= now) {
-          slot.used = 0;
-          slot.resetAt = now + window.lengthMs;
-          forgetIdle(now);
-        }
-        slot.used += 1;
-        states.push({
-          name: window.name,
-          limit: window.limit,
-          remaining: window.limit - slot.used,
-          resetAt: slot.resetAt,
-        });
-      }
-      if (options?.report !== undefined)
-        for (const window of options.report) states.push(getState(slots, window, now));
-      return Promise.resolve({ allowed: true, windows: states });
+      return decisions;
     },
 
     async peek(key, windows, now, options) {

@@ -17,6 +17,7 @@ export type * from './publisher.ts';
 export type * from './queue.ts';
 export * from './remove-where.ts';
 export * from './store.ts';
+export * from './take-all.ts';
 export * from './text-extractor.ts';
 export * from './vectors.ts';
 export * from './web.ts';

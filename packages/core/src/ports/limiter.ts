@@ -35,6 +35,12 @@ export interface TakeOptions extends CallOptions {
   readonly report?: readonly RateWindow[];
 }
 
+/** One take of several. */
+export interface KeyedTake {
+  readonly key: string;
+  readonly windows: readonly RateWindow[];
+}
+
 /**
  * Limits request rates exactly under concurrency: exactly `limit` calls per window pass, across all processes that
  * share the limiter.
@@ -50,6 +56,13 @@ export interface RateLimiter {
     now: number,
     options?: TakeOptions,
   ): Promise<RateDecision>;
+  /**
+   * Takes from several different keys in this order, as by one `take` after the other, until one is refused: the slots of the
+   * keys before it stay taken, the keys after it stay unchanged. One round trip to a shared engine. Without this method,
+   * Questline calls `take` for each key.
+   * @returns the decisions up to the first refusal, that one included.
+   */
+  takeAll?(takes: readonly KeyedTake[], now: number, options?: CallOptions): Promise<readonly RateDecision[]>;
   /** Returns the state of the windows without taking a slot. */
   peek(
     key: string,

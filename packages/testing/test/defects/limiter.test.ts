@@ -1,5 +1,5 @@
 import { createMemoryLimiter } from '@questline/core/memory';
-import type { RateLimiter } from '@questline/core/ports';
+import { type RateLimiter, takeInTurn } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type LimiterSubject, limiterCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
 
@@ -115,4 +115,51 @@ defectTests('limiter', limiterCases, [
     take: (_key, windows, now) => sound.take('all', windows, now),
     peek: (_key, windows, now) => sound.peek('all', windows, now),
   })),
+  defect(
+    'takes from the keys after a refused one',
+    ['ends at the first key that is refused: those before it are counted, those after it are not'],
+    (sound) => ({
+      takeAll: (takes, now) => Promise.all(takes.map(({ key, windows }) => sound.take(key, windows, now))),
+    }),
+  ),
+  defect(
+    'gives back the slots of the keys before a refused one',
+    ['ends at the first key that is refused: those before it are counted, those after it are not'],
+    (sound) => ({
+      async takeAll(takes, now) {
+        const decisions = [];
+        for (const { key, windows } of takes) {
+          const states = await sound.peek(key, windows, now);
+          const refusedBy = states.find(({ remaining }) => remaining === 0);
+          decisions.push({
+            allowed: refusedBy === undefined,
+            windows: states,
+            ...(refusedBy && { refusedBy }),
+          });
+          if (refusedBy !== undefined) return decisions;
+        }
+        return takeInTurn(sound, takes, now);
+      },
+    }),
+  ),
+  defect(
+    'looks at all keys before it takes from them',
+    ['allows exactly the limit of each key to parallel takes of several, in any order'],
+    (sound) => ({
+      async takeAll(takes, now) {
+        for (const [at, { key, windows }] of takes.entries()) {
+          const states = await sound.peek(key, windows, now);
+          if (states.some(({ remaining }) => remaining === 0)) {
+            return takeInTurn(sound, takes.slice(0, at + 1), now);
+          }
+        }
+        await gap();
+        const wide = takes.map(({ key, windows }) => ({
+          key,
+          windows: windows.map((window) => ({ ...window, limit: UNLIMITED })),
+        }));
+        return takeInTurn(sound, wide, now);
+      },
+    }),
+  ),
 ]);
