@@ -58,8 +58,8 @@ export interface RateLimiter {
   ): Promise<RateDecision>;
   /**
    * Takes from several different keys in this order, as by one `take` after the other, until one is refused: the slots of the
-   * keys before it stay taken, the keys after it stay unchanged. One round trip to a shared engine. Without this method,
-   * Questline calls `take` for each key.
+   * keys before it stay taken, the keys after it stay unchanged. One round trip to a shared engine. Calls that share keys
+   * name them in the same order: an engine may lock them in it. Without this method, Questline calls `take` for each key.
    * @returns the decisions up to the first refusal, that one included.
    */
   takeAll?(takes: readonly KeyedTake[], now: number, options?: CallOptions): Promise<readonly RateDecision[]>;

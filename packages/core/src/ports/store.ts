@@ -202,7 +202,8 @@ export interface Store {
    */
   transaction<T>(work: (store: Store) => Promise<T>, options?: CallOptions): Promise<T>;
   /**
-   * Applies all writes in one step, or none; at most one write per record. Not inside a transaction. @returns false, having written nothing, if one of
+   * Applies all writes in one step, or none; at most one write per record. Reads among them see the records before the
+   * writes. Not inside a transaction. @returns false, having written nothing, if one of
    * them has no effect: an id or unique value that exists, a guard that does not match; also for writes of another
    * engine, and of a kind that the store does not know. Without this method, Questline writes in a transaction.
    */

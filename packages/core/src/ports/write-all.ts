@@ -36,6 +36,20 @@ export interface RemoveWhereWrite {
   readonly max: number;
 }
 
+/**
+ * Writes nothing: reads records as they were before the writes of the step. A concurrent write may change them in between;
+ * guards of the writes see that.
+ */
+export interface StoreRead {
+  readonly do: 'read';
+  readonly collection: CollectionDefinition<StoredRecord>;
+  readonly filter: object;
+  /** The maximum number of records, 1 to 1,000, in the order of their ids. */
+  readonly max: number;
+  /** Called after all writes have taken effect; not called without effect. */
+  found(records: readonly StoredRecord[]): void;
+}
+
 /** One write of `writeAll`. */
 export type StoreWrite =
   | (RecordWrite & { readonly do: 'insert'; readonly record: StoredRecord })
@@ -55,6 +69,7 @@ export type StoreWrite =
   | (RecordWrite & { readonly do: 'expect'; readonly guard: object | undefined })
   /** Writes nothing: no record matches. A concurrent write may make it match. */
   | (RecordWrite & { readonly do: 'expect-none'; readonly guard: object })
+  | StoreRead
   | EngineWrite;
 
 /** A write with a further consequence. */
@@ -88,6 +103,10 @@ export function writesTo<R extends StoredRecord>(definition: CollectionDefinitio
     }),
     expect: (id: string, guard?: Filter<R>): StoreWrite => ({ do: 'expect', collection, id, guard }),
     expectNone: (id: string, guard: Filter<R>): StoreWrite => ({ do: 'expect-none', collection, id, guard }),
+    read: (filter: Filter<R>, max: number, found: (records: readonly R[]) => void): StoreWrite => ({
+      ...{ do: 'read', collection, filter, max },
+      found: (records) => found(records as unknown as readonly R[]),
+    }),
   };
 }
 
@@ -111,14 +130,22 @@ export async function writeInTransaction(
   writes: readonly StoreWrite[],
   options?: CallOptions,
 ): Promise<boolean> {
-  const records = writes.filter((write) => write.do !== 'engine');
-  if (records.length < writes.length) return false;
+  const known = writes.filter((write) => write.do !== 'engine');
+  if (known.length < writes.length) return false;
+  const reads = known.filter((write) => write.do === 'read');
+  const records = known.filter((write) => write.do !== 'read');
   try {
-    await store.transaction(async (inner) => {
+    const answers = await store.transaction(async (inner) => {
+      const found: (readonly StoredRecord[])[] = [];
+      for (const { collection, filter, max } of reads) {
+        found.push(await inner.collection(collection).find(filter, { limit: max }));
+      }
       for (const write of records) {
         if (!(await writeRecord(inner.collection(write.collection), write))) throw new WithoutEffect();
       }
+      return found;
     }, options);
+    for (const [at, read] of reads.entries()) read.found(answers[at] ?? []);
     return true;
   } catch (error) {
     if (error instanceof WithoutEffect || isUniqueViolation(error)) return false;
@@ -129,7 +156,7 @@ export async function writeInTransaction(
 /** @returns whether the write has taken effect. */
 async function writeRecord(
   collection: Collection<StoredRecord>,
-  write: Exclude<StoreWrite, EngineWrite>,
+  write: Exclude<StoreWrite, EngineWrite | StoreRead>,
 ): Promise<boolean> {
   if (write.do === 'remove-where') return removeUpTo(collection, write);
   const { id } = write;

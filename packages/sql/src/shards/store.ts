@@ -6,6 +6,7 @@ import {
   followed,
   type Store,
   type StoredRecord,
+  type StoreRead,
   type StoreWrite,
   writeAll,
 } from '@questline/core/ports';
@@ -15,7 +16,7 @@ import type { ShardNode, ShardWork } from './nodes.ts';
 import { createSeenOver, type Seen, type ShardRouter, toSeenKey } from './router.ts';
 import { transactInOne } from './transaction.ts';
 
-/** A store over several databases. Every transaction and every `writeAll` writes to one of them. */
+/** A store over several databases. Every transaction and every `writeAll` writes to one of them; reads of others come before it. */
 export function createShardedStore(
   router: ShardRouter,
   seen: PlaceCache,
@@ -41,8 +42,10 @@ export function createShardedStore(
       ) as unknown as Collection<R>,
   });
 
+  const { collection: getCollection } = toStore(router, direct);
+
   return {
-    ...toStore(router, direct),
+    collection: getCollection,
     transaction: (work, options) =>
       transactInOne(
         router,
@@ -58,19 +61,35 @@ export function createShardedStore(
       ),
     async writeAll(writes, options) {
       const added = createSeenOver(seen);
+      const reads = writes.filter((write) => write.do === 'read');
       const steps = [];
-      for (const write of writes) steps.push(await placeWrite(router, engine, write, added.seen, options));
+      for (const write of writes) {
+        if (write.do !== 'read') steps.push(await placeWrite(router, engine, write, added.seen, options));
+      }
       const places = new Set(steps.flatMap(({ node }) => node ?? []));
       const [node = nodes.home, ...others] = places;
       const built = steps.map(({ build }) => build(node));
       const whole = built.filter((write) => write !== undefined);
       if (others.length > 0 || whole.length < built.length) return false;
-      const isDone = await writeAll(node.store, whole, options);
+      const there: StoreWrite[] = [];
+      const elsewhere: (() => void)[] = [];
+      for (const read of reads) {
+        const { collection, filter, max } = read;
+        router.know(collection);
+        const [at, ...more] = await router.forFilter(collection, filter, added.seen, options);
+        if (at === node && more.length === 0) there.push(read);
+        else {
+          const records = await getCollection(collection).find(filter, { ...options, limit: max });
+          elsewhere.push(() => read.found(records));
+        }
+      }
+      const isDone = await writeAll(node.store, [...there, ...whole], options);
       if (isDone) {
         for (const write of whole) {
           if (write.do === 'insert') added.seen.set(toSeenKey(write.collection.name, write.id), node.name);
         }
         added.keep();
+        for (const give of elsewhere) give();
       }
       return isDone;
     },
@@ -86,7 +105,7 @@ interface PlacedWrite {
 async function placeWrite(
   router: ShardRouter,
   engine: object,
-  write: StoreWrite,
+  write: Exclude<StoreWrite, StoreRead>,
   seen: Seen,
   options: CallOptions | undefined,
 ): Promise<PlacedWrite> {

@@ -1,7 +1,7 @@
-import type { CallOptions, StoreWrite } from '@questline/core/ports';
+import type { CallOptions, StoreRead, StoreWrite } from '@questline/core/ports';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
-import type { SqlStatement } from '../statement.ts';
+import type { SqlRow, SqlStatement } from '../statement.ts';
 import { isCheckViolation, isDivisionByZero, isUniqueViolation } from '../violations.ts';
 import { createCompiler } from './compiler.ts';
 import { type EngineWork, toRaw } from './engine-write.ts';
@@ -9,14 +9,15 @@ import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import { assertFits, type Column, getColumn, type Table } from './table.ts';
 import { type CompileCheck, createCompileCheck, type GetTable } from './write-checks.ts';
+import { createCompileReads, type Effect, giveReads, isRead } from './write-reads.ts';
 
 const ALWAYS = '1 = 1';
 
 /** The writes of a step as one statement each. */
-type CompileWrite = (write: StoreWrite, condition: string, at?: number) => RawBuilder<unknown>;
+type CompileWrite = (write: Effect, condition: string, at?: number) => RawBuilder<unknown>;
 
 /** The CTEs that come before a write, each with a comma. */
-type CompileCtes = (write: StoreWrite, condition: string, at: number) => RawBuilder<unknown>;
+type CompileCtes = (write: Effect, condition: string, at: number) => RawBuilder<unknown>;
 
 /** Thrown in the transaction to undo it. */
 class WithoutEffect extends Error {}
@@ -31,6 +32,7 @@ export function createWriteAll(
   const compileWrite = createCompileWrite(database, getTable);
   const compileCheck = createCompileCheck(database, getTable);
   const compileCtes = createCompileCtes(database, getTable);
+  const compileReads = createCompileReads(database, getTable);
   /** The lists of writes have few texts, which are long: PostgreSQL reads and plans each once per connection. */
   const toStatement = (query: RawBuilder<unknown>): SqlStatement => toNamed(query.compile(compiler));
 
@@ -44,34 +46,66 @@ export function createWriteAll(
   };
 
   async function attempt(writes: readonly StoreWrite[], options: CallOptions | undefined): Promise<boolean> {
+    const reads = writes.filter(isRead);
+    const effects = writes.filter((write) => !isRead(write));
     try {
-      if (database.dialect === 'postgres') {
-        const [row] = await database.run(
-          toStatement(chain(writes, compileWrite, compileCheck, compileCtes)),
-          options,
-        );
-        return Number(row?.done) === 1;
-      }
-      await database.immediate((run) => {
-        for (const write of writes) {
-          const done =
-            write.do === 'remove-where' && write.max === 0
-              ? 0
-              : run(toStatement(compileWrite(write, ALWAYS))).length;
-          if (write.do !== 'remove-where') {
-            if (done === 0) throw new WithoutEffect();
-          } else if (done === write.max) {
-            const isWhole = sql`select 1 where ${compileCheck({ ...write, max: 0 })}`;
-            if (run(toStatement(isWhole)).length === 0) throw new WithoutEffect();
-          }
-        }
-      }, options);
-      return true;
+      const row =
+        database.dialect === 'postgres'
+          ? await attemptInOne(effects, reads, options)
+          : await database.immediate((run) => {
+              const { length } = getExpectations(effects);
+              const [looked = {}] =
+                length + reads.length > 0 ? run(look(effects.slice(0, length), reads)) : [];
+              if (length > 0 && Number(looked.done) !== 1) throw new WithoutEffect();
+              for (const write of effects.slice(length)) writeNow(write, run);
+              return looked;
+            }, options);
+      if (row !== undefined) giveReads(reads, row);
+      return row !== undefined;
     } catch (error) {
       if (error instanceof WithoutEffect || hasViolation(error)) return false;
       throw error;
     }
   }
+
+  async function attemptInOne(
+    effects: readonly Effect[],
+    reads: readonly StoreRead[],
+    options: CallOptions | undefined,
+  ): Promise<SqlRow | undefined> {
+    const statement =
+      effects.length === 0
+        ? look([], reads)
+        : toStatement(chain(effects, compileWrite, compileCheck, compileCtes, compileReads(reads)));
+    const [row] = await database.run(statement, options);
+    return Number(row?.done) === 1 ? row : undefined;
+  }
+
+  function look(expectations: readonly Effect[], reads: readonly StoreRead[]): SqlStatement {
+    const checks = expectations.flatMap((write) => compileCheck(write) ?? []);
+    const done =
+      checks.length === 0 ? sql`1` : sql`case when ${sql.join(checks, sql` and `)} then 1 else 0 end`;
+    return toStatement(sql`select ${done} as done ${compileReads(reads)}`);
+  }
+
+  function writeNow(write: Effect, run: (statement: SqlStatement) => readonly SqlRow[]): void {
+    const done =
+      write.do === 'remove-where' && write.max === 0
+        ? 0
+        : run(toStatement(compileWrite(write, ALWAYS))).length;
+    if (write.do !== 'remove-where') {
+      if (done === 0) throw new WithoutEffect();
+    } else if (done === write.max) {
+      const isWhole = sql`select 1 where ${compileCheck({ ...write, max: 0 })}`;
+      if (run(toStatement(isWhole)).length === 0) throw new WithoutEffect();
+    }
+  }
+}
+
+/** The expectations that come first. They write nothing. */
+function getExpectations(effects: readonly Effect[]): readonly Effect[] {
+  const written = effects.findIndex(({ do: what }) => what !== 'expect' && what !== 'expect-none');
+  return written < 0 ? effects : effects.slice(0, written);
 }
 
 /** A violation is an effect that is not possible; the caller's own call reports which one. */
@@ -85,14 +119,14 @@ function hasViolation(error: unknown): boolean {
  * then the statement fails by a division by zero, which undoes the others.
  */
 function chain(
-  writes: readonly StoreWrite[],
+  writes: readonly Effect[],
   compileWrite: CompileWrite,
   compileCheck: CompileCheck,
   compileCtes: CompileCtes,
+  reads: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  // Expectations come first and write nothing.
-  const written = writes.findIndex(({ do: what }) => what !== 'expect' && what !== 'expect-none');
-  const firstWritten = Math.max(0, written);
+  const { length: expected } = getExpectations(writes);
+  const firstWritten = expected === writes.length ? 0 : expected;
   const checks = writes.slice(firstWritten + 1).flatMap((write) => compileCheck(write) ?? []);
   const checked =
     checks.length === 0
@@ -110,7 +144,7 @@ function chain(
   const last = sql.raw(`step_${writes.length - 1}`);
   const first = sql.raw(`step_${firstWritten}`);
   return sql`with ${checked} ${sql.join(steps)}
-    select case when exists (select 1 from ${first}) then 1 / (select count(*) from ${last}) else 0 end as done`;
+    select case when exists (select 1 from ${first}) then 1 / (select count(*) from ${last}) else 0 end as done ${reads}`;
 }
 
 function createCompileCtes({ dialect, names }: SqlDatabase, getTable: GetTable): CompileCtes {

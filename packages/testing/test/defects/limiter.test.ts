@@ -144,7 +144,7 @@ defectTests('limiter', limiterCases, [
   ),
   defect(
     'looks at all keys before it takes from them',
-    ['allows exactly the limit of each key to parallel takes of several, in any order'],
+    ['allows exactly the limit of each key to parallel takes of several'],
     (sound) => ({
       async takeAll(takes, now) {
         for (const [at, { key, windows }] of takes.entries()) {

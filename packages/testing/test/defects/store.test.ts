@@ -257,6 +257,38 @@ defectTests('store', storeCases, [
     }),
   ),
   storeDefect(
+    'reads what the writes of the step have written',
+    ['reads records as they were before the writes of the step'],
+    (store) => ({
+      ...store,
+      async writeAll(writes) {
+        const reads = writes.filter((write) => write.do === 'read');
+        if (
+          !(await writeAll(
+            store,
+            writes.filter((write) => write.do !== 'read'),
+          ))
+        )
+          return false;
+        return writeAll(store, reads);
+      },
+    }),
+  ),
+  storeDefect(
+    'reads for a step without effect',
+    ['reads records as they were before the writes of the step'],
+    (store) => ({
+      ...store,
+      async writeAll(writes) {
+        await writeAll(
+          store,
+          writes.filter((write) => write.do === 'read'),
+        );
+        return writeAll(store, writes);
+      },
+    }),
+  ),
+  storeDefect(
     'deletes outside of the transaction',
     ['deletes within a transaction, and restores the records when the work rejects'],
     (store) => ({
