@@ -1,5 +1,5 @@
 import { createApi, createServices, toFetchHandler, USERS } from '@questline/core';
-import { REGISTRATION_INVITES, SIGN_IN_GUARDS } from '@questline/core/internal';
+import { CHALLENGES, REGISTRATION_INVITES, SIGN_IN_GUARDS } from '@questline/core/internal';
 import { createMemoryPorts } from '@questline/core/memory';
 import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
@@ -270,6 +270,41 @@ describe('sign-in code', () => {
     }
   });
 
+  it('is not stored, and is void with a changed token and ten minutes after the mail', async () => {
+    const app = await createTestApp();
+    const body = await codeFor(app, 'ada@example.com');
+    expect(await app.services.store.collection(CHALLENGES).count({})).toBe(0);
+    const [id, serial, end, mac] = body.pendingToken.split('.');
+    const changed = [
+      `${id}.${serial}.${Number(end) + 1}.${mac}`,
+      `${id}.${Number(serial) + 1}.${end}.${mac}`,
+      `${id?.replace(/^./, 'f')}.${serial}.${end}.${mac}`,
+    ];
+    for (const pendingToken of changed) {
+      expect((await post(app, VERIFY, { ...body, pendingToken })).body.error?.code).toBe('INVALID_CODE');
+    }
+    expect((await post(app, VERIFY, { ...body, email: 'eve@example.com' })).status).toBe(422);
+    await app.clock.advance(10 * 60_000);
+    expect((await post(app, VERIFY, body)).body.error?.code).toBe('INVALID_CODE');
+    expect(await app.services.store.collection(CHALLENGES).count({})).toBe(0);
+    const again = await codeFor(app, 'ada@example.com');
+    expect((await post(app, VERIFY, again)).status).toBe(200);
+  });
+
+  it('lets every client that signs in at once be a known one', async () => {
+    const app = await createTestApp();
+    const froms = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+    const sent = await Promise.all(froms.map((from) => codeFor(app, 'ada@example.com', from)));
+    const bodies = sent.map(({ pendingToken }, at) => ({
+      ...{ email: 'ada@example.com', pendingToken },
+      code: /\b\d{6}\b/.exec(app.mails[at]?.text ?? '')?.[0] ?? '',
+    }));
+    const answers = await Promise.all(bodies.map((body, at) => post(app, VERIFY, body, froms[at])));
+    expect(ok(answers)).toHaveLength(3);
+    const [guard] = await app.services.store.collection(SIGN_IN_GUARDS).find({});
+    expect(guard?.clients).toHaveLength(3);
+  });
+
   it('lets a new user continue only with the token of the answer', async () => {
     const app = await createTestApp(OPEN);
     const body = await codeFor(app, 'new@example.com');
@@ -487,6 +522,7 @@ describe('workspace without a mailer', () => {
 function watched(store: Store, tell: (call: string) => void): Store {
   return {
     ...store,
+    transaction: (work, options) => store.transaction((inner) => work(watched(inner, tell)), options),
     collection(definition) {
       const collection = store.collection(definition);
       const verbs = Object.entries(collection).map(([verb, run]) => [

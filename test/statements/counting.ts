@@ -33,12 +33,16 @@ export interface CountingApp {
   readonly session: string;
   /** An access token of the user. */
   readonly token: string;
-  /** @param credential default: an API key of the user; null: none. */
+  /**
+   * @param credential default: an API key of the user; null: none.
+   * @param from the client address.
+   */
   ask(
     method: string,
     path: string,
     body?: unknown,
     credential?: string | null,
+    from?: string,
   ): Promise<Record<string, unknown>>;
   advance(ms: number): Promise<void>;
   /** The code of the last mail. */
@@ -167,7 +171,7 @@ export async function createCountingApp(
   const api = createApi(services, { worker: false });
   await api.start();
   const handle = toFetchHandler(api);
-  const ask: CountingApp['ask'] = async (method, path, body, credential = key) => {
+  const ask: CountingApp['ask'] = async (method, path, body, credential = key, from) => {
     const response = await handle(
       new Request(`http://questline.test${path}`, {
         method,
@@ -177,6 +181,7 @@ export async function createCountingApp(
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
+      { remoteAddress: from },
     );
     const text = (await response?.text()) ?? '';
     if (response === undefined || response.status >= 300) throw new Error(`${response?.status} ${text}`);

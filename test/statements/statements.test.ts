@@ -16,6 +16,18 @@ async function waitForNextCode({ advance, idle, take }: CountingApp): Promise<vo
   take();
 }
 
+async function sendCode(app: CountingApp, email = EMAIL, from?: string): Promise<Record<string, unknown>> {
+  await waitForNextCode(app);
+  return app.ask('POST', '/api/otc/send', { email }, null, from);
+}
+
+async function signIn(app: CountingApp, from?: string): Promise<void> {
+  const { pendingToken } = await sendCode(app, EMAIL, from);
+  app.take();
+  const body = { email: EMAIL, code: app.readCode(), pendingToken };
+  await app.ask('POST', '/api/otc/verify', body, null, from);
+}
+
 /**
  * The maximum number of statements per operation, `begin` and `commit` included, with warm caches. Lower a number when
  * an operation needs fewer. On SQLite a ledger write is a transaction of several statements.
@@ -48,26 +60,10 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
     45,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],
-  [
-    'a mailed code',
-    5,
-    14,
-    async (app) => {
-      await waitForNextCode(app);
-      await app.ask('POST', '/api/otc/send', { email: EMAIL }, null);
-    },
-  ],
-  [
-    'a sign-in with a mailed code',
-    6,
-    9,
-    async (app) => {
-      await waitForNextCode(app);
-      const { pendingToken } = await app.ask('POST', '/api/otc/send', { email: EMAIL }, null);
-      app.take();
-      await app.ask('POST', '/api/otc/verify', { email: EMAIL, code: app.readCode(), pendingToken }, null);
-    },
-  ],
+  ['a mailed code', 1, 9, (app) => sendCode(app)],
+  ['a mailed code to a new client address', 2, 10, (app) => sendCode(app, EMAIL, '192.0.2.1')],
+  ['a sign-in with a mailed code', 3, 9, (app) => signIn(app)],
+  ['a sign-in from a known client address', 3, 12, (app) => signIn(app, '192.0.2.2')],
   [
     'the deletion of a session of 10 messages, with its job',
     10,
@@ -107,6 +103,22 @@ for (const { name: engine, observe, at, isMissing } of ENGINES) {
       const shown = statements.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, SHOWN)).join('\n');
       expect(statements.length, shown).toBeLessThanOrEqual(max);
       expect(statements.length).toBeGreaterThan(0);
+    });
+
+    it('runs the same statements for a known and an unknown e-mail address', async () => {
+      const from = '192.0.2.3';
+      const lists: (readonly string[])[] = [];
+      for (const email of [EMAIL, 'unknown@example.com', EMAIL, 'unknown@example.com']) {
+        const { pendingToken } = await sendCode(app, email, from);
+        const wrong = { email, code: 'wrong', pendingToken };
+        await expect(app.ask('POST', '/api/otc/verify', wrong, null, from)).rejects.toThrow('422');
+        lists.push(app.take());
+      }
+      const [known = [], unknown, knownAgain = [], unknownAgain] = lists;
+      expect(known.length).toBeGreaterThan(3);
+      expect(unknown).toEqual(known);
+      expect(knownAgain.length).toBeGreaterThan(3);
+      expect(unknownAgain).toEqual(knownAgain);
     });
   });
 }

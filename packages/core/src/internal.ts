@@ -313,6 +313,7 @@ export { canReadSession } from './features/sessions/access.ts';
 export { createListMessagesHandler, type MessagesServices } from './features/sessions/messages-handlers.ts';
 export { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './features/sessions/records.ts';
 export { SHARING_INVITES, type SharingInviteRecord } from './features/sharing/records.ts';
+export { CHALLENGES } from './features/sign-in/challenges.ts';
 export { EXTERNAL_IDS, type ExternalIdRecord } from './features/sign-in/external-ids.ts';
 export { SIGN_IN_GUARDS } from './features/sign-in/guards.ts';
 export {

@@ -8,7 +8,7 @@ import { defineRoute, type Route } from '../../operations/route.ts';
 import { ApiError, type OAuthErrorCode } from '../../shared/errors.ts';
 import { getClient } from '../sign-in/client.ts';
 import { secretly } from '../sign-in/handlers.ts';
-import { takeSlot } from '../sign-in/limits.ts';
+import { takeSlots } from '../sign-in/limits.ts';
 import { renewTokens, type SignedInServices } from '../sign-in/signed-in.ts';
 import type { Tokens } from '../sign-in/token-families.ts';
 import {
@@ -35,7 +35,7 @@ const MAX_USER_AGENT = 200;
 /** `POST /api/oauth/device/initiate` */
 export function createInitiateDeviceLoginHandler(services: DeviceLoginServices): Route {
   return defineRoute(initiateDeviceLogin, services, async ({ body }, { request }) => {
-    await takeSlot(services, 'deviceFrom', getClient(request.remoteAddress));
+    await takeSlots(services, ['deviceFrom', getClient(request.remoteAddress)]);
     const { deviceCode, userCode } = await services.deviceLogins.begin({
       clientId: body.client_id,
       userAgent: getUserAgent(request),
@@ -112,8 +112,8 @@ export function createVerifyDeviceLoginHandler(services: DeviceLoginServices): R
 
 /** Bounds the guessing of user codes. @throws ApiError 429. */
 async function takeGuess(services: DeviceLoginServices, userId: string, request: ApiRequest): Promise<void> {
-  await takeSlot(services, 'deviceCodeBy', userId);
-  await takeSlot(services, 'deviceCodeFrom', getClient(request.remoteAddress));
+  const client = getClient(request.remoteAddress);
+  await takeSlots(services, ['deviceCodeBy', userId], ['deviceCodeFrom', client]);
 }
 
 /** The page must be absolute, because it is opened on another machine. */

@@ -2,14 +2,14 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { removeAll } from '../../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
+import { type StoreWrite, writeAll, writesTo } from '../../ports/write-all.ts';
 import { isEqual, type PendingTokens } from './pending-tokens.ts';
 
 const LIFE_MS = 10 * 60_000;
 const MAX_TRIES = 5;
 
-/** A mailed, unused code. */
+/** The answers to a mailed code, from the first one on. */
 export interface ChallengeRecord extends StoredRecord {
-  readonly codeHash: string;
   /** Failed attempts. */
   readonly tries: number;
   /** Incremented with each answer: a pending token is valid for one. */
@@ -19,7 +19,6 @@ export interface ChallengeRecord extends StoredRecord {
 
 export const CHALLENGES = defineCollection<ChallengeRecord>({
   name: 'sign_in_challenges',
-  secretFields: { codeHash: true },
   columns: { tries: 'integer', serial: 'integer', expiresAt: 'integer' },
   unique: [],
   indexes: [['expiresAt']],
@@ -29,17 +28,22 @@ export const CHALLENGES = defineCollection<ChallengeRecord>({
 export type Answered =
   | { readonly kind: 'void' }
   | { readonly kind: 'wrong'; readonly attemptsLeft: number; readonly pendingToken: string }
-  /** `finish` ends the challenge; `keepOpen` keeps the code valid, with the returned token. */
-  | { readonly kind: 'right'; finish(): Promise<void>; keepOpen(): Promise<string> };
+  /** The code is used; `keepOpen` keeps it valid, with the returned token. */
+  | { readonly kind: 'right'; keepOpen(): Promise<string> };
 
 export interface Challenges {
-  /** @returns the code for the mail, and the pending token. */
-  begin(email: string): Promise<{ readonly code: string; readonly pendingToken: string }>;
-  /** Of any number of answers with one token, exactly one is checked. */
-  answer(email: string, pendingToken: string, code: string): Promise<Answered>;
+  /** Stores nothing. @returns the code for the mail, and the pending token. */
+  begin(email: string): { readonly code: string; readonly pendingToken: string };
+  /**
+   * Of any number of answers with one token, exactly one is checked.
+   * @param along reads and expectations of the same step. Void if one of them does not match.
+   */
+  answer(email: string, pendingToken: string, code: string, along?: readonly StoreWrite[]): Promise<Answered>;
   /** Deletes expired challenges. @returns their number. */
   sweep(): Promise<number>;
 }
+
+const toChallenges = writesTo(CHALLENGES);
 
 export function createChallenges(services: {
   readonly store: Store;
@@ -47,45 +51,51 @@ export function createChallenges(services: {
   readonly ids: Ids;
   readonly pendingTokens: PendingTokens;
 }): Challenges {
-  const { clock, ids, pendingTokens } = services;
-  const challenges = services.store.collection(CHALLENGES);
+  const { store, clock, ids, pendingTokens } = services;
+  const challenges = store.collection(CHALLENGES);
 
   return {
-    async begin(email) {
-      const code = sixDigits(ids);
-      const id = ids.next();
-      await challenges.insert({
-        id,
-        codeHash: pendingTokens.hashCode(id, code),
-        tries: 0,
-        serial: 0,
-        expiresAt: clock.now() + LIFE_MS,
-      });
-      return { code, pendingToken: pendingTokens.sign({ challengeId: id, serial: 0 }, email) };
+    begin(email) {
+      const challengeId = ids.next();
+      const expiresAt = clock.now() + LIFE_MS;
+      return {
+        code: pendingTokens.toCode(challengeId),
+        pendingToken: pendingTokens.sign({ challengeId, serial: 0, expiresAt }, email),
+      };
     },
 
-    async answer(email, token, code) {
+    async answer(email, token, code, along = []) {
       const pending = pendingTokens.verify(token, email);
-      if (pending === undefined) return { kind: 'void' };
-      const { challengeId, serial } = pending;
+      const now = clock.now();
+      if (pending === undefined || pending.expiresAt <= now) return { kind: 'void' };
+      const { challengeId: id, serial, expiresAt } = pending;
+      let tries = 1;
       // Consumes the token and counts an attempt in one step, before the code is checked.
-      const challenge = await challenges.add(
-        challengeId,
-        { serial: 1, tries: 1 },
-        { serial, tries: { lt: MAX_TRIES }, expiresAt: { gt: clock.now() } },
-      );
-      if (challenge === undefined) return { kind: 'void' };
-      const next = (): string => pendingTokens.sign({ challengeId, serial: challenge.serial }, email);
-      if (!isEqual(challenge.codeHash, pendingTokens.hashCode(challengeId, code))) {
-        return { kind: 'wrong', attemptsLeft: MAX_TRIES - challenge.tries, pendingToken: next() };
+      const isCounted = await writeAll(store, [
+        ...along,
+        ...(serial === 0
+          ? [toChallenges.insert({ id, tries, serial: 1, expiresAt })]
+          : [
+              toChallenges.read({ id }, 1, ([before]) => {
+                tries += before?.tries ?? 0;
+              }),
+              toChallenges.add(
+                id,
+                { serial: 1, tries: 1 },
+                { serial, tries: { lt: MAX_TRIES }, expiresAt: { gt: now } },
+              ),
+            ]),
+      ]);
+      if (!isCounted) return { kind: 'void' };
+      const next = (): string =>
+        pendingTokens.sign({ challengeId: id, serial: serial + 1, expiresAt }, email);
+      if (!isEqual(code, pendingTokens.toCode(id))) {
+        return { kind: 'wrong', attemptsLeft: MAX_TRIES - tries, pendingToken: next() };
       }
       return {
         kind: 'right',
-        async finish() {
-          await challenges.take(challengeId);
-        },
         async keepOpen() {
-          await challenges.add(challengeId, { tries: -1 });
+          await challenges.add(id, { tries: -1 });
           return next();
         },
       };
@@ -93,13 +103,4 @@ export function createChallenges(services: {
 
     sweep: () => removeAll(challenges, { expiresAt: { lte: clock.now() } }),
   };
-}
-
-/** Uniform distribution: rejects the random numbers that would introduce modulo bias. */
-function sixDigits(ids: Ids): string {
-  for (;;) {
-    const [a = 0, b = 0, c = 0] = ids.bytes(3);
-    const number = (a << 16) | (b << 8) | c;
-    if (number < 16_000_000) return String(number % 1_000_000).padStart(6, '0');
-  }
 }

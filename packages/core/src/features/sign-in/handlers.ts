@@ -6,16 +6,17 @@ import { defineRoute, type Route } from '../../operations/route.ts';
 import type { CreditLedger } from '../../ports/ledger.ts';
 import type { Mailer } from '../../ports/mailer.ts';
 import type { Store } from '../../ports/store.ts';
+import { type StoreWrite, writeAll, writesTo } from '../../ports/write-all.ts';
 import { ApiError, forbidden } from '../../shared/errors.ts';
 import { toWireUser } from '../organizations/wire.ts';
 import type { Challenges } from './challenges.ts';
 import { getClient } from './client.ts';
 import { sendCode, verifyCode } from './contract.ts';
 import type { SignInGuards } from './guards.ts';
-import { type SignInLimits, takeSlot } from './limits.ts';
+import { type SignInLimits, takeSlots } from './limits.ts';
 import { codeMail } from './mail.ts';
 import { grantStartingCredits, register } from './registration.ts';
-import type { TokenFamilies } from './token-families.ts';
+import type { TokenFamilies, Tokens } from './token-families.ts';
 
 export interface SignInServices extends PipelineServices {
   readonly store: Store;
@@ -37,11 +38,15 @@ export function createSendCodeHandler(services: SignInServices): Route {
   const { challenges, guards, mailer, appName } = services;
   return defineRoute(sendCode, services, async ({ body: { email } }, { request }) => {
     const client = getClient(request.remoteAddress);
-    await takeSlot(services, 'sendFrom', client);
-    // Per client: a stranger who requests codes does not lock the owner of the address out.
-    await takeSlot(services, 'sendTo', JSON.stringify([email, client]));
-    if (!(await guards.isKnown(email, client))) await takeSlot(services, 'sendToUnknown', email);
-    const { code, pendingToken } = await challenges.begin(email);
+    const isKnown = await guards.isKnown(email, client);
+    await takeSlots(
+      services,
+      ['sendFrom', client],
+      // Per client: a stranger who requests codes does not lock the owner of the address out.
+      ['sendTo', JSON.stringify([email, client])],
+      ...(isKnown ? [] : [['sendToUnknown', email] as const]),
+    );
+    const { code, pendingToken } = challenges.begin(email);
     try {
       await mailer.send(codeMail(email, code, appName));
     } catch (cause) {
@@ -55,39 +60,56 @@ export function createSendCodeHandler(services: SignInServices): Route {
   });
 }
 
-/** `POST /api/otc/verify` */
+/** `POST /api/otc/verify`: the same work for every address until the code is right. */
 export function createVerifyCodeHandler(services: SignInServices): Route {
+  const { challenges, guards } = services;
   const users = services.store.collection(USERS);
   return defineRoute(verifyCode, services, async ({ body }, { request }) => {
-    const { email, username, inviteCode } = body;
-    const { guards } = services;
+    const { email, username, inviteCode, pendingToken } = body;
     const client = getClient(request.remoteAddress);
-    await takeSlot(services, 'verifyFrom', client);
-    await guards.admit(email, client);
+    await takeSlots(services, ['verifyFrom', client]);
     const code = body.code.replaceAll(/\s/g, '');
-    const answered = await services.challenges.answer(email, body.pendingToken, code);
+    const guard = guards.toSteps(email, client);
+    let found: readonly UserRecord[] | undefined;
+    const readUser = writesTo(USERS).read({ email }, 1, (read) => {
+      found = read;
+    });
+    let answered = await challenges.answer(email, pendingToken, code, [...guard.admit, readUser]);
+    if (answered.kind === 'void') {
+      // Also for known clients of a locked account.
+      await guards.admit(email, client);
+      answered = await challenges.answer(email, pendingToken, code);
+    }
     if (answered.kind === 'void') throw invalidCode();
     if (answered.kind === 'wrong') {
       await guards.failed(email);
       throw invalidCode(answered);
     }
-    await guards.succeeded(email, client);
 
-    const [known] = await users.find({ email }, { limit: 1 });
+    const [known] = found ?? (await users.find({ email }, { limit: 1 }));
     if (known !== undefined) {
-      await answered.finish();
-      return secretly({ ...toWireUser(known, services.defaultTheme), ...(await admit(services, known)) });
+      const remember = found === undefined ? undefined : guard.remember();
+      const tokens = await admit(services, known, {
+        write: remember,
+        otherwise: () => guards.succeeded(email, client),
+      });
+      return secretly({ ...toWireUser(known, services.defaultTheme), ...tokens });
     }
+    await guards.succeeded(email, client);
     if (username === undefined) {
-      const pendingToken = await answered.keepOpen();
-      return secretly({ registrationRequired: true, email, pendingToken });
+      return secretly({ registrationRequired: true, email, pendingToken: await answered.keepOpen() });
     }
     const user = await register(services, { email, username, inviteCode });
     if (user === undefined) throw registrationClosed(await answered.keepOpen());
-    await answered.finish();
     if (user === 'taken') throw invalidCode();
     return secretly({ user: toWireUser(user, services.defaultTheme), ...(await admit(services, user)) });
   });
+}
+
+/** A write that belongs to the tokens: in the same step, or before them. */
+interface Along {
+  readonly write: StoreWrite | undefined;
+  otherwise(): Promise<void>;
 }
 
 /**
@@ -95,11 +117,20 @@ export function createVerifyCodeHandler(services: SignInServices): Route {
  * @throws ApiError 403 for a disabled account.
  */
 async function admit(
-  { ledger, tokenFamilies }: SignInServices,
+  { store, ledger, tokenFamilies }: SignInServices,
   user: UserRecord,
-): Promise<{ accessToken: string; refreshToken: string }> {
-  if (user.disabled) throw forbidden('This account is disabled');
+  along?: Along,
+): Promise<Tokens> {
+  if (user.disabled) {
+    await along?.otherwise();
+    throw forbidden('This account is disabled');
+  }
   await grantStartingCredits(ledger, user);
+  if (along?.write !== undefined) {
+    const family = tokenFamilies.prepare(user);
+    if (await writeAll(store, [family.write, along.write])) return family.sign();
+  }
+  await along?.otherwise();
   return tokenFamilies.begin(user);
 }
 

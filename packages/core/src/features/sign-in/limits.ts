@@ -1,6 +1,7 @@
 import { requireSlot } from '../../operations/rates.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RateLimiter, RateWindow } from '../../ports/limiter.ts';
+import { takeAll } from '../../ports/take-all.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** A rate limit with a fixed window. */
@@ -42,24 +43,28 @@ export const DEFAULT_SIGN_IN_LIMITS: SignInLimits = {
   deviceCodeBy: { limit: 20, seconds: 15 * 60 },
 };
 
+/** One use of a limit. */
+export type SignInUse = readonly [kind: keyof SignInLimits, subject: string | undefined];
+
 /**
- * Counts one use for a client address, a recipient or a user.
+ * Counts uses for client addresses, recipients or users, in this order up to the first one that exceeds its limit.
  * @throws ApiError 429 with `Retry-After`.
  */
-export async function takeSlot(
+export async function takeSlots(
   services: {
     readonly limiter: RateLimiter;
     readonly clock: Clock;
     readonly signInLimits: SignInLimits;
   },
-  kind: keyof SignInLimits,
-  subject: string | undefined,
+  ...uses: readonly SignInUse[]
 ): Promise<void> {
   const now = services.clock.now();
-  // Clients without an address share one window. Addresses are hashed, so that the limiter stores none.
-  const key = `sign-in:${kind}:${hashSecret(subject ?? 'unknown')}`;
-  const decision = await services.limiter.take(key, [getWindow(services.signInLimits[kind])], now);
-  requireSlot(decision, now);
+  const takes = uses.map(([kind, subject]) => ({
+    // Clients without an address share one window. Addresses are hashed, so that the limiter stores none.
+    key: `sign-in:${kind}:${hashSecret(subject ?? 'unknown')}`,
+    windows: [getWindow(services.signInLimits[kind])],
+  }));
+  for (const decision of await takeAll(services.limiter, takes, now)) requireSlot(decision, now);
 }
 
 function getWindow({ limit, seconds }: SignInLimit): RateWindow {

@@ -4,6 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export interface Pending {
   readonly challengeId: string;
   readonly serial: number;
+  /** End of the challenge, epoch milliseconds. */
+  readonly expiresAt: number;
 }
 
 /** Signs the state of a sign-in between the mail and the code. */
@@ -11,29 +13,33 @@ export interface PendingTokens {
   sign(pending: Pending, email: string): string;
   /** @returns undefined for anything but our token for this e-mail address. Does not check its age. */
   verify(token: string, email: string): Pending | undefined;
-  /** The stored hash of a code: keyed, because a plain hash of six digits is easy to guess. */
-  hashCode(challengeId: string, code: string): string;
+  /** The six digits of a challenge: only the secret leads to them, so no store holds them. */
+  toCode(challengeId: string): string;
 }
 
-const FORM = /^([0-9a-f]{24})\.(\d{1,9})\.([\w-]{43})$/;
+const FORM = /^([0-9a-f]{24})\.(\d{1,9})\.(\d{1,15})\.([\w-]{43})$/;
+/** Of 2^64 numbers, so that all codes are equally likely but for 1 in 10^13. */
+const CODES = 1_000_000n;
 
 /** @param secret may also sign access tokens; no token of one kind is valid as another. */
 export function createPendingTokens(secret: Uint8Array): PendingTokens {
   const key = createHmac('sha256', secret).update('sign-in').digest();
-  const mac = (...parts: readonly string[]): string =>
-    createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+  const digest = (...parts: readonly string[]): Buffer =>
+    createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+  const mac = ({ challengeId, serial, expiresAt }: Pending, email: string): string =>
+    digest('token', challengeId, String(serial), String(expiresAt), email).toString('base64url');
 
   return {
-    sign({ challengeId, serial }, email) {
-      return `${challengeId}.${serial}.${mac('token', challengeId, String(serial), email)}`;
+    sign(pending, email) {
+      const { challengeId, serial, expiresAt } = pending;
+      return `${challengeId}.${serial}.${expiresAt}.${mac(pending, email)}`;
     },
     verify(token, email) {
-      const [, challengeId = '', serial = '', presented = ''] = FORM.exec(token) ?? [];
-      if (challengeId === '') return undefined;
-      const isOurs = isEqual(presented, mac('token', challengeId, serial, email));
-      return isOurs ? { challengeId, serial: Number(serial) } : undefined;
+      const [, challengeId = '', serial, expiresAt, presented = ''] = FORM.exec(token) ?? [];
+      const pending = { challengeId, serial: Number(serial), expiresAt: Number(expiresAt) };
+      return challengeId !== '' && isEqual(presented, mac(pending, email)) ? pending : undefined;
     },
-    hashCode: (challengeId, code) => mac('code', challengeId, code),
+    toCode: (challengeId) => String(digest('code', challengeId).readBigUInt64BE() % CODES).padStart(6, '0'),
   };
 }
 

@@ -10,7 +10,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { toWireUser } from '../organizations/wire.ts';
 import { identify, logOut, refreshTokens } from './contract.ts';
 import { secretly } from './handlers.ts';
-import { type SignInLimits, takeSlot } from './limits.ts';
+import { type SignInLimits, takeSlots } from './limits.ts';
 import type { TokenFamilies, Tokens } from './token-families.ts';
 
 export interface SignedInServices extends PipelineServices {
@@ -41,7 +41,7 @@ export async function renewTokens(
 ): Promise<{ readonly user: UserRecord; readonly tokens: Tokens } | undefined> {
   const claims = await services.tokens.verify(token, 'refresh');
   if (claims === undefined) return undefined;
-  await takeSlot(services, 'refresh', claims.id);
+  await takeSlots(services, ['refresh', claims.id]);
   const { tokenVersion } = claims;
   const user = await services.store.collection(USERS).get(claims.id, { tokenVersion, disabled: false });
   if (user === undefined || user.endedFamilies?.some(({ id }) => id === claims.family) === true) {

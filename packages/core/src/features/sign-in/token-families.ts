@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { removeAll } from '../../ports/remove-where.ts';
 import { defineCollection, type Store, type StoredRecord } from '../../ports/store.ts';
+import { type StoreWrite, writesTo } from '../../ports/write-all.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 
 /** Grace period: a client that lost the response may send the same refresh token again. */
@@ -32,8 +33,16 @@ export interface Tokens {
   readonly refreshToken: string;
 }
 
+/** A sign-in that begins with a write of another step. */
+export interface NewFamily {
+  readonly write: StoreWrite;
+  /** After the write. */
+  sign(): Promise<Tokens>;
+}
+
 export interface TokenFamilies {
   begin(user: UserRecord): Promise<Tokens>;
+  prepare(user: UserRecord): NewFamily;
   /**
    * Exchanges a refresh token, once. A second use within 30 s returns the same successor; a later use revokes the
    * whole family.
@@ -70,11 +79,15 @@ export function createTokenFamilies(services: {
     return { accessToken, refreshToken };
   };
 
-  const start = async (user: UserRecord, family: string): Promise<Tokens | undefined> => {
+  const create = ({ id: userId }: UserRecord, id: string): TokenFamilyRecord => {
     const now = clock.now();
     const expiresAt = now + tokens.lifetimes.refresh * 1000;
-    const record = { id: family, userId: user.id, sequence: 0, rotatedAt: now, expiresAt };
-    return (await families.insert(record)) ? sign(user, family, 0, expiresAt) : undefined;
+    return { id, userId, sequence: 0, rotatedAt: now, expiresAt };
+  };
+
+  const start = async (user: UserRecord, family: string): Promise<Tokens | undefined> => {
+    const record = create(user, family);
+    return (await families.insert(record)) ? sign(user, family, 0, record.expiresAt) : undefined;
   };
 
   const end = async (family: string, userId: string): Promise<void> => {
@@ -100,6 +113,14 @@ export function createTokenFamilies(services: {
       const begun = await start(user, ids.next());
       if (begun === undefined) throw new Error('duplicate family id');
       return begun;
+    },
+
+    prepare(user) {
+      const record = create(user, ids.next());
+      return {
+        write: writesTo(TOKEN_FAMILIES).insert(record),
+        sign: () => sign(user, record.id, 0, record.expiresAt),
+      };
     },
 
     async rotate(user, claims, token) {
