@@ -52,8 +52,8 @@ export interface Api extends Mountable {
    */
   drain(timeoutMs?: number): Promise<void>;
   /**
-   * Drains without waiting and closes idle provider connections and text extractors. Does not close the other ports;
-   * the host owns them.
+   * Drains without waiting, tries settlements that failed once more, for at most 5 seconds, and closes idle provider connections
+   * and text extractors. Does not close the other ports; the host owns them.
    */
   close(): Promise<void>;
 }
@@ -164,6 +164,7 @@ export function createApi(
     async close() {
       isIdle = false;
       await Promise.all([engine.drain(0), services.streams.drain(0)]);
+      await services.settlementRetries.flush();
       await services.authenticator.close();
       await Promise.all([...services.providers, ...services.extractors].map((port) => port.close?.()));
     },

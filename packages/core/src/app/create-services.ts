@@ -1,6 +1,7 @@
 import { noLinks } from '../access/links.ts';
 import { createBudgets } from '../credits/budgets.ts';
 import { createHoldHeartbeat } from '../credits/hold-heartbeat.ts';
+import { createSettlementRetries } from '../credits/settlement-retries.ts';
 import { createAgentEvents } from '../features/agents/events.ts';
 import { withAgentLinks } from '../features/agents/mentions.ts';
 import { createAgentReach } from '../features/agents/reach.ts';
@@ -216,6 +217,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     unaudited: { store: evented.store, ledger: evented.ledger },
     budgets,
     heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+    settlementRetries: createSettlementRetries({ clock, ids, onError }),
     limiter,
     queue,
     jobWatch,

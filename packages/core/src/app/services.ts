@@ -3,6 +3,7 @@ import type { LakeSearch } from '../contract/lake-search.ts';
 import type { SessionListener } from '../contract/session.ts';
 import type { Budgets } from '../credits/budgets.ts';
 import type { HoldHeartbeat } from '../credits/hold-heartbeat.ts';
+import type { SettlementRetries } from '../credits/settlement-retries.ts';
 import type { ChargeEvents } from '../events/charges.ts';
 import type { EventHandler, EventListener } from '../events/event.ts';
 import type { AgentEvents } from '../features/agents/events.ts';
@@ -103,6 +104,7 @@ export interface BaseServices {
   readonly unaudited: { readonly store: Store; readonly ledger: CreditLedger };
   readonly budgets: Budgets;
   readonly heartbeat: HoldHeartbeat;
+  readonly settlementRetries: SettlementRetries;
   /** Fixed windows of requests per key, user and address. */
   readonly limiter: RateLimiter;
   /** Jobs, such as chat turns. A worker leases them. */

@@ -7,6 +7,7 @@ import { BUDGETS, type BudgetRecord, isCounted } from './budget-rules.ts';
 import { createBudgets } from './budgets.ts';
 import { createHoldHeartbeat } from './hold-heartbeat.ts';
 import { reserve } from './reservations.ts';
+import { createSettlementRetries } from './settlement-retries.ts';
 
 const onError = () => undefined;
 
@@ -108,6 +109,11 @@ it('budgets admit exactly what a simple model allows, over changes of daylight t
           ledger,
           budgets,
           heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+          settlementRetries: createSettlementRetries({
+            clock,
+            ids: { bytes: () => Uint8Array.of(255) },
+            onError,
+          }),
           clock,
           onError,
         };

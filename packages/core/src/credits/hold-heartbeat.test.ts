@@ -6,6 +6,7 @@ import type { Incident } from '../shared/incident.ts';
 import { createBudgets } from './budgets.ts';
 import { createHoldHeartbeat } from './hold-heartbeat.ts';
 import { type ReservationRequest, reserve } from './reservations.ts';
+import { createSettlementRetries } from './settlement-retries.ts';
 
 const account = 'user:a';
 const SECOND = 1000;
@@ -37,6 +38,7 @@ async function setUp(spoil: (ledger: CreditLedger) => Partial<CreditLedger> = ()
   const createProcess = () => ({
     ...{ ledger, clock, onError, budgets: createBudgets({ store: createMemoryStore(), clock }) },
     heartbeat: createHoldHeartbeat({ ledger, clock, onError }),
+    settlementRetries: createSettlementRetries({ clock, ids: { bytes: () => Uint8Array.of(255) }, onError }),
   });
   const services = createProcess();
   return {

@@ -6,14 +6,13 @@ import type { Budgets, CallBudget } from './budgets.ts';
 import type { HoldHeartbeat } from './hold-heartbeat.ts';
 import { requireInLists } from './model-lists.ts';
 import { toRefusal } from './refusals.ts';
+import type { SettlementRetries } from './settlement-retries.ts';
 import { getSpendCap } from './spend-caps.ts';
 
 /** Lease of a hold that no heartbeat renews: it expires after this time without renewal. */
 const LEASE_MS = 15 * 60_000;
 /** Renewal interval. It is short enough that one failed renewal does no harm. */
 export const RENEW_EVERY_MS = LEASE_MS / 3;
-/** Pauses between retries of a failed settlement. */
-const RETRY_PAUSES_MS = [200, 1000, 5000, 15_000, 60_000, 120_000, 300_000];
 
 const NO_CAPS = 'the ledger has no capUsage, so calls that a budget counts are refused';
 
@@ -21,6 +20,7 @@ export interface ReservationServices {
   readonly ledger: CreditLedger;
   readonly budgets: Budgets;
   readonly heartbeat: HoldHeartbeat;
+  readonly settlementRetries: SettlementRetries;
   readonly clock: Clock;
   readonly onError: (incident: Incident) => void;
 }
@@ -146,12 +146,18 @@ function held(
     amount: hold.amount,
     settle(amount, usage) {
       const due = metered ? amount : 0;
-      return end(async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged);
+      return end({
+        description: `the charge of ${due} micro-credits`,
+        work: async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged,
+      });
     },
     async release() {
-      await end(async () => {
-        await ledger.release(hold);
-        return 0;
+      await end({
+        description: 'the release',
+        async work() {
+          await ledger.release(hold);
+          return 0;
+        },
       });
     },
     keep: stopRenewing,
@@ -166,13 +172,23 @@ function unmetered(services: ReservationServices, request: ReservationRequest): 
     metered: false,
     amount: 0,
     settle: (_amount, usage) =>
-      end(async () => {
-        await services.ledger.record({ account, key, details: chargeDetails(request), usage });
-        return 0;
+      end({
+        description: 'the usage',
+        async work() {
+          await services.ledger.record({ account, key, details: chargeDetails(request), usage });
+          return 0;
+        },
       }),
-    release: () => end(async () => 0).then(() => undefined),
+    release: () => end({ description: 'nothing', work: async () => 0 }).then(() => undefined),
     keep: () => undefined,
   };
+}
+
+/** How a reservation ends. */
+interface End {
+  /** For operators. */
+  readonly description: string;
+  readonly work: () => Promise<number>;
 }
 
 /** Returns a function that does the first work it gets; later calls return the result of the first. */
@@ -180,14 +196,14 @@ function createEnd(
   services: ReservationServices,
   request: ReservationRequest,
   stopRenewing: () => void,
-): (work: () => Promise<number>) => Promise<number | undefined> {
+): (last: End) => Promise<number | undefined> {
   let ended: Promise<number | undefined> | undefined;
-  return (work) => {
+  return (last) => {
     // Until a retry succeeds, nothing else may spend the held credit.
     ended ??=
       request.isRepeated === true
-        ? work().finally(stopRenewing)
-        : withRetry(services, request, work, stopRenewing);
+        ? last.work().finally(stopRenewing)
+        : withRetry(services, request, last, stopRenewing);
     return ended;
   };
 }
@@ -219,43 +235,21 @@ export function keepHolding(
  * Tries once while the caller waits, then retries in the background: an unavailable ledger must neither block a
  * stream nor lose the charge. Retries are safe, because a hold settles once.
  */
-function withRetry(
-  services: ReservationServices,
-  request: ReservationRequest,
-  work: () => Promise<number>,
+async function withRetry(
+  { settlementRetries }: ReservationServices,
+  { operation, requestId, key, payer }: ReservationRequest,
+  { description, work }: End,
   onEnd: () => void,
 ): Promise<number | undefined> {
-  return work().then(
-    (charged) => {
-      onEnd();
-      return charged;
-    },
-    (error: unknown) => {
-      report(services, request, error);
-      retryLater(services, request, work, onEnd, 0);
-      return undefined;
-    },
-  );
-}
-
-function retryLater(
-  services: ReservationServices,
-  request: ReservationRequest,
-  work: () => Promise<number>,
-  onEnd: () => void,
-  attempt: number,
-): void {
-  const pause = RETRY_PAUSES_MS[attempt];
-  if (pause === undefined) {
+  try {
+    const charged = await work();
     onEnd();
-    return;
+    return charged;
+  } catch (error) {
+    const call = `${description} of ${payer.account} with the key ${key}`;
+    settlementRetries.add({ operation, requestId, description: call, work, onEnd }, error);
+    return undefined;
   }
-  services.clock.timer(pause, () => {
-    work().then(onEnd, (error: unknown) => {
-      report(services, request, error);
-      retryLater(services, request, work, onEnd, attempt + 1);
-    });
-  });
 }
 
 function report(
