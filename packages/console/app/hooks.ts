@@ -76,6 +76,65 @@ export function useAction(): Action {
   return { busy, error, run };
 }
 
+export interface Turns {
+  readonly error: string | undefined;
+  /** Runs tasks one after the other, in the order of the calls. @returns whether this one succeeded. */
+  readonly runInTurn: (work: (call: Call) => Promise<unknown>) => Promise<boolean>;
+}
+
+/** For controls that stay usable while an earlier task runs. */
+export function useTurns(): Turns {
+  const { call } = useApp();
+  const [error, setError] = useState<string>();
+  const last = useRef(Promise.resolve(true));
+  const runInTurn: Turns['runInTurn'] = (work) => {
+    last.current = last.current.then(async () => {
+      setError(undefined);
+      try {
+        await work(call);
+        return true;
+      } catch (failure) {
+        setError(toMessage(failure));
+        return false;
+      }
+    });
+    return last.current;
+  };
+  return { error, runInTurn };
+}
+
+export interface Saved<V> {
+  /** The last choice of the user; the stored value if it was rejected. */
+  readonly shown: V;
+  /** Shows what the user types. It is not saved yet. */
+  readonly show: (value: V) => void;
+  readonly choose: (value: V) => void;
+}
+
+/**
+ * A value that is saved when the user chooses it, also while an earlier choice is being saved.
+ * @param save runs in turn with other saves. Returns whether it succeeded.
+ */
+export function useSaved<V>(stored: V, save: (value: V) => Promise<boolean>): Saved<V> {
+  const [shown, setShown] = useState(stored);
+  const known = useRef(stored);
+  const open = useRef(0);
+  useEffect(() => {
+    known.current = stored;
+    // An answer to an earlier choice does not replace the last one.
+    if (open.current === 0) setShown(stored);
+  }, [stored]);
+  const choose = async (value: V): Promise<void> => {
+    setShown(value);
+    open.current += 1;
+    const isSaved = await save(value);
+    open.current -= 1;
+    if (isSaved) known.current = value;
+    else if (open.current === 0) setShown(known.current);
+  };
+  return { shown, show: setShown, choose: (value) => void choose(value) };
+}
+
 /** The current route: what follows the `#`. */
 export function usePlace(): readonly string[] {
   const [hash, setHash] = useState(location.hash);

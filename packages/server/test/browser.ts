@@ -70,3 +70,26 @@ export async function openWindow(size: { width: number; height: number }): Promi
   });
   return { page, complaints, asked, close: () => context.close() };
 }
+
+/**
+ * Holds the next request of a method to an address. @returns after the request, a function that releases it and waits until
+ * the page has the answer.
+ */
+export async function hold(page: Page, method: string, address: string): Promise<() => Promise<void>> {
+  return new Promise((resolve) => {
+    let isHeld = false;
+    void page.route(address, (route) => {
+      const request = route.request();
+      if (isHeld || request.method() !== method) {
+        void route.fallback();
+        return;
+      }
+      isHeld = true;
+      resolve(async () => {
+        const arrived = page.waitForResponse((answer) => answer.request() === request);
+        await route.continue();
+        await (await arrived).finished();
+      });
+    });
+  });
+}

@@ -10,6 +10,7 @@ import { createScriptedProvider } from '../../../test/support/model.ts';
 import { approvalsRound } from './approvals-round.ts';
 import { hasBrowser } from './browser.ts';
 import { budgetsRound } from './budgets-round.ts';
+import { choicesRound } from './choices-round.ts';
 import { HOST_SESSIONS, hostRound, inHost } from './console-host.ts';
 import { everyPage } from './console-pages.ts';
 import { agentsRound, composerRound, diagramsRound, heldModels, recordedModels } from './console-talk.ts';
@@ -181,6 +182,11 @@ describe.skipIf(!hasBrowser())('console in a browser', () => {
   it('changes the profile, the state of an artifact and the files of a data lake', async () => {
     const workplace = await inThisProcess({ models: videoModels() });
     await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => ownThingsRound(window, workplace));
+  });
+
+  it('keeps choices that the user makes while an earlier one is being saved', async () => {
+    const workplace = await inThisProcess({ models: videoModels() });
+    await inWindow(DESKTOP, { running: { output: () => '' } }, (window) => choicesRound(window, workplace));
   });
 
   it('creates, tests, rotates, disables, replays and deletes webhooks of a user and an organization', async () => {

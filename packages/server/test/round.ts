@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import type { Window } from './browser.ts';
+import { hold, type Window } from './browser.ts';
 import { openPage, photograph, signUp } from './journey.ts';
 import type { Workplace } from './workplaces.ts';
 
@@ -31,7 +31,7 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   // The list reloads after one change while the next one is being typed.
   const lakes = page.getByLabel('Data lakes', { exact: true });
   await lakes.waitFor();
-  const held = hold(page, '**/api/settings');
+  const held = hold(page, 'GET', '**/api/settings');
   await lakes.check();
   const letGo = await held;
   await page.getByLabel('Credits of a new account').fill('25');
@@ -100,26 +100,7 @@ export async function administratorsRound(window: Window, workplace: Workplace):
   expect(complaints).toEqual([]);
 }
 
-/**
- * Holds the next answer from an address. @returns after the request, a function that releases it and waits
- * until the page has it.
- */
-async function hold(page: Page, address: string): Promise<() => Promise<void>> {
-  return new Promise((resolve) => {
-    void page.route(
-      address,
-      (route) =>
-        resolve(async () => {
-          const arrived = page.waitForResponse(address);
-          await route.continue();
-          await (await arrived).finished();
-        }),
-      { times: 1 },
-    );
-  });
-}
-
-async function getSettings(page: Page, url: string): Promise<Record<string, unknown>> {
+export async function getSettings(page: Page, url: string): Promise<Record<string, unknown>> {
   const token = String(await page.evaluate("localStorage.getItem('questline.token')"));
   const answer = await fetch(`${url}/api/settings`, { headers: { Authorization: `Bearer ${token}` } });
   if (!answer.ok) throw new Error(`the settings were answered with ${answer.status}`);

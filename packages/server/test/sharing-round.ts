@@ -119,10 +119,10 @@ interface Made {
   readonly _id: string;
 }
 
-type Caller = (method: string, path: string, body?: unknown) => Promise<Made>;
+export type Caller = (method: string, path: string, body?: unknown) => Promise<Made>;
 
 /** Calls the API as the user of the page. @param token default: the token of the page. */
-async function caller(page: Page, url: string, token?: string): Promise<Caller> {
+export async function caller(page: Page, url: string, token?: string): Promise<Caller> {
   const bearer = token ?? String(await page.evaluate("localStorage.getItem('questline.token')"));
   return async (method, path, body) => {
     const answer = await fetch(`${url}${path}`, {

@@ -1,7 +1,7 @@
 import { Copy, Ellipsis, LogOut, PencilLine, Share2, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useAction } from '../hooks.ts';
+import { go, useTurns } from '../hooks.ts';
 import type { Session } from '../records.ts';
 import { SESSIONS_CHANGED } from './conversations.tsx';
 import { Icon } from './icon.tsx';
@@ -20,7 +20,7 @@ interface HeadProps {
 /** The name of a conversation, and what can be done with the whole of it. */
 export function ConversationHead({ session, id, firstMessage }: HeadProps) {
   const { ask, user } = useApp();
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const [renamed, setRenamed] = useState<string>();
   const [isSharing, setSharing] = useState(false);
   const name = renamed ?? session?.name ?? firstMessage?.slice(0, 60);
@@ -35,11 +35,11 @@ export function ConversationHead({ session, id, firstMessage }: HeadProps) {
       input: { label: 'Name', value: name ?? '' },
     });
     if (!wanted) return;
-    if (await run((call) => call('PUT', `/api/sessions/${id}`, { name: wanted }))) setRenamed(wanted);
+    if (await runInTurn((call) => call('PUT', `/api/sessions/${id}`, { name: wanted }))) setRenamed(wanted);
     changed();
   };
   const duplicate = async (): Promise<void> => {
-    await run(async (call) => {
+    await runInTurn(async (call) => {
       const copy = await call<Session>('POST', `/api/v1/sessions/${id}/clone`, {});
       changed();
       go('chat', copy.id);
@@ -49,7 +49,7 @@ export function ConversationHead({ session, id, firstMessage }: HeadProps) {
     const text = `“${name}” and all its messages are deleted. This cannot be undone.`;
     const isSure = await ask({ title: 'Delete the conversation?', text, action: 'Delete', isDanger: true });
     if (isSure === undefined) return;
-    if (await run((call) => call('DELETE', `/api/sessions/${id}`))) go('chat');
+    if (await runInTurn((call) => call('DELETE', `/api/sessions/${id}`))) go('chat');
     changed();
   };
   const leave = async (): Promise<void> => {

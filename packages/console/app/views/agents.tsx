@@ -1,7 +1,7 @@
 import { Bot, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useAction, useLoad } from '../hooks.ts';
+import { useLoad, useTurns } from '../hooks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
@@ -22,7 +22,7 @@ export function Agents() {
     const byId = new Map(agents.map((one) => [one.id, one]));
     return data.map((agent): ListedAgent => ({ ...byId.get(agent.id), ...agent }));
   });
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const close = (): void => setOpened(undefined);
   const remove = async ({ id, name }: Agent): Promise<void> => {
     const text = 'Conversations that use it go on without it.';
@@ -31,7 +31,7 @@ export function Agents() {
       undefined
     )
       return;
-    await run((call) => call('DELETE', `/api/v1/agents/${id}`));
+    await runInTurn((call) => call('DELETE', `/api/v1/agents/${id}`));
     list.reload();
   };
   const create = (

@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useAction, useLoad } from '../hooks.ts';
+import { useLoad, useSaved, useTurns } from '../hooks.ts';
 import { Field } from '../parts/field.tsx';
 import { Badge, ErrorMessage } from '../parts/view.tsx';
 import type { Artifact, CursorPage, Permission } from '../records.ts';
@@ -37,11 +36,11 @@ interface ArtifactStateProps {
 /** The type, status and visibility of an artifact. Writers change the status, the owner the visibility too. */
 export function ArtifactState({ artifact, isOwner, permission, onChange }: ArtifactStateProps) {
   const { id, type, status, visibility } = artifact;
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const save = async (
     change: { readonly status: string } | { readonly visibility: string },
   ): Promise<boolean> => {
-    const isSaved = await run((call) => call('PATCH', `/api/v1/artifacts/${id}`, change));
+    const isSaved = await runInTurn((call) => call('PATCH', `/api/v1/artifacts/${id}`, change));
     if (isSaved) onChange();
     return isSaved;
   };
@@ -76,14 +75,9 @@ interface ChoiceProps {
 
 /** Saved on change: shows the new value at once, and the old one again if the server rejects it. */
 function Choice({ options, value, onSave, ...described }: ChoiceProps) {
-  const [shown, setShown] = useState(value);
-  useEffect(() => setShown(value), [value]);
-  const change = async (next: string): Promise<void> => {
-    setShown(next);
-    if (!(await onSave(next))) setShown(value);
-  };
+  const { shown, choose } = useSaved(value, onSave);
   return (
-    <select value={shown} {...described} onChange={(event) => void change(event.currentTarget.value)}>
+    <select value={shown} {...described} onChange={(event) => choose(event.currentTarget.value)}>
       {Object.entries(options).map(([name, title]) => (
         <option key={name} value={name}>
           {title}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
 import { Diagram } from '../drawings/diagram.tsx';
-import { go, useAction, useLoad } from '../hooks.ts';
+import { go, useLoad, useTurns } from '../hooks.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { wholeDate } from '../parts/format.ts';
 import { useLeave } from '../parts/leave.ts';
@@ -33,7 +33,7 @@ export function ArtifactView({ id }: { id: string }) {
   const content = useLoad(`${path} ${version}`, async (get) =>
     version === undefined ? undefined : get<ArtifactVersion>(`${path}/versions/${version}`),
   );
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const [isSharing, setSharing] = useState(false);
   const leaving = useLeave();
   const { data } = artifact;
@@ -45,7 +45,7 @@ export function ArtifactView({ id }: { id: string }) {
       (await ask({ title: `Delete “${data?.title}”?`, text, action: 'Delete', isDanger: true })) === undefined
     )
       return;
-    if (await run((call) => call('DELETE', path))) go('artifacts');
+    if (await runInTurn((call) => call('DELETE', path))) go('artifacts');
   };
   const leave = async (): Promise<void> => {
     if (await leaving.leave({ type: 'artifact', id, name: data?.title ?? '' })) go('shared');

@@ -1,7 +1,7 @@
 import { Database, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useAction, useLoad } from '../hooks.ts';
+import { useLoad, useTurns } from '../hooks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Table } from '../parts/table.tsx';
 import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -19,7 +19,7 @@ function LakeList() {
   const { ask, user } = useApp();
   const [opened, setOpened] = useState<Opened>();
   const list = useLoad('lakes', (get) => get<CursorPage<DataLake>>('/api/v1/data-lakes?limit=100'));
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const close = (): void => {
     setOpened(undefined);
     list.reload();
@@ -28,7 +28,7 @@ function LakeList() {
     const title = `Delete the data lake “${name}”?`;
     if ((await ask({ title, text: 'Its files stay.', action: 'Delete', isDanger: true })) === undefined)
       return;
-    await run((call) => call('DELETE', `/api/v1/data-lakes/${id}`));
+    await runInTurn((call) => call('DELETE', `/api/v1/data-lakes/${id}`));
     list.reload();
   };
   const isOff = list.status === 403;

@@ -1,7 +1,7 @@
 import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useAction, useLoad } from '../hooks.ts';
+import { useAction, useLoad, useTurns } from '../hooks.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Field, getText, getTexts } from '../parts/field.tsx';
@@ -43,20 +43,22 @@ export function Keys() {
   const [isCreating, setCreating] = useState(false);
   const [shown, setShown] = useState<Shown>();
   const list = useLoad('keys', (get) => get<{ apiKeys: readonly ApiKey[] }>('/api/user-api-keys?limit=100'));
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
 
   const rotate = async ({ id, name }: ApiKey): Promise<void> => {
     const text = 'The old secret stops working immediately.';
     if ((await ask({ title: `Replace the secret of “${name}”?`, text, action: 'Replace' })) === undefined)
       return;
-    await run(async (call) => setShown(await call<Shown>('POST', `/api/user-api-keys/${id}/rotate`, {})));
+    await runInTurn(async (call) =>
+      setShown(await call<Shown>('POST', `/api/user-api-keys/${id}/rotate`, {})),
+    );
     list.reload();
   };
   const revoke = async ({ id, name }: ApiKey): Promise<void> => {
     const text = 'Programs that use it are rejected from now on. This cannot be undone.';
     if ((await ask({ title: `Revoke “${name}”?`, text, action: 'Revoke', isDanger: true })) === undefined)
       return;
-    await run((call) => call('POST', `/api/user-api-keys/${id}/revoke`, {}));
+    await runInTurn((call) => call('POST', `/api/user-api-keys/${id}/revoke`, {}));
     list.reload();
   };
 

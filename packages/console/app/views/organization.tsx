@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useAction, useLoad } from '../hooks.ts';
+import { go, useLoad, useTurns } from '../hooks.ts';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -21,12 +21,12 @@ export function OrganizationView({ id }: { id: string }) {
   // Members who do not administer the organization get 403.
   const credits = useLoad(`credits ${id}`, (get) => get<Credits>(`/api/organizations/${id}/credits`));
   const administers = credits.data !== undefined;
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const { data } = organization;
   const remove = async ({ _id, username }: User): Promise<void> => {
     const title = `Remove ${username} from ${data?.name}?`;
     if ((await ask({ title, action: 'Remove', isDanger: true })) === undefined) return;
-    await run((call) => call('POST', `${path}/revokeSharing`, { userId: _id }));
+    await runInTurn((call) => call('POST', `${path}/revokeSharing`, { userId: _id }));
     members.reload();
   };
   const isOwner = data?.ownerId === user?._id;
@@ -35,12 +35,12 @@ export function OrganizationView({ id }: { id: string }) {
       'Its members remain users. API keys that it pays for are revoked. It must have no credit left.';
     const title = `Delete ${data?.name}?`;
     if ((await ask({ title, text, action: 'Delete', isDanger: true })) === undefined) return;
-    if (await run((call) => call('DELETE', `/api/organizations/${id}`))) go('organizations');
+    if (await runInTurn((call) => call('DELETE', `/api/organizations/${id}`))) go('organizations');
   };
   const leave = async (): Promise<void> => {
     const title = `Leave ${data?.name}?`;
     if ((await ask({ title, action: 'Leave', isDanger: true })) === undefined) return;
-    if (await run((call) => call('POST', `${path}/leave`, {}))) go('organizations');
+    if (await runInTurn((call) => call('POST', `${path}/leave`, {}))) go('organizations');
   };
   return (
     <View

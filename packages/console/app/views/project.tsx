@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useAction, useLoad } from '../hooks.ts';
+import { go, useLoad, useTurns } from '../hooks.ts';
 import { useLeave } from '../parts/leave.ts';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -17,19 +17,19 @@ export function ProjectView({ id }: { id: string }) {
     get<CursorPage<Session>>('/api/v1/sessions?limit=100'),
   );
   const files = useLoad('project files', (get) => get<CursorPage<WorkspaceFile>>('/api/v1/files?limit=100'));
-  const { error, run } = useAction();
+  const { error, runInTurn } = useTurns();
   const leaving = useLeave();
   const { data } = project;
   const isOwner = data?.owner_id === user?._id;
   const change = async (method: 'POST' | 'DELETE', member: string): Promise<void> => {
-    await run((call) => call(method, `/api/v1/projects/${id}/${member}`));
+    await runInTurn((call) => call(method, `/api/v1/projects/${id}/${member}`));
     project.reload();
   };
   const remove = async (): Promise<void> => {
     const text = 'Its conversations and files stay.';
     const title = `Delete the project “${data?.name}”?`;
     if ((await ask({ title, text, action: 'Delete', isDanger: true })) === undefined) return;
-    if (await run((call) => call('DELETE', `/api/v1/projects/${id}`))) go('projects');
+    if (await runInTurn((call) => call('DELETE', `/api/v1/projects/${id}`))) go('projects');
   };
   const leave = async (): Promise<void> => {
     if (await leaving.leave({ type: 'project', id, name: data?.name ?? '' })) go('shared');

@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useAction, useLoad } from '../hooks.ts';
+import { useLoad, useSaved, useTurns } from '../hooks.ts';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { Model, Setting } from '../records.ts';
 import { getGroups, type Meaning } from './setting-meanings.ts';
@@ -40,15 +39,13 @@ interface OneProps {
 
 /** One setting, saved on change. */
 function One({ setting: { settingName: key, settingValue: value }, meaning, models, onChange }: OneProps) {
-  const { error, run } = useAction();
-  // Optimistic: show the new value at once, and the old one again if the server rejects it.
-  const [shown, setShown] = useState(value);
-  useEffect(() => setShown(value), [value]);
-  const save = async (next: unknown): Promise<void> => {
-    setShown(next);
-    if (!(await run((call) => call('PUT', '/api/settings/update', { key, value: next })))) setShown(value);
+  const { error, runInTurn } = useTurns();
+  // Shows the new value at once, and the stored one again if the server rejects it.
+  const { shown, show, choose } = useSaved<unknown>(value, async (next) => {
+    const isSaved = await runInTurn((call) => call('PUT', '/api/settings/update', { key, value: next }));
     onChange();
-  };
+    return isSaved;
+  });
   const { label, hint, modelType } = meaning;
   const about = { 'aria-describedby': `about-${key}` };
   return (
@@ -58,7 +55,7 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
           <input
             type="checkbox"
             checked={shown === true}
-            onChange={(event) => void save(event.currentTarget.checked)}
+            onChange={(event) => choose(event.currentTarget.checked)}
             {...about}
           />
           {label}
@@ -72,14 +69,14 @@ function One({ setting: { settingName: key, settingValue: value }, meaning, mode
               inputMode={typeof value === 'number' ? 'numeric' : 'text'}
               value={shown === null ? '' : String(shown)}
               // Reloading the list does not overwrite what the user types.
-              onInput={(event) => setShown(event.currentTarget.value)}
-              onChange={(event) => void save(parsed(event.currentTarget.value, typeof value === 'number'))}
+              onInput={(event) => show(event.currentTarget.value)}
+              onChange={(event) => choose(parsed(event.currentTarget.value, typeof value === 'number'))}
               {...about}
             />
           ) : (
             <select
               value={shown === null ? '' : String(shown)}
-              onChange={(event) => void save(parsed(event.currentTarget.value, false))}
+              onChange={(event) => choose(parsed(event.currentTarget.value, false))}
               {...about}
             >
               <option value="">None</option>
