@@ -76,18 +76,18 @@ export function useAction(): Action {
   return { busy, error, run };
 }
 
-export interface Turns {
+export interface SerialAction {
   readonly error: string | undefined;
   /** Runs tasks one after the other, in the order of the calls. @returns whether this one succeeded. */
   readonly runInTurn: (work: (call: Call) => Promise<unknown>) => Promise<boolean>;
 }
 
 /** For controls that stay usable while an earlier task runs. */
-export function useTurns(): Turns {
+export function useSerialAction(): SerialAction {
   const { call } = useApp();
   const [error, setError] = useState<string>();
   const last = useRef(Promise.resolve(true));
-  const runInTurn: Turns['runInTurn'] = (work) => {
+  const runInTurn: SerialAction['runInTurn'] = (work) => {
     last.current = last.current.then(async () => {
       setError(undefined);
       try {

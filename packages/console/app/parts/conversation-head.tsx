@@ -1,7 +1,7 @@
 import { Copy, Ellipsis, LogOut, PencilLine, Share2, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useTurns } from '../hooks.ts';
+import { go, useSerialAction } from '../hooks.ts';
 import type { Session } from '../records.ts';
 import { SESSIONS_CHANGED } from './conversations.tsx';
 import { Icon } from './icon.tsx';
@@ -20,7 +20,7 @@ interface HeadProps {
 /** The name of a conversation, and what can be done with the whole of it. */
 export function ConversationHead({ session, id, firstMessage }: HeadProps) {
   const { ask, user } = useApp();
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const [renamed, setRenamed] = useState<string>();
   const [isSharing, setSharing] = useState(false);
   const name = renamed ?? session?.name ?? firstMessage?.slice(0, 60);

@@ -1,7 +1,7 @@
 import { Bot, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useLoad, useTurns } from '../hooks.ts';
+import { useLoad, useSerialAction } from '../hooks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
@@ -22,7 +22,7 @@ export function Agents() {
     const byId = new Map(agents.map((one) => [one.id, one]));
     return data.map((agent): ListedAgent => ({ ...byId.get(agent.id), ...agent }));
   });
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const close = (): void => setOpened(undefined);
   const remove = async ({ id, name }: Agent): Promise<void> => {
     const text = 'Conversations that use it go on without it.';

@@ -1,4 +1,4 @@
-import { useLoad, useSaved, useTurns } from '../hooks.ts';
+import { useLoad, useSaved, useSerialAction } from '../hooks.ts';
 import { Field } from '../parts/field.tsx';
 import { Badge, ErrorMessage } from '../parts/view.tsx';
 import type { Artifact, CursorPage, Permission } from '../records.ts';
@@ -36,7 +36,7 @@ interface ArtifactStateProps {
 /** The type, status and visibility of an artifact. Writers change the status, the owner the visibility too. */
 export function ArtifactState({ artifact, isOwner, permission, onChange }: ArtifactStateProps) {
   const { id, type, status, visibility } = artifact;
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const save = async (
     change: { readonly status: string } | { readonly visibility: string },
   ): Promise<boolean> => {

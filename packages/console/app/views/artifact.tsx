@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
 import { Diagram } from '../drawings/diagram.tsx';
-import { go, useLoad, useTurns } from '../hooks.ts';
+import { go, useLoad, useSerialAction } from '../hooks.ts';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { wholeDate } from '../parts/format.ts';
 import { useLeave } from '../parts/leave.ts';
@@ -33,7 +33,7 @@ export function ArtifactView({ id }: { id: string }) {
   const content = useLoad(`${path} ${version}`, async (get) =>
     version === undefined ? undefined : get<ArtifactVersion>(`${path}/versions/${version}`),
   );
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const [isSharing, setSharing] = useState(false);
   const leaving = useLeave();
   const { data } = artifact;

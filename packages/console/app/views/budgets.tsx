@@ -1,7 +1,7 @@
 import { Gauge, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useLoad, useTurns } from '../hooks.ts';
+import { useLoad, useSerialAction } from '../hooks.ts';
 import { Field } from '../parts/field.tsx';
 import { credits, wholeDate } from '../parts/format.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -23,7 +23,7 @@ export function Budgets() {
   const list = useLoad(`budgets ${shown}`, (get) =>
     get<{ budgets: readonly Budget[] }>(`/api/budgets?limit=100${toQuery(shown)}`),
   );
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const remove = async ({ id, name }: Budget): Promise<void> => {
     const text = 'Calls are no longer limited by it. What it counted is lost.';
     if ((await ask({ title: `Delete “${name}”?`, text, action: 'Delete', isDanger: true })) === undefined)

@@ -1,7 +1,7 @@
 import { Database, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useLoad, useTurns } from '../hooks.ts';
+import { useLoad, useSerialAction } from '../hooks.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Table } from '../parts/table.tsx';
 import { Badge, Empty, ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -19,7 +19,7 @@ function LakeList() {
   const { ask, user } = useApp();
   const [opened, setOpened] = useState<Opened>();
   const list = useLoad('lakes', (get) => get<CursorPage<DataLake>>('/api/v1/data-lakes?limit=100'));
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const close = (): void => {
     setOpened(undefined);
     list.reload();

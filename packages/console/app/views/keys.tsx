@@ -1,7 +1,7 @@
 import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { useAction, useLoad, useTurns } from '../hooks.ts';
+import { useAction, useLoad, useSerialAction } from '../hooks.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { Dialog, DialogForm } from '../parts/dialog.tsx';
 import { Field, getText, getTexts } from '../parts/field.tsx';
@@ -43,7 +43,7 @@ export function Keys() {
   const [isCreating, setCreating] = useState(false);
   const [shown, setShown] = useState<Shown>();
   const list = useLoad('keys', (get) => get<{ apiKeys: readonly ApiKey[] }>('/api/user-api-keys?limit=100'));
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
 
   const rotate = async ({ id, name }: ApiKey): Promise<void> => {
     const text = 'The old secret stops working immediately.';

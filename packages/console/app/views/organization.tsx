@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useLoad, useTurns } from '../hooks.ts';
+import { go, useLoad, useSerialAction } from '../hooks.ts';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -21,7 +21,7 @@ export function OrganizationView({ id }: { id: string }) {
   // Members who do not administer the organization get 403.
   const credits = useLoad(`credits ${id}`, (get) => get<Credits>(`/api/organizations/${id}/credits`));
   const administers = credits.data !== undefined;
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const { data } = organization;
   const remove = async ({ _id, username }: User): Promise<void> => {
     const title = `Remove ${username} from ${data?.name}?`;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useApp } from '../context.ts';
-import { go, useLoad, useTurns } from '../hooks.ts';
+import { go, useLoad, useSerialAction } from '../hooks.ts';
 import { useLeave } from '../parts/leave.ts';
 import { ShareDialog } from '../parts/share-dialog.tsx';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
@@ -17,7 +17,7 @@ export function ProjectView({ id }: { id: string }) {
     get<CursorPage<Session>>('/api/v1/sessions?limit=100'),
   );
   const files = useLoad('project files', (get) => get<CursorPage<WorkspaceFile>>('/api/v1/files?limit=100'));
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   const leaving = useLeave();
   const { data } = project;
   const isOwner = data?.owner_id === user?._id;

@@ -1,4 +1,4 @@
-import { useLoad, useSaved, useTurns } from '../hooks.ts';
+import { useLoad, useSaved, useSerialAction } from '../hooks.ts';
 import { ErrorMessage, View, Waiting } from '../parts/view.tsx';
 import type { Model, Setting } from '../records.ts';
 import { getGroups, type Meaning } from './setting-meanings.ts';
@@ -39,7 +39,7 @@ interface OneProps {
 
 /** One setting, saved on change. */
 function One({ setting: { settingName: key, settingValue: value }, meaning, models, onChange }: OneProps) {
-  const { error, runInTurn } = useTurns();
+  const { error, runInTurn } = useSerialAction();
   // Shows the new value at once, and the stored one again if the server rejects it.
   const { shown, show, choose } = useSaved<unknown>(value, async (next) => {
     const isSaved = await runInTurn((call) => call('PUT', '/api/settings/update', { key, value: next }));
