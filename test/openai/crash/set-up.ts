@@ -18,7 +18,14 @@ export async function setUp(engine: Engine, speed?: Address['speed']) {
   if (user === undefined) throw new Error('no user');
   const account = `user:${user.id}`;
   await services.ledger.grant({ account, amount: 1e9, key: 'start', reason: 'start' });
-  const { key } = await issueApiKey(services, { userId: user.id, name: 'crash', scopes: ['ai:chat'] });
+  const { key } = await issueApiKey(services, {
+    userId: user.id,
+    name: 'crash',
+    scopes: ['ai:chat'],
+    // Tests poll with it.
+    requestsPerMinute: 1_000_000,
+    requestsPerDay: 1_000_000,
+  });
   return {
     services,
     account,
