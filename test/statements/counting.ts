@@ -11,12 +11,14 @@ import {
 } from '@questline/core';
 import { MESSAGES } from '@questline/core/internal';
 import { createMemoryMailer } from '@questline/core/memory';
+import type { Publisher } from '@questline/core/ports';
 import {
   createPostgresDatabase,
   createSqliteDatabase,
   createSqlPorts,
   migrate,
   type SqlDatabase,
+  type SqlPorts,
 } from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import pg from 'pg';
@@ -128,8 +130,17 @@ export async function observeSqlite(onStatement: (sql: string) => void): Promise
   };
 }
 
+/** Ports in place of those of the database. */
+export interface OtherPorts extends Partial<SqlPorts> {
+  readonly publisher?: Publisher;
+  /** Whether none of them has work. Default: the jobs are in the database. */
+  isIdle?(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
 export async function createCountingApp(
   observe: (onStatement: (sql: string) => void) => Promise<ObservedDatabase>,
+  other?: OtherPorts,
 ): Promise<CountingApp> {
   let statements: string[] = [];
   const { database, isIdle, close } = await observe((sql) => statements.push(sql));
@@ -137,10 +148,16 @@ export async function createCountingApp(
   const clock = createFakeClock(NOW);
   const ids = createFakeIds();
   const mailer = createMemoryMailer();
-  const { store, ledger, queue, limiter, eventLog } = createSqlPorts(database, { clock, ids });
+  const { isIdle: isOtherIdle, close: closeOther, ...otherPorts } = other ?? {};
+  const { store, ledger, queue, limiter, eventLog, publisher } = {
+    ...createSqlPorts(database, { clock, ids }),
+    publisher: undefined,
+    ...otherPorts,
+  };
   const services = createServices(
     {
       ...{ store, ledger, queue, limiter, eventLog, clock, ids, mailer },
+      ...(publisher !== undefined && { publisher }),
       models: [
         createScriptedProvider((call) => {
           call.say(...answerParts('Hello.'));
@@ -188,7 +205,9 @@ export async function createCountingApp(
     return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
   };
   const idle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < 5; ) quiet = (await isIdle()) ? quiet + 1 : 0;
+    for (let quiet = 0; quiet < 5; ) {
+      quiet = (await isIdle()) && (await isOtherIdle?.()) !== false ? quiet + 1 : 0;
+    }
   };
   const { id, sessionId } = await ask('POST', '/api/chat', { message: 'Hi' });
   await idle();
@@ -213,6 +232,7 @@ export async function createCountingApp(
     },
     async close() {
       await api.close();
+      await closeOther?.();
       await close();
     },
   };

@@ -5,17 +5,25 @@ import type { createRedisBackend, IQueueBackend } from 'bullmq';
  * was just served moves behind the others that are due.
  */
 export interface Lanes {
-  /** Owners that are due, the longest waiting first. Empty name: jobs without an owner. */
-  due(kind: string, limit: number): Promise<readonly string[]>;
+  /** Owners that are due, the longest waiting first, for each of the kinds. Empty name: jobs without an owner. */
+  due(pages: readonly LanePage[]): Promise<readonly (readonly string[])[]>;
   /** Schedules a check of an owner in at most this many milliseconds. */
   lookAfter(kind: string, owner: string, delayMs: number): Promise<void>;
   /** Called before a job is added: if the process then crashes, the job is found anyway. */
   expect(kind: string, owner: string): Promise<void>;
-  served(kind: string, owner: string): Promise<void>;
-  /** No job is due: schedules the next check, and removes an owner without jobs. */
-  rest(kind: string, owner: string): Promise<void>;
+  /**
+   * After a look at an owner: schedules the next one, behind the others if a job is due, and removes an owner without
+   * jobs. @returns whether a job is due.
+   */
+  served(kind: string, owner: string): Promise<boolean>;
   /** All owners of a kind that may have jobs. */
   all(kind: string): Promise<readonly string[]>;
+}
+
+/** Up to `limit` owners of a kind. */
+export interface LanePage {
+  readonly kind: string;
+  readonly limit: number;
 }
 
 export interface LanesOptions {
@@ -35,13 +43,22 @@ local now = time[1] * 1000 + time[2] / 1000
 const SCRIPTS = {
   questlineLanesDue: {
     numberOfKeys: 1,
-    lua: `${NOW}return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])`,
+    // KEYS[1] begins the key of each kind. Of each kind: name, limit, and '1' at the first look of this process: jobs of an
+    // older version are in the lane without an owner, and in no set.
+    lua: `${NOW}
+local found = {}
+for at = 1, #ARGV, 3 do
+  local key = KEYS[1] .. ARGV[at]
+  if ARGV[at + 2] == '1' then redis.call('ZADD', key, 'NX', now, '${MARK}') end
+  found[#found + 1] = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, ARGV[at + 1])
+end
+return found`,
   },
   questlineLanesLook: {
     numberOfKeys: 1,
     lua: `${NOW}return redis.call('ZADD', KEYS[1], ARGV[3], now + ARGV[2], ARGV[1])`,
   },
-  questlineLanesRest: {
+  questlineLanesServed: {
     numberOfKeys: 5,
     // A delayed job's score is its time in milliseconds times 4096. ARGV[2] is the caller's clock.
     lua: `${NOW}
@@ -56,12 +73,16 @@ if first[2] then look(math.floor(tonumber(first[2]) / 4096) - tonumber(ARGV[2]))
 for _, id in ipairs(redis.call('LRANGE', KEYS[5], 0, -1)) do
   look(redis.call('PTTL', ARGV[3] .. id .. ':lock') + 1)
 end
-if after ~= nil then return redis.call('ZADD', KEYS[1], now + after, ARGV[1]) end
-if ARGV[4] == '' then return redis.call('ZADD', KEYS[1], now + ${EXPECTED_MS}, ARGV[1]) end
+if after == nil and ARGV[4] == '' then after = ${EXPECTED_MS} end
+if after ~= nil then
+  redis.call('ZADD', KEYS[1], now + after, ARGV[1])
+  return after == 0 and 1 or 0
+end
 redis.call('ZREM', KEYS[1], ARGV[1])
 for _, name in ipairs({'meta', 'events', 'stalled', 'stalled-check', 'marker', 'id', 'pc'}) do
   redis.call('DEL', ARGV[3] .. name)
-end`,
+end
+return 0`,
   },
 } as const;
 
@@ -77,27 +98,26 @@ export function createLanes({ root, backend }: LanesOptions): Lanes {
     await defined;
     return client.runCommand(script, [...values]) as Promise<unknown>;
   };
-  const getKey = (kind: string): string => root.toKey(`lanes:${encodeURIComponent(kind)}`);
-  const look = async (kind: string, owner: string, delayMs: number, how: 'LT' | 'NX' | 'XX') => {
+  const toName = encodeURIComponent;
+  const getKey = (kind: string): string => root.toKey(`lanes:${toName(kind)}`);
+  const look = async (kind: string, owner: string, delayMs: number, how: 'LT' | 'NX') => {
     await run('questlineLanesLook', [getKey(kind), MARK + owner, Math.max(0, delayMs), how]);
   };
 
   return {
-    async due(kind, limit) {
-      // Jobs of an older version are in this lane and in no set.
-      if (!known.has(kind)) await look(kind, '', 0, 'NX');
-      known.add(kind);
-      const found = (await run('questlineLanesDue', [getKey(kind), limit])) as string[];
-      return found.map((member) => member.slice(MARK.length));
+    async due(pages) {
+      const values = pages.flatMap(({ kind, limit }) => [toName(kind), limit, known.has(kind) ? 0 : 1]);
+      const found = (await run('questlineLanesDue', [getKey(''), ...values])) as string[][];
+      for (const { kind } of pages) known.add(kind);
+      return found.map((members) => members.map((member) => member.slice(MARK.length)));
     },
     lookAfter: (kind, owner, delayMs) => look(kind, owner, delayMs, 'LT'),
     expect: (kind, owner) => look(kind, owner, EXPECTED_MS, 'NX'),
-    served: (kind, owner) => look(kind, owner, 0, 'XX'),
-    async rest(kind, owner) {
+    async served(kind, owner) {
       const queue = backend(kind, owner);
       const keys = ['wait', 'prioritized', 'delayed', 'active'].map((name) => queue.toKey(name));
       const values = [MARK + owner, Date.now(), queue.toKey(''), owner];
-      await run('questlineLanesRest', [getKey(kind), ...keys, ...values]);
+      return (await run('questlineLanesServed', [getKey(kind), ...keys, ...values])) === 1;
     },
     async all(kind) {
       const client = await root.client;

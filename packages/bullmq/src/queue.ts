@@ -93,13 +93,12 @@ export function createBullQueue({
       room: createRoom(want.perOwner?.[kind], want.limitByKind?.[kind]),
     }));
     while (left.length > 0 && taken.length < limit) {
-      const pages = await Promise.all(
-        left.map(async ({ kind, room }) => {
-          const page = limit - taken.length + room.full();
-          const owners = await kinds.lanes.due(kind, page);
-          return { kind, room, isWhole: owners.length < page, owners: owners.filter(room.has) };
-        }),
-      );
+      const asked = left.map(({ kind, room }) => ({ kind, room, limit: limit - taken.length + room.full() }));
+      const due = await kinds.lanes.due(asked);
+      const pages = asked.map(({ kind, room, limit: page }, at) => {
+        const owners = due[at] ?? [];
+        return { kind, room, isWhole: owners.length < page, owners: owners.filter(room.has) };
+      });
       // After a partial page, checked owners have made room for the next ones.
       left = pages.filter(({ isWhole, owners }) => !isWhole && owners.length > 0);
       let rounds = pages.map(({ kind, room, owners }) => ({ kind, room, owners: [...owners] }));
@@ -109,14 +108,12 @@ export function createBullQueue({
           const owner = owners.shift();
           if (owner === undefined || !room.has(owner)) continue;
           const job = await takeFrom({ kind, owner }, want);
-          if (job === undefined) {
-            await kinds.lanes.rest(kind, owner);
-            continue;
+          if (job !== undefined) {
+            taken.push(job);
+            room.count(owner);
           }
-          taken.push(job);
-          room.count(owner);
-          owners.push(owner);
-          await kinds.lanes.served(kind, owner);
+          const isDue = await kinds.lanes.served(kind, owner);
+          if (job !== undefined && isDue) owners.push(owner);
         }
         rounds = rounds.filter(({ owners }) => owners.length > 0);
       }
