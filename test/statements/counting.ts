@@ -7,18 +7,17 @@ import {
   createUser,
   fromCredits,
   issueApiKey,
+  type Ports,
   toFetchHandler,
 } from '@questline/core';
 import { MESSAGES } from '@questline/core/internal';
 import { createMemoryMailer } from '@questline/core/memory';
-import type { Publisher } from '@questline/core/ports';
 import {
   createPostgresDatabase,
   createSqliteDatabase,
   createSqlPorts,
   migrate,
   type SqlDatabase,
-  type SqlPorts,
 } from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import pg from 'pg';
@@ -131,8 +130,7 @@ export async function observeSqlite(onStatement: (sql: string) => void): Promise
 }
 
 /** Ports in place of those of the database. */
-export interface OtherPorts extends Partial<SqlPorts> {
-  readonly publisher?: Publisher;
+export interface OtherPorts extends Partial<Pick<Ports, 'limiter' | 'queue' | 'publisher' | 'eventLog'>> {
   /** Whether none of them has work. Default: the jobs are in the database. */
   isIdle?(): Promise<boolean>;
   close(): Promise<void>;
@@ -149,15 +147,11 @@ export async function createCountingApp(
   const ids = createFakeIds();
   const mailer = createMemoryMailer();
   const { isIdle: isOtherIdle, close: closeOther, ...otherPorts } = other ?? {};
-  const { store, ledger, queue, limiter, eventLog, publisher } = {
-    ...createSqlPorts(database, { clock, ids }),
-    publisher: undefined,
-    ...otherPorts,
-  };
+  const { store, ledger, queue, limiter, eventLog } = createSqlPorts(database, { clock, ids });
   const services = createServices(
     {
       ...{ store, ledger, queue, limiter, eventLog, clock, ids, mailer },
-      ...(publisher !== undefined && { publisher }),
+      ...otherPorts,
       models: [
         createScriptedProvider((call) => {
           call.say(...answerParts('Hello.'));
