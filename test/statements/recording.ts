@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Operation } from '@questline/core';
-import { MESSAGES, NEWEST_KINDS, QUESTS, RETENTION_KINDS, SESSIONS } from '@questline/core/internal';
+import { MESSAGES, QUESTS, RETENTION_KINDS, SESSIONS } from '@questline/core/internal';
 import { createSqlPorts, type SqlDatabase } from '@questline/sql';
 import type { SqlStatement } from '../../packages/sql/src/statement.ts';
 import { askedIn, toTestAppOptions } from '../support/cases.ts';
@@ -21,7 +21,7 @@ const QUIET_TURNS = 5;
 /** So that the sweep has statements for all kinds. */
 const RETENTION = {
   retention: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, 7])),
-  keepNewest: Object.fromEntries(NEWEST_KINDS.map((kind) => [kind, 1])),
+  keepNewest: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, 1])),
 };
 
 /** Sends the successful requests of all operations to apps on this database, lets their jobs and periodic tasks run. @returns the distinct statements. */

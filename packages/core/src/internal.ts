@@ -428,7 +428,6 @@ export { baseHeaders, type PipelineServices, refuse } from './operations/pipelin
 export { DEFAULT_RATE_LIMITS, type RateLimits } from './operations/rates.ts';
 export {
   MAX_NEWEST,
-  NEWEST_KINDS,
   type NewestSettings,
   RETENTION_KINDS,
   type RetentionKind,

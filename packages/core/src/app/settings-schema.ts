@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DEFAULT_SIGN_IN_LIMITS } from '../features/sign-in/limits.ts';
 import { adminSettings } from '../operations/admin-settings.ts';
 import { DEFAULT_RATE_LIMITS } from '../operations/rates.ts';
-import { MAX_NEWEST, NEWEST_KINDS, RETENTION_KINDS } from '../operations/retention.ts';
+import { MAX_NEWEST, RETENTION_KINDS } from '../operations/retention.ts';
 
 const aFunction = z.custom((value) => typeof value === 'function', 'expected a function');
 
@@ -196,7 +196,7 @@ export const settingsSchema = z.strictObject({
   onEvent: aFunction.optional(),
   auditRetentionDays: z.number().int().min(1).max(36_500).nullish(),
   retention: z.partialRecord(z.enum(RETENTION_KINDS), z.number().int().min(1).max(36_500)).optional(),
-  keepNewest: z.partialRecord(z.enum(NEWEST_KINDS), z.number().int().min(1).max(MAX_NEWEST)).optional(),
+  keepNewest: z.partialRecord(z.enum(RETENTION_KINDS), z.number().int().min(1).max(MAX_NEWEST)).optional(),
   creditsLowAt: z.number().min(0).max(1_000_000_000).optional(),
 });
 

@@ -1,6 +1,6 @@
 import type { Store } from '../ports/store.ts';
 
-/** Kinds of records that can be deleted by age. */
+/** Kinds of records that can be deleted by age, and of which the newest can be kept. */
 export const RETENTION_KINDS = [
   'sessions',
   'messages',
@@ -33,9 +33,6 @@ export interface RetentionSettings {
   /** Client events. */
   readonly analytics?: number;
 }
-
-/** Kinds of records of which the newest can be kept. */
-export const NEWEST_KINDS = RETENTION_KINDS;
 
 /** The largest number of newest records. */
 export const MAX_NEWEST = 10_000;

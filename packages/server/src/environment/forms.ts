@@ -1,6 +1,5 @@
 import {
   MAX_NEWEST,
-  NEWEST_KINDS,
   type NewestSettings,
   RETENTION_KINDS,
   type RetentionSettings,
@@ -43,7 +42,7 @@ export function readRetention(value: string): RetentionSettings | undefined {
 
 /** `KIND=NUMBER`, several of them separated by commas. */
 export function readNewest(value: string): NewestSettings | undefined {
-  return readNumbers(value, NEWEST_KINDS, MAX_NEWEST);
+  return readNumbers(value, RETENTION_KINDS, MAX_NEWEST);
 }
 
 function readNumbers<K extends string>(

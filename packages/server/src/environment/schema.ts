@@ -3,7 +3,6 @@ import {
   DEFAULT_PAID_CALLS_PER_DAY,
   DEFAULT_RATE_LIMITS,
   DEFAULT_TOKEN_LIFETIMES,
-  NEWEST_KINDS,
   type RateLimits,
   RETENTION_KINDS,
 } from '@questline/core/internal';
@@ -45,7 +44,7 @@ const workspace = {
   }),
   QUESTLINE_KEEP_NEWEST: parsed(readNewest, 'KIND=NUMBER, several of them separated by commas', {
     fallback: 'any number is kept',
-    meaning: `number of newest records to keep, of each session or owner: KIND=NUMBER, separated by commas; kinds: ${NEWEST_KINDS.join(', ')}`,
+    meaning: `number of newest records to keep, of each session or owner: KIND=NUMBER, separated by commas; kinds: ${RETENTION_KINDS.join(', ')}`,
   }),
   QUESTLINE_ENRICHMENT: flag(false, {
     meaning: 'a model names, summarizes and tags sessions; paid like the turn',
