@@ -54,7 +54,6 @@ export { assertAccount } from './credits/accounts.ts';
 export { defaultCreditsPerUsd, microCreditsPerCredit, toUsd } from './credits/amounts.ts';
 export { BUDGETS, type BudgetRecord } from './credits/budget-rules.ts';
 export {
-  countCharacters,
   estimateInput,
   estimateTokens,
   type PromptSize,
@@ -439,6 +438,7 @@ export { type EventBatch, joinBatches, toPage } from './runs/event-batches.ts';
 export { QUESTS, type QuestRecord } from './runs/records.ts';
 export { createStoreEventLog, EVENT_BATCHES, type EventBatchRecord } from './runs/store-event-log.ts';
 export { DEFAULT_LINE_SETTINGS } from './runs/work-line.ts';
+export { countCharacters } from './shared/characters.ts';
 export { type IssueDetail, isCreditCode } from './shared/errors.ts';
 export { hashSecret } from './shared/secrets.ts';
 export { finalizing, type StreamEnd } from './shared/streams.ts';

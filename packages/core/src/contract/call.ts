@@ -1,3 +1,4 @@
+import type { WindowState } from '../ports/limiter.ts';
 import type { ApiRequest } from './message.ts';
 import type { Operation } from './operation.ts';
 import type { Scope } from './scopes.ts';
@@ -68,6 +69,8 @@ export interface Call<C = Caller> {
   readonly id: string;
   readonly requestId: string;
   readonly caller: C;
+  /** The caller's rate limits after this call: of an API key the minute and the day. Absent without a limit. */
+  readonly windows?: readonly WindowState[] | undefined;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
   /** Prefix of every path in a response. */

@@ -2,8 +2,6 @@ import type { GenerateRequest, ModelContent } from '../ports/models.ts';
 import { countCharacters } from '../shared/characters.ts';
 import { charge, type Prices } from './pricing.ts';
 
-export { countCharacters };
-
 /** The size of a model's input. */
 export interface PromptSize {
   /** Code points of all text and tool schemas. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countCharacters, estimateTokens, promptSize, reservation } from './estimates.ts';
+import { countCharacters } from '../shared/characters.ts';
+import { estimateTokens, promptSize, reservation } from './estimates.ts';
 import { charge, type Prices, priceModel } from './pricing.ts';
 import { type EndedCall, isSaneUsage, type LeftCall, meterCall, meterLeftCall } from './usage.ts';
 

@@ -1,7 +1,8 @@
-import { countCharacters, estimateTokens, type PromptSize } from '../credits/estimates.ts';
+import { estimateTokens, type PromptSize } from '../credits/estimates.ts';
 import { type MeteredCall, meterCall } from '../credits/usage.ts';
 import { type EmbedResult, ProviderError } from '../ports/models.ts';
 import type { CallOptions } from '../ports/options.ts';
+import { countCharacters } from '../shared/characters.ts';
 import { ApiError } from '../shared/errors.ts';
 import { type CircuitBreaker, getCircuit } from './breaker.ts';
 import type { CatalogueEntry, ModelCatalogue } from './catalogue.ts';

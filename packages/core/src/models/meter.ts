@@ -1,9 +1,9 @@
-import { countCharacters } from '../credits/estimates.ts';
 import type { Prices } from '../credits/pricing.ts';
 import { type CallEnd, type MeteredCall, meterCall, meterLeftCall } from '../credits/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/ledger.ts';
 import type { AnswerPart, FinishReason } from '../ports/models.ts';
+import { countCharacters } from '../shared/characters.ts';
 import type { TextCallBasis } from './text-call.ts';
 
 /** Measures a text model call, to compute its charge for every kind of end. */

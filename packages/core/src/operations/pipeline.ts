@@ -15,7 +15,7 @@ import type { Authenticator } from '../identity/credentials.ts';
 import type { Observer } from '../observability/observer.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
-import type { RateLimiter } from '../ports/limiter.ts';
+import type { RateLimiter, WindowState } from '../ports/limiter.ts';
 import { isProviderError } from '../ports/models.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
 import { ApiError, isApiError, notFound } from '../shared/errors.ts';
@@ -80,6 +80,7 @@ export async function runRoute(
   const headers = baseHeaders(operation, requestId);
   try {
     let caller: Caller | undefined;
+    let windows: readonly WindowState[] | undefined;
     if (operation.auth !== 'none') {
       const found = services.authenticator.authenticate(
         request.headers,
@@ -89,7 +90,7 @@ export async function runRoute(
       );
       caller = found instanceof Promise ? await found : found;
       checkScopes(operation, caller);
-      await takeSlots(operation, services, caller, headers);
+      windows = await takeSlots(operation, services, caller, headers);
       if (operation.paid === true) await services.paidCalls?.take(caller.userId);
     }
     let handle = handler;
@@ -101,7 +102,7 @@ export async function runRoute(
     const larger = variant && { limit: variant.bodyLimit, matches: (body: unknown) => variant.matches(body) };
     const input = await readInput(operation, request, params, choose, larger);
     // Handlers of operations without authentication have no caller in their type.
-    const call = toCall(request, requestId, caller as Caller, services.ids.next());
+    const call = toCall(request, requestId, caller as Caller, services.ids.next(), windows);
     return answer(status, headers, await handle(input, call));
   } catch (error) {
     return refuse(operation, services, headers, requestId, error);
@@ -146,11 +147,19 @@ class PipelineCall implements Call {
   readonly id: string;
   readonly requestId: string;
   readonly caller: Caller;
-  constructor(request: ApiRequest, requestId: string, caller: Caller, id: string) {
+  readonly windows: readonly WindowState[] | undefined;
+  constructor(
+    request: ApiRequest,
+    requestId: string,
+    caller: Caller,
+    id: string,
+    windows: readonly WindowState[] | undefined,
+  ) {
     this.#request = request;
     this.requestId = requestId;
     this.caller = caller;
     this.id = id;
+    this.windows = windows;
   }
   get request(): ApiRequest {
     return this.#request;
@@ -163,39 +172,43 @@ class PipelineCall implements Call {
   }
 }
 
-function toCall(request: ApiRequest, requestId: string, caller: Caller, id: string): Call {
-  return new PipelineCall(request, requestId, caller, id);
+function toCall(...facts: ConstructorParameters<typeof PipelineCall>): Call {
+  return new PipelineCall(...facts);
 }
 
+/** @returns the states of the caller's windows; undefined without a limit. @throws ApiError 429. */
 async function takeSlots(
   operation: Operation,
   services: PipelineServices,
   caller: Caller,
   headers: Record<string, string>,
-): Promise<void> {
+): Promise<readonly WindowState[] | undefined> {
   const { limiter } = services;
   const now = services.clock.now();
   if (caller.kind === 'token') {
     if (caller.isFromHost === true) await takeHostSlot(limiter, caller, now);
     const rateClass = getUserRateClass(operation);
-    if (rateClass === undefined) return;
+    if (rateClass === undefined) return undefined;
     const windows = [userWindow(services.limits, rateClass)];
     const decision = await limiter.take(`user:${caller.userId}:${rateClass}`, windows, now);
     writeUserHeaders(headers, decision.windows);
-    return requireSlot(decision, now);
+    requireSlot(decision, now);
+    return decision.windows;
   }
-  if (operation.rate.key === 'unlimited') return;
+  if (operation.rate.key === 'unlimited') return undefined;
   const name = `key:${caller.keyId}`;
-  if (operation.rate.key === 'standard') {
-    const decision = await limiter.take(name, [minuteWindow(caller), dayWindow(caller)], now);
-    writeKeyHeaders(headers, decision.windows);
-    return requireSlot(decision, now);
-  }
-  const report = [dayWindow(caller)];
-  const decision = await limiter.take(name, [minuteWindow(caller)], now, { report });
-  writeKeyHeaders(headers, decision.windows);
-  if (decision.windows.length === 1) writeKeyHeaders(headers, await limiter.peek(name, report, now));
+  const isWhole = operation.rate.key === 'standard';
+  const [minute, day] = [minuteWindow(caller), dayWindow(caller)];
+  const decision = isWhole
+    ? await limiter.take(name, [minute, day], now)
+    : await limiter.take(name, [minute], now, { report: [day] });
+  const states =
+    decision.windows.length > 1
+      ? decision.windows
+      : [...decision.windows, ...(await limiter.peek(name, [day], now))];
+  writeKeyHeaders(headers, states);
   requireSlot(decision, now);
+  return states;
 }
 
 /** The limits that the host sets for a user, in addition to those of the service. */

@@ -1,7 +1,8 @@
 import type { AgentCard } from '../contract/agent-card.ts';
 import type { Payer } from '../contract/call.ts';
 import type { SessionView } from '../contract/session.ts';
-import { countCharacters, estimateTokens } from '../credits/estimates.ts';
+import { estimateTokens } from '../credits/estimates.ts';
+import { countCharacters } from '../shared/characters.ts';
 import type { PromptDetail, PromptMode } from './contract.ts';
 
 /** One part of the system prompt, with its source. */

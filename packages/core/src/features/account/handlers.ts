@@ -1,9 +1,8 @@
-import { type Caller, getAccount, getPayer, type KeyCaller } from '../../contract/call.ts';
+import { type Caller, getAccount, getPayer } from '../../contract/call.ts';
 import { toCredits } from '../../credits/amounts.ts';
 import { getSpendCap } from '../../credits/spend-caps.ts';
 import { API_KEYS, USERS, type UserRecord } from '../../identity/records.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
-import { dayWindow, minuteWindow } from '../../operations/rates.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Charge, ChargeFilter, CreditLedger, Usage } from '../../ports/ledger.ts';
 import type { WindowState } from '../../ports/limiter.ts';
@@ -80,7 +79,7 @@ export function createCreditsHandler(services: AccountServices): Route {
 /** `GET /api/v1/usage` */
 export function createUsageHandler(services: AccountServices): Route {
   const keys = services.store.collection(API_KEYS);
-  return defineRoute(getUsage, services, async (_input, { caller }) => {
+  return defineRoute(getUsage, services, async (_input, { caller, windows }) => {
     const { clock, ledger } = services;
     const now = clock.now();
     const filter = getOwnCharges(caller);
@@ -93,7 +92,7 @@ export function createUsageHandler(services: AccountServices): Route {
     ]);
     return {
       key: key === undefined ? null : { id: key.id, name: key.name, key_prefix: key.keyPrefix },
-      rate_limit: caller.kind === 'key' ? await getCeilings(services, caller, now) : null,
+      rate_limit: caller.kind === 'key' ? toCeilings(windows) : null,
       credits: { balance: toCredits(balance.available), reserved: toCredits(balance.held) },
       spend: {
         last_24h: toCredits(lastDay),
@@ -117,13 +116,7 @@ async function getBalance(services: AccountServices, caller: Caller): Promise<nu
   return toCredits(available);
 }
 
-async function getCeilings(
-  services: AccountServices,
-  caller: KeyCaller,
-  now: number,
-): Promise<WireUsage['rate_limit']> {
-  const windows = [minuteWindow(caller), dayWindow(caller)];
-  const [minute, day] = await services.limiter.peek(`key:${caller.keyId}`, windows, now);
+function toCeilings([minute, day]: readonly WindowState[] = []): WireUsage['rate_limit'] {
   return minute === undefined || day === undefined ? null : { minute: toWindow(minute), day: toWindow(day) };
 }
 

@@ -1,8 +1,8 @@
-import { countCharacters } from '../../credits/estimates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { refuseRetired } from '../../models/retired.ts';
 import type { AudioAbilities, AudioFormat, MediaProvider } from '../../ports/media.ts';
 import type { ModelInfo } from '../../ports/models.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { ApiError, invalid } from '../../shared/errors.ts';
 
 /** The parts of a request that decide which providers support it. */

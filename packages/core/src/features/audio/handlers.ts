@@ -1,8 +1,8 @@
 import type { Call } from '../../contract/call.ts';
 import type { Reply } from '../../contract/reply.ts';
-import { countCharacters } from '../../credits/estimates.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { invalid } from '../../shared/errors.ts';
 import { audioCandidates } from './candidates.ts';
 import { generateMusic, generateSoundEffect, synthesizeSpeech } from './contract.ts';

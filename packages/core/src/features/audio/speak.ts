@@ -1,5 +1,4 @@
 import type { Call } from '../../contract/call.ts';
-import { countCharacters } from '../../credits/estimates.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
 import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
@@ -7,6 +6,7 @@ import type { ModelCatalogue } from '../../models/catalogue.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
 import type { AudioResult, SpeechRequest } from '../../ports/media.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Made } from '../media-jobs/candidates.ts';
 import { audioCandidates } from './candidates.ts';

@@ -1,4 +1,3 @@
-import { countCharacters } from '../../credits/estimates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { findDefaultChatModel, NO_CHAT_MODEL } from '../../models/default-model.ts';
 import { defaultOutputCap, withinModel } from '../../models/output-cap.ts';
@@ -8,6 +7,7 @@ import type { ToolSchema } from '../../ports/models.ts';
 import type { PromptMode } from '../../prompts/contract.ts';
 import type { ChatFeatures } from '../../prompts/prompt.ts';
 import type { ShownPrompt } from '../../prompts/sealed-texts.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { ToolLimits } from '../agents/options.ts';
 import type { DialogueRequest } from '../conversation/turn-input.ts';

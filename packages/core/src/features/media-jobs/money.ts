@@ -1,8 +1,8 @@
-import { countCharacters } from '../../credits/estimates.ts';
 import { meterMedia } from '../../credits/media.ts';
 import { charge, type Prices, pricesAt } from '../../credits/pricing.ts';
 import { chargeDetails, type ReservationServices } from '../../credits/reservations.ts';
 import type { Usage } from '../../ports/ledger.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import type { GenerationRecord, MediaInput } from './records.ts';
 
 /** The prices for the requested resolution. */

@@ -1,7 +1,7 @@
 import { toCredits } from '../../credits/amounts.ts';
-import { countCharacters } from '../../credits/estimates.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import type { AudioAbilities, AudioFormat, DurationChoice, MusicRequest } from '../../ports/media.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { invalid } from '../../shared/errors.ts';
 import { getEssence } from '../files/types.ts';
 import { type MusicBody, musicOperations, type WireMusicJob, type WireMusicModel } from './contract.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { countCharacters } from '../../credits/estimates.ts';
 import type { ModelMessage } from '../../ports/models.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { jsonIn } from '../conversation/json.ts';
 import type { MessageRecord } from '../sessions/records.ts';
 

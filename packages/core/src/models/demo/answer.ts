@@ -1,4 +1,4 @@
-import { countCharacters, promptSize } from '../../credits/estimates.ts';
+import { promptSize } from '../../credits/estimates.ts';
 import type {
   FinishReason,
   GenerateRequest,
@@ -7,6 +7,7 @@ import type {
   ModelPart,
   ToolSchema,
 } from '../../ports/models.ts';
+import { countCharacters } from '../../shared/characters.ts';
 import { isContext } from '../turn-context.ts';
 import { splitWords } from './embedding.ts';
 import { makeExample } from './example.ts';
