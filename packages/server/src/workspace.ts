@@ -150,6 +150,7 @@ function getSettings(
     tokenLifetimes: configuration.tokenLifetimes,
     ...(configuration.retention !== undefined && { retention: configuration.retention }),
     ...(configuration.keepNewest !== undefined && { keepNewest: configuration.keepNewest }),
+    auditRetentionDays: configuration.auditRetentionDays ?? null,
     ...(configuration.mail !== undefined && { setupCode: createSetupCode(secrets.values.SESSION_SECRET) }),
     docsBundle: loadDocsBundle,
     unknownPaths: 'not-found',

@@ -16,6 +16,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   QUESTLINE_ENRICHMENT: 'TRUE',
   QUESTLINE_RETENTION: 'sessions=365, files = 90',
   QUESTLINE_KEEP_NEWEST: 'messages=1000,quests = 200',
+  QUESTLINE_AUDIT_RETENTION_DAYS: '365',
   QUESTLINE_WEBHOOKS_PRIVATE: 'true',
   JWT_SECRET: A.toUpperCase(),
   SESSION_SECRET: 'b'.repeat(64),
@@ -107,8 +108,10 @@ describe('environment variable', () => {
     ['QUESTLINE_RETENTION', 'sessions=0', 'expected KIND=DAYS, several'],
     ['QUESTLINE_RETENTION', 'charges=1', 'expected KIND=DAYS, several'],
     ['QUESTLINE_RETENTION', 'files=1,files=2', 'expected KIND=DAYS, several'],
-    ['QUESTLINE_KEEP_NEWEST', 'files=10', 'expected KIND=NUMBER, several'],
+    ['QUESTLINE_KEEP_NEWEST', 'charges=10', 'expected KIND=NUMBER, several'],
     ['QUESTLINE_KEEP_NEWEST', 'messages=10001', 'expected KIND=NUMBER, several'],
+    ['QUESTLINE_AUDIT_RETENTION_DAYS', '0', 'expected a whole number from 1 to 36500, got "0"'],
+    ['QUESTLINE_AUDIT_RETENTION_DAYS', 'forever', 'expected a whole number from 1 to 36500, got "forever"'],
     ['MODEL_FALLBACKS', 'one=one', 'expected MODEL=FALLBACK,FALLBACK; several'],
     ['MODEL_FALLBACKS', 'one=two;one=three', 'expected MODEL=FALLBACK,FALLBACK; several'],
     ['CORS_ORIGINS', 'app.example.com', 'expected *, or origins separated by commas'],
@@ -143,6 +146,7 @@ describe('settings of a workspace', () => {
     const configuration = readConfiguration({
       STORAGE_DIR: storageDir,
       QUESTLINE_ENRICHMENT: 'true',
+      QUESTLINE_AUDIT_RETENTION_DAYS: '365',
       MODEL_FALLBACKS: 'one=two',
       REQUEST_TIMEOUT_MS: '5000',
       BRAVE_API_KEY: 'key',
@@ -159,19 +163,22 @@ describe('settings of a workspace', () => {
         onFailure: undefined,
       });
       onTestFinished(() => workspace.close());
-      const { enrichment, fallbacks, requestTimeoutMs, web } = workspace.services;
-      return { enrichment, fallbacks, requestTimeoutMs, searches: web.search !== undefined };
+      const { enrichment, fallbacks, requestTimeoutMs, auditRetentionDays, web } = workspace.services;
+      const searches = web.search !== undefined;
+      return { enrichment, fallbacks, requestTimeoutMs, auditRetentionDays, searches };
     };
     expect(await open(configuration)).toEqual({
       enrichment: true,
       fallbacks: { one: ['two'] },
       requestTimeoutMs: 5000,
+      auditRetentionDays: 365,
       searches: true,
     });
     expect(await open(readConfiguration({ STORAGE_DIR: storageDir }))).toEqual({
       enrichment: false,
       fallbacks: {},
       requestTimeoutMs: 60_000,
+      auditRetentionDays: null,
       searches: false,
     });
   });

@@ -46,6 +46,10 @@ const workspace = {
     fallback: 'any number is kept',
     meaning: `number of newest records to keep, of each session or owner: KIND=NUMBER, separated by commas; kinds: ${RETENTION_KINDS.join(', ')}`,
   }),
+  QUESTLINE_AUDIT_RETENTION_DAYS: optionalWhole(
+    { min: 1, max: 36_500 },
+    { fallback: 'kept forever', meaning: 'days for which the audit log keeps entries' },
+  ),
   QUESTLINE_ENRICHMENT: flag(false, {
     meaning: 'a model names, summarizes and tags sessions; paid like the turn',
   }),
