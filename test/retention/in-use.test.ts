@@ -151,6 +151,26 @@ describe.each(PLACES)('records in use on $name', ({ open }) => {
     },
   );
 
+  it.each(['pending', 'waiting'] as const)(
+    'keeps a file that a turn names after it was found, and is %s',
+    async (state) => {
+      let act = async (): Promise<unknown> => undefined;
+      const place = await createPlace(
+        open,
+        { retention: { files: 30 } },
+        { watch: afterFind('quests', () => act()) },
+      );
+      const session = await place.addSession(0);
+      const [attached, other] = [await addFile(place, 50), await addFile(place, 50)];
+      const request = { payer: { account: '' }, requestId: '', fileIds: [attached] };
+      act = () => place.addQuest(session, 0, { ...HELD[state], request });
+      expect(await place.run()).toMatchObject({ files: 1 });
+      expect(await findIds(place.store, FILES)).toEqual([attached]);
+      expect(other).not.toBe(attached);
+      expect(place.incidents).toEqual([]);
+    },
+  );
+
   it('keeps responses that run, and their conversations', async () => {
     const place = await createPlace(open, { retention: { responses: 1, sessions: 1 } });
     const { store, ownerId } = place;

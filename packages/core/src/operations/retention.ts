@@ -60,8 +60,11 @@ export interface NewestSettings {
   readonly analytics?: number;
 }
 
-/** Finds those of some records that are in use. @param store the store, or a transaction. */
-export type FindInUse = (store: Store, ids: readonly string[]) => Promise<readonly string[]>;
+/**
+ * Finds those of some records that are in use. @param store the store, or a transaction. @param since epoch milliseconds: uses
+ * from before this time need not be found again.
+ */
+export type FindInUse = (store: Store, ids: readonly string[], since?: number) => Promise<readonly string[]>;
 
 /** Which records of other features one feature uses. */
 export type InUse = { readonly [K in RetentionKind]?: FindInUse };

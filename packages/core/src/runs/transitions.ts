@@ -228,6 +228,13 @@ export const HELD: Filter<QuestRecord> = {
   ],
 };
 
+/** Live quests that were accepted, decided or paused at or after a time. */
+export function changedSince(time: number): Filter<QuestRecord> {
+  return {
+    anyOf: [{ liveSince: { gte: time, lt: WAITING } }, { liveSince: WAITING, updatedAt: { gte: time } }],
+  };
+}
+
 /** Whether a crashed worker left output. */
 export function hasContent({
   text = '',

@@ -3,6 +3,7 @@ import { jsonReply } from '../../contract/reply.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import { findPage } from '../../operations/find-page.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
+import type { RemovalCheck } from '../../operations/retention.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { ObjectStore } from '../../ports/objects.ts';
 import type { JobQueue } from '../../ports/queue.ts';
@@ -146,16 +147,17 @@ export async function removeFile(
   if ((await takeFile({ store, queue, objects }, file)) === undefined) throw notFound('File');
 }
 
-/** Deletes a file; a job deletes its bytes. @returns undefined if it is gone, or does not match the guard. */
+/** Deletes a file; a job deletes its bytes. @returns undefined if it is gone, does not match the guard or is in use. */
 export async function takeFile(
   { store, queue, objects }: Pick<FileServices, 'store' | 'queue' | 'objects'>,
   file: FileRecord,
-  guard: Filter<FileRecord> = {},
+  { guard, isInUse }: { readonly guard?: Filter<FileRecord> } & Partial<Pick<RemovalCheck, 'isInUse'>> = {},
 ): Promise<FileRecord | undefined> {
   const { id, ownerId } = file;
   // The purge job is enqueued before the deletion: it does nothing while the file exists.
   await queue.enqueue(purgeFileJob(file));
   const taken = await store.transaction(async (inside) => {
+    if (isInUse !== undefined && (await isInUse(inside))) return undefined;
     const gone = await inside.collection(FILES).take(id, { ...guard, ownerId });
     if (gone !== undefined && gone.status !== 'blocked') await giveRoomBack(inside, ownerId, gone.size);
     return gone;

@@ -9,10 +9,10 @@ const DECIDED = { status: { in: ['clean', 'blocked'] } } as const;
 export function fileRetention(services: Pick<FileServices, 'store' | 'queue' | 'objects'>): RetentionRule {
   const { store } = services;
   const files = store.collection(FILES);
-  const remove = async (id: string, { before }: RemovalCheck): Promise<boolean> => {
+  const remove = async (id: string, { before, isInUse }: RemovalCheck): Promise<boolean> => {
     const guard = { createdAt: { lt: before }, ...DECIDED };
     const file = await files.get(id, guard);
-    return file !== undefined && (await takeFile(services, file, guard)) !== undefined;
+    return file !== undefined && (await takeFile(services, file, { guard, isInUse })) !== undefined;
   };
   return {
     kind: 'files',

@@ -1,7 +1,7 @@
 import type { InUse } from '../../operations/retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { HELD } from '../../runs/transitions.ts';
+import { changedSince, HELD } from '../../runs/transitions.ts';
 import { SESSIONS } from './records.ts';
 
 const BATCH = 500;
@@ -29,16 +29,21 @@ async function findSessionsOfTurns(store: Store, ids: readonly string[]): Promis
 }
 
 /** Looks at all live turns: they are few, and the owner of a turn is not always that of its files. */
-async function findFilesOfTurns(store: Store, ids: readonly string[]): Promise<readonly string[]> {
+async function findFilesOfTurns(
+  store: Store,
+  ids: readonly string[],
+  since?: number,
+): Promise<readonly string[]> {
   const wanted = new Set(ids);
   const found = new Set<string>();
   const quests = store.collection(QUESTS);
   let after: { readonly value: number; readonly id: string } | undefined;
   for (;;) {
-    const live = await quests.find(
-      { liveSince: { gt: 0 } },
-      { order: { field: 'liveSince', direction: 'asc' }, limit: BATCH, ...(after && { after }) },
-    );
+    const live = await quests.find(since === undefined ? { liveSince: { gt: 0 } } : changedSince(since), {
+      order: { field: 'liveSince', direction: 'asc' },
+      limit: BATCH,
+      ...(after && { after }),
+    });
     const sessionIds = [...new Set(live.map(({ sessionId }) => sessionId))];
     const sessions =
       sessionIds.length === 0 ? [] : await store.collection(SESSIONS).find({ id: { in: sessionIds } });
