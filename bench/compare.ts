@@ -175,31 +175,38 @@ async function compareFirstEvent(): Promise<void> {
   for (const server of servers) await server.stop();
 }
 
-/** P5: memory of open streams. */
+/** P5: memory of open streams, of live objects and resident, in KB per stream. */
+async function measureMemory(checkout: string | undefined, count: number): Promise<[number, number]> {
+  const environment = { UPSTREAM: `${upstream.url}/slow/v1` };
+  const server = await start('questline', 'servers/questline.ts', environment, checkout, {
+    measuresLive: true,
+  });
+  // The code and the buffers of the first streams are no cost of a stream.
+  await (await openStreams(server.url, 200))();
+  const atStart = { live: await server.readLive(), resident: (await server.read('memory')).rss };
+  const close = await openStreams(server.url, count);
+  await server.read('memory');
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const live = (await server.readLive()) - atStart.live;
+  const resident = (await server.read('memory')).rss - atStart.resident;
+  await close();
+  await server.stop();
+  return [live / count / 1024, resident / count / 1024];
+}
+
 async function compareMemory(count: number): Promise<void> {
-  const perStream: number[] = [];
-  for (const checkout of [before, undefined]) {
-    const server = await start(
-      'questline',
-      'servers/questline.ts',
-      { UPSTREAM: `${upstream.url}/slow/v1` },
-      checkout,
-    );
-    // The code and the buffers of the first streams are no cost of a stream.
-    await (await openStreams(server.url, 200))();
-    const atStart = await server.read('memory');
-    const close = await openStreams(server.url, count);
-    await server.read('memory');
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    perStream.push(((await server.read('memory')).rss - atStart.rss) / count / 1024);
-    await close();
-    await server.stop();
+  const rounds: [number, number][][] = [];
+  for (let index = 0; index < ROUNDS; index += 1) {
+    rounds.push([await measureMemory(before, count), await measureMemory(undefined, count)]);
   }
-  const [then = 1, now = 0] = perStream;
+  const middle = (side: 0 | 1, what: 0 | 1): number =>
+    median(rounds.map((round) => round[side]?.[what] ?? 0));
+  const describe = (side: 0 | 1): string =>
+    `${middle(side, 0).toFixed(1)} KB, resident ${middle(side, 1).toFixed(1)} KB`;
   report(
-    `P5  memory per open stream, ${count} streams`,
-    now / then,
-    `${now.toFixed(1)} KB (before ${then.toFixed(1)} KB)`,
+    `P5  live memory per open stream, ${count} streams`,
+    middle(1, 0) / middle(0, 0),
+    `${describe(1)} (before ${describe(0)})`,
   );
 }
 

@@ -8,6 +8,8 @@ export interface Measured {
   readonly url: string;
   /** @param what `memory` collects garbage first. */
   read(what?: 'time' | 'memory'): Promise<Reading>;
+  /** Bytes of live objects, after a collection. Only for processes that `measuresLive`. */
+  readLive(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -20,10 +22,12 @@ export async function start(
   file: string,
   environment: Record<string, string> = {},
   checkout = join(import.meta.dirname, '../..'),
+  { measuresLive = false } = {},
 ): Promise<Measured> {
+  const preload = measuresLive ? [`--import=${join(import.meta.dirname, 'live-memory.ts')}`] : [];
   const child: ChildProcess = fork(join(checkout, 'bench/support', file), {
     cwd: checkout,
-    execArgv: ['--conditions=@questline/source', '--expose-gc'],
+    execArgv: ['--conditions=@questline/source', '--expose-gc', ...preload],
     env: { ...process.env, ...environment },
   });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
@@ -36,6 +40,17 @@ export async function start(
       const [reading] = (await answer) as [Reading];
       return reading;
     },
+    readLive: () =>
+      new Promise((resolve) => {
+        const onMessage = (message: unknown): void => {
+          // `serve` answers every message with a reading.
+          if (typeof message !== 'object' || message === null || !('live' in message)) return;
+          child.off('message', onMessage);
+          resolve(Number(message.live));
+        };
+        child.on('message', onMessage);
+        child.send('live');
+      }),
     async stop() {
       const exit = once(child, 'exit');
       child.disconnect();

@@ -1,4 +1,5 @@
 import type { WindowState } from '../ports/limiter.ts';
+import type { StopSignal } from '../shared/stop-signal.ts';
 import type { ApiRequest } from './message.ts';
 import type { Operation } from './operation.ts';
 import type { Scope } from './scopes.ts';
@@ -73,10 +74,17 @@ export interface Call<C = Caller> {
   readonly windows?: readonly WindowState[] | undefined;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
+  /** The same as `signal`, for streams; takes less memory. Absent: `signal` serves. */
+  readonly connection?: StopSignal | undefined;
   /** Prefix of every path in a response. */
   readonly mountPath: string;
   /** The raw request, for handlers that need the body stream, the client address or conditional headers. */
   readonly request: ApiRequest;
+}
+
+/** The signal for a stream, aborted when the client has disconnected. */
+export function getStopSignal({ connection, signal }: Pick<Call, 'connection' | 'signal'>): StopSignal {
+  return connection ?? signal;
 }
 
 /** One call of an operation, as its handler receives it. `caller` is undefined if the operation has `auth: 'none'`. */

@@ -69,9 +69,9 @@ export function reserve(services: ReservationServices, request: ReservationReque
   const { heartbeat } = services;
   const leaseMs = request.isRepeated === true ? undefined : heartbeat.leaseMs;
   return holdCredit(services, request, leaseMs).then((hold) => {
-    if (hold === undefined) return unmetered(services, request);
+    if (hold === undefined) return new UnmeteredReservation(services, request);
     const stop = leaseMs === undefined ? keepHolding(services, request, hold) : heartbeat.keep(hold);
-    return held(services, request, hold, stop);
+    return new CreditReservation(services, request, hold, stop);
   });
 }
 
@@ -132,56 +132,87 @@ export function chargeDetails({
   };
 }
 
-function held(
-  services: ReservationServices,
-  request: ReservationRequest,
-  hold: Hold,
-  stopRenewing: () => void,
-): Reservation {
-  const { ledger } = services;
-  const end = createEnd(services, request, stopRenewing);
-  const { metered } = request;
-  return {
-    metered,
-    amount: hold.amount,
-    settle(amount, usage) {
-      const due = metered ? amount : 0;
-      return end({
-        description: `the charge of ${due} micro-credits`,
-        work: async () => (await ledger.settle(hold, due, usage, chargeDetails(request))).charged,
-      });
-    },
-    async release() {
-      await end({
-        description: 'the release',
-        async work() {
-          await ledger.release(hold);
-          return 0;
-        },
-      });
-    },
-    keep: stopRenewing,
-  };
+/** Classes, because every open stream keeps one: closures take several times the memory. */
+class CreditReservation implements Reservation {
+  readonly metered: boolean;
+  readonly amount: number;
+  readonly #services: ReservationServices;
+  readonly #request: ReservationRequest;
+  readonly #hold: Hold;
+  readonly #stopRenewing: () => void;
+  #ended: Promise<number | undefined> | undefined;
+
+  constructor(
+    services: ReservationServices,
+    request: ReservationRequest,
+    hold: Hold,
+    stopRenewing: () => void,
+  ) {
+    this.metered = request.metered;
+    this.amount = hold.amount;
+    this.#services = services;
+    this.#request = request;
+    this.#hold = hold;
+    this.#stopRenewing = stopRenewing;
+  }
+
+  settle(amount: number, usage: Usage): Promise<number | undefined> {
+    const due = this.metered ? amount : 0;
+    const details = chargeDetails(this.#request);
+    this.#ended ??= close(this.#services, this.#request, this.#stopRenewing, {
+      description: `the charge of ${due} micro-credits`,
+      work: async () => (await this.#services.ledger.settle(this.#hold, due, usage, details)).charged,
+    });
+    return this.#ended;
+  }
+
+  release(): Promise<void> {
+    this.#ended ??= close(this.#services, this.#request, this.#stopRenewing, {
+      description: 'the release',
+      work: async () => {
+        await this.#services.ledger.release(this.#hold);
+        return 0;
+      },
+    });
+    return this.#ended.then(() => undefined);
+  }
+
+  keep(): void {
+    this.#stopRenewing();
+  }
 }
 
-function unmetered(services: ReservationServices, request: ReservationRequest): Reservation {
-  const { key } = request;
-  const { account } = request.payer;
-  const end = createEnd(services, request, () => undefined);
-  return {
-    metered: false,
-    amount: 0,
-    settle: (_amount, usage) =>
-      end({
-        description: 'the usage',
-        async work() {
-          await services.ledger.record({ account, key, details: chargeDetails(request), usage });
-          return 0;
-        },
-      }),
-    release: () => end({ description: 'nothing', work: async () => 0 }).then(() => undefined),
-    keep: () => undefined,
-  };
+class UnmeteredReservation implements Reservation {
+  readonly metered = false;
+  readonly amount = 0;
+  readonly #services: ReservationServices;
+  readonly #request: ReservationRequest;
+  #ended: Promise<number | undefined> | undefined;
+
+  constructor(services: ReservationServices, request: ReservationRequest) {
+    this.#services = services;
+    this.#request = request;
+  }
+
+  settle(_amount: number, usage: Usage): Promise<number | undefined> {
+    const { key, payer } = this.#request;
+    const use = { account: payer.account, key, details: chargeDetails(this.#request), usage };
+    this.#ended ??= close(this.#services, this.#request, this.keep, {
+      description: 'the usage',
+      work: async () => {
+        await this.#services.ledger.record(use);
+        return 0;
+      },
+    });
+    return this.#ended;
+  }
+
+  release(): Promise<void> {
+    this.#ended ??= Promise.resolve(0);
+    return this.#ended.then(() => undefined);
+  }
+
+  keep(): void {}
 }
 
 /** How a reservation ends. */
@@ -191,21 +222,16 @@ interface End {
   readonly work: () => Promise<number>;
 }
 
-/** Returns a function that does the first work it gets; later calls return the result of the first. */
-function createEnd(
+function close(
   services: ReservationServices,
   request: ReservationRequest,
   stopRenewing: () => void,
-): (last: End) => Promise<number | undefined> {
-  let ended: Promise<number | undefined> | undefined;
-  return (last) => {
-    // Until a retry succeeds, nothing else may spend the held credit.
-    ended ??=
-      request.isRepeated === true
-        ? last.work().finally(stopRenewing)
-        : withRetry(services, request, last, stopRenewing);
-    return ended;
-  };
+  last: End,
+): Promise<number | undefined> {
+  // Until a retry succeeds, nothing else may spend the held credit.
+  return request.isRepeated === true
+    ? last.work().finally(stopRenewing)
+    : withRetry(services, request, last, stopRenewing);
 }
 
 /** Extends a hold once, for work that outlives one worker. @returns false if the hold is no longer open. */

@@ -47,8 +47,32 @@ export interface BodyOptions {
  * 422 not an object, or U+0000 in a string.
  */
 export async function readJson(request: ApiRequest, options: BodyOptions): Promise<Record<string, unknown>> {
-  const value = await readValue(request, options);
-  if (value === undefined) return {};
+  const { parsed } = request.body;
+  const { limit, larger } = options;
+  if (parsed !== undefined && typeof parsed !== 'string' && !(parsed instanceof Uint8Array)) {
+    return requireObject(clean(parsed, true, { left: MAX_VALUES }));
+  }
+  let raw = parsed;
+  if (raw === undefined) {
+    const largest = larger?.limit ?? limit;
+    try {
+      raw = await request.body.bytes(largest);
+      if (raw.length > 0 && request.headers['content-encoding'] !== undefined) {
+        raw = await decompress(request, raw, largest);
+      }
+    } catch (error) {
+      throw unreadable(error);
+    }
+  }
+  if (raw.length === 0) return {};
+  const found =
+    larger === undefined || raw.length <= limit
+      ? parseRaw(request, raw, options)
+      : parseLarger(request, raw, options, larger);
+  return requireObject(found instanceof Promise ? await found : found);
+}
+
+function requireObject(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('', `the body must be a JSON object, got ${getKind(value)}`);
   }
@@ -68,33 +92,31 @@ export async function hasBody(request: ApiRequest): Promise<boolean> {
   }
 }
 
-async function readValue(
+async function parseLarger(
   request: ApiRequest,
-  { limit, larger, allowsForm = false }: BodyOptions,
+  raw: string | Uint8Array,
+  options: BodyOptions,
+  larger: LargerBodies,
 ): Promise<unknown> {
-  const { parsed } = request.body;
-  if (parsed !== undefined && typeof parsed !== 'string' && !(parsed instanceof Uint8Array)) {
-    return clean(parsed, true, { left: MAX_VALUES });
-  }
-  const bytes = parsed === undefined ? await read(request, larger?.limit ?? limit) : undefined;
-  const raw = bytes ?? (typeof parsed === 'string' ? parsed : (parsed as Uint8Array));
-  if (raw.length === 0) return undefined;
-  if (larger === undefined || raw.length <= limit) return parseRaw(request, raw, allowsForm);
-  const value = await parseRaw(request, raw, allowsForm).catch(() => undefined);
-  if (!larger.matches(value)) throw tooLarge(limit);
+  const value = await (async () => parseRaw(request, raw, options))().catch(() => undefined);
+  if (!larger.matches(value)) throw tooLarge(options.limit);
   return value;
 }
 
-async function parseRaw(
-  request: ApiRequest,
+/** A promise only for a large body. */
+function parseRaw(
+  { headers }: ApiRequest,
   raw: string | Uint8Array,
-  allowsForm: boolean,
-): Promise<unknown> {
-  const type = requireType(header(request.headers, 'content-type'), allowsForm);
+  { allowsForm = false }: BodyOptions,
+): unknown {
+  const type = requireType(header(headers, 'content-type'), allowsForm);
   const text = typeof raw === 'string' ? raw : decode(raw);
   if (type === FORM) return clean(parseForm(text), true, { left: MAX_VALUES });
-  if (raw.length < LARGE) return cleanParsed(text, parse(text));
-  // Each pass over a large body may take tens of milliseconds, so yield to other requests in between.
+  return raw.length < LARGE ? cleanParsed(text, parse(text)) : parseSlowly(text);
+}
+
+/** Each pass over a large body may take tens of milliseconds, so yields to other requests in between. */
+async function parseSlowly(text: string): Promise<unknown> {
   await turn();
   const value = parse(text);
   await turn();
@@ -103,18 +125,14 @@ async function parseRaw(
   return cleaned;
 }
 
-async function read(request: ApiRequest, limit: number): Promise<Uint8Array> {
-  try {
-    return await decompress(request, await request.body.bytes(limit), limit);
-  } catch (error) {
-    if (isApiError(error)) throw error;
-    throw isTooLarge(error) ? tooLarge(error.limit) : brokenOff(error);
-  }
+function unreadable(error: unknown): ApiError {
+  if (isApiError(error)) return error;
+  return isTooLarge(error) ? tooLarge(error.limit) : brokenOff(error);
 }
 
 async function decompress({ headers }: ApiRequest, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   const encoding = parseEncoding(header(headers, 'content-encoding'));
-  if (encoding === undefined || bytes.length === 0) return bytes;
+  if (encoding === undefined) return bytes;
   if (encoding === 'unsupported') throw malformed('Content-Encoding must be gzip, deflate, br or absent');
   const decoded = await decodeBody(bytes, encoding, limit);
   if (decoded === 'too-large') throw tooLarge(limit);

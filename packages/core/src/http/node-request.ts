@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { ApiBody, ApiHeaders, ApiRequest } from '../contract/message.ts';
+import type { StopSignal } from '../shared/stop-signal.ts';
 import { NodeBody } from './node-body.ts';
+import { NodeConnection, onLeave } from './node-connection.ts';
 
 /** Request data from a framework, which takes precedence over `node:http`. Read lazily. */
 export interface HostRequest {
@@ -35,6 +37,7 @@ export class NodeRequest implements ApiRequest {
   readonly params?: Readonly<Record<string, string>>;
   #body: NodeBody | undefined;
   #signal: AbortSignal | undefined;
+  #connection: StopSignal | undefined;
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, options: NodeRequestOptions = {}) {
     this.#incoming = incoming;
@@ -75,6 +78,11 @@ export class NodeRequest implements ApiRequest {
     return this.#signal;
   }
 
+  get connection(): StopSignal {
+    this.#connection ??= new NodeConnection(this.#incoming, this.#outgoing);
+    return this.#connection;
+  }
+
   get remoteAddress(): string | undefined {
     return this.#host?.ip || this.#incoming.socket.remoteAddress;
   }
@@ -101,29 +109,4 @@ function abortedOnLeave(incoming: IncomingMessage, outgoing: ServerResponse): Ab
   const controller = new AbortController();
   onLeave(incoming, outgoing, () => controller.abort());
   return controller.signal;
-}
-
-/**
- * Calls `leave` if the connection closes before the response is complete. Observes the response, because a request
- * closes when its body has been read.
- */
-export function onLeave(incoming: IncomingMessage, outgoing: ServerResponse, leave: () => void): void {
-  if (outgoing.destroyed) {
-    if (!isFinished(outgoing)) leave();
-    return;
-  }
-  const { socket } = incoming;
-  const closed = () => {
-    socket.removeListener('close', closed);
-    if (!isFinished(outgoing)) leave();
-  };
-  outgoing.once('close', closed);
-  // The response to a pipelined request waits for earlier responses; until then Node 20 and 22 do not report to it
-  // that the connection closed.
-  if (outgoing.socket === null) socket.once('close', closed);
-}
-
-/** An HTTP/2 response is `finished` whenever it is closed. */
-function isFinished(outgoing: ServerResponse): boolean {
-  return outgoing.writableFinished && outgoing.writableEnded;
 }

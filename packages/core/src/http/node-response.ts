@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { ApiResponse } from '../contract/message.ts';
 import { headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
-import { onLeave } from './node-request.ts';
+import { onLeave } from './node-connection.ts';
 import { type BodySink, discard, isStreamed, Pump } from './pump.ts';
 
 /** Writes a response. Never throws; if the response cannot be written, its body stream is cancelled. */

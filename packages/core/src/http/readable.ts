@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { onLeave } from './node-request.ts';
+import { onLeave } from './node-connection.ts';
 import { breakOff, sendHeadSoon } from './node-response.ts';
 import { Pump } from './pump.ts';
 

@@ -12,83 +12,90 @@ export interface Transaction {
   end(outcome: { readonly isCommitted: boolean }): boolean;
 }
 
-interface View extends Records {
-  isUntouched(): boolean;
-  commit(): void;
-}
-
 const NO_IDS: readonly string[] = [];
 
-export function createTransaction(): Transaction {
-  const views = new Map<Table, View>();
-  let isOver = false;
-  const hasEnded = (): boolean => isOver;
-
-  return {
-    records(table) {
-      if (isOver) throw new Error('the transaction is over');
-      let view = views.get(table);
-      if (view === undefined) {
-        view = new TableView(table, hasEnded);
-        views.set(table, view);
-      }
-      return view;
-    },
-    end({ isCommitted }) {
-      isOver = true;
-      const all = [...views.values()];
-      if (!all.every((view) => view.isUntouched())) return false;
-      if (isCommitted) for (const view of all) view.commit();
-      return true;
-    },
-  };
+/** A record as a transaction knows it. */
+interface Entry {
+  /** The committed record at the first read of its id. */
+  readonly seen: AnyRecord | undefined;
+  isWritten: boolean;
+  /** The written record; undefined means removed. */
+  written: AnyRecord | undefined;
 }
 
-/** A class with maps that are created on demand, because most transactions write one or two records. */
-class TableView implements View {
-  readonly #table: Table;
-  readonly #isOver: () => boolean;
-  /** Written records; undefined means removed. */
-  readonly #changes = new Map<string, AnyRecord | undefined>();
-  /** The committed record at the first read of an id. */
-  readonly #seen = new Map<string, AnyRecord | undefined>();
+export function createTransaction(): Transaction {
+  return new MemoryTransaction();
+}
+
+/** Classes with few maps, because most transactions write one or two records. */
+class MemoryTransaction implements Transaction {
+  readonly #views: TableView[] = [];
+  #isOver = false;
+
+  records(table: Table): Records {
+    this.assertOpen();
+    for (const view of this.#views) if (view.table === table) return view;
+    const view = new TableView(table, this);
+    this.#views.push(view);
+    return view;
+  }
+
+  end({ isCommitted }: { readonly isCommitted: boolean }): boolean {
+    this.#isOver = true;
+    for (const view of this.#views) if (!view.isUntouched()) return false;
+    if (isCommitted) for (const view of this.#views) view.commit();
+    return true;
+  }
+
+  assertOpen(): void {
+    if (this.#isOver) throw new Error('the transaction is over');
+  }
+}
+
+class TableView implements Records {
+  readonly table: Table;
+  readonly #transaction: MemoryTransaction;
+  readonly #entries = new Map<string, Entry>();
   /** Repeats a query and returns whether its result is unchanged. */
   #rereads: (() => boolean)[] | undefined;
 
-  constructor(table: Table, isOver: () => boolean) {
-    this.#table = table;
-    this.#isOver = isOver;
+  constructor(table: Table, transaction: MemoryTransaction) {
+    this.table = table;
+    this.#transaction = transaction;
   }
 
   get(id: string): AnyRecord | undefined {
-    this.#assertOpen();
-    return this.#changes.has(id) ? this.#changes.get(id) : this.#look(id);
+    this.#transaction.assertOpen();
+    const entry = this.#look(id);
+    return entry.isWritten ? entry.written : entry.seen;
   }
 
   write(id: string, record: AnyRecord | undefined): void {
-    this.#assertOpen();
-    this.#look(id);
-    this.#changes.set(id, record);
+    this.#transaction.assertOpen();
+    const entry = this.#look(id);
+    entry.isWritten = true;
+    entry.written = record;
   }
 
   conflicts(record: AnyRecord): readonly string[] {
-    this.#assertOpen();
-    const table = this.#table;
+    this.#transaction.assertOpen();
+    const { table } = this;
     if (!table.isConstrained) return NO_IDS;
-    const committed = this.#readAgain(() => table.conflicts(record)).filter((id) => !this.#changes.has(id));
-    const written = [...this.#changes.values()].filter(
+    const changes = this.#getChanges();
+    const committed = this.#readAgain(() => table.conflicts(record)).filter((id) => !changes.has(id));
+    const written = [...changes.values()].filter(
       (other) => other !== undefined && other.id !== record.id && table.agree(record, other),
     );
     return [...committed, ...written.flatMap((other) => other?.id ?? [])];
   }
 
   select(query: Query): AnyRecord[] {
-    this.#assertOpen();
-    const except = new Map(this.#changes);
+    this.#transaction.assertOpen();
+    const except = this.#getChanges();
     const { filter, order, after, skip, take } = query;
     const wide: Query = { ...query, skip: 0, take: skip + take };
-    const committed = this.#readAgain(() => this.#table.select(wide, except));
-    const written = [...this.#changes.values()].filter(
+    const committed = this.#readAgain(() => this.table.select(wide, except));
+    const written = [...except.values()].filter(
       (record): record is AnyRecord =>
         record !== undefined &&
         matches(record, filter) &&
@@ -98,35 +105,42 @@ class TableView implements View {
   }
 
   count(filter: Parameters<Records['count']>[0]): number {
-    this.#assertOpen();
-    const [committed = 0] = this.#readAgain(() => [this.#table.count(filter)]);
+    this.#transaction.assertOpen();
+    const [committed = 0] = this.#readAgain(() => [this.table.count(filter)]);
     const isMatch = (record: AnyRecord | undefined) => record !== undefined && matches(record, filter);
     let count = committed;
-    for (const [id, record] of this.#changes) {
-      count += Number(isMatch(record)) - Number(isMatch(this.#table.get(id)));
+    for (const [id, record] of this.#getChanges()) {
+      count += Number(isMatch(record)) - Number(isMatch(this.table.get(id)));
     }
     return count;
   }
 
   isUntouched(): boolean {
-    for (const [id, record] of this.#seen) if (this.#table.get(id) !== record) return false;
+    for (const [id, { seen }] of this.#entries) if (this.table.get(id) !== seen) return false;
     return this.#rereads === undefined || this.#rereads.every((reread) => reread());
   }
 
   commit(): void {
     // Remove before insert, because two records may have exchanged unique values. Every changed id was looked up.
-    for (const id of this.#changes.keys()) {
-      if (this.#seen.get(id) !== undefined) this.#table.write(id, undefined);
+    for (const [id, { isWritten, seen }] of this.#entries) {
+      if (isWritten && seen !== undefined) this.table.write(id, undefined);
     }
-    for (const [id, record] of this.#changes) if (record !== undefined) this.#table.write(id, record);
+    for (const [id, { written }] of this.#entries) if (written !== undefined) this.table.write(id, written);
   }
 
-  #look(id: string): AnyRecord | undefined {
-    const known = this.#seen.get(id);
-    if (known !== undefined || this.#seen.has(id)) return known;
-    const record = this.#table.get(id);
-    this.#seen.set(id, record);
-    return record;
+  /** The written records by id; undefined means removed. */
+  #getChanges(): Map<string, AnyRecord | undefined> {
+    const changes = new Map<string, AnyRecord | undefined>();
+    for (const [id, { isWritten, written }] of this.#entries) if (isWritten) changes.set(id, written);
+    return changes;
+  }
+
+  #look(id: string): Entry {
+    const known = this.#entries.get(id);
+    if (known !== undefined) return known;
+    const entry: Entry = { seen: this.table.get(id), isWritten: false, written: undefined };
+    this.#entries.set(id, entry);
+    return entry;
   }
 
   #readAgain<T>(read: () => readonly T[]): readonly T[] {
@@ -137,9 +151,5 @@ class TableView implements View {
       return now.length === before.length && now.every((value, at) => value === before[at]);
     });
     return before;
-  }
-
-  #assertOpen(): void {
-    if (this.#isOver()) throw new Error('the transaction is over');
   }
 }

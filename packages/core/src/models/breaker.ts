@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { isProviderError, ProviderError } from '../ports/models.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
 import { isApiError } from '../shared/errors.ts';
+import type { StopSignal } from '../shared/stop-signal.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 
 /** Consecutive failures that open a circuit. */
@@ -42,7 +43,7 @@ export interface CircuitBreaker {
    * Runs `work` unless the circuit is open, and records its result. Aborted work and internal errors are not counted.
    * @throws ProviderError `overloaded` with the code `circuit_open` and the time left, without running `work`.
    */
-  call<T>(circuit: Circuit, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
+  call<T>(circuit: Circuit, signal: StopSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 interface State {
@@ -88,7 +89,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   /** Records the result of a call. @param trials the open circuits that the call tries out. */
   const record = <T>(
     circuit: Circuit,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     result: Promise<T>,
     trials: readonly State[] = [],
   ): Promise<T> =>
@@ -114,7 +115,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   /** A call whose open circuits it may close. */
   const tryOut = async <T>(
     circuit: Circuit,
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     work: () => Promise<T>,
   ): Promise<T> => {
     const trials = getGates(circuit)
@@ -125,7 +126,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       for (const trial of trials) trial.isTrying = false;
     };
     // A provider that ignores the signal must not block the trial call.
-    if (trials.length > 0) signal?.addEventListener('abort', endTrial, { once: true });
+    if (trials.length > 0) signal?.addEventListener('abort', endTrial);
     try {
       return await record(circuit, signal, begin(work), trials);
     } finally {

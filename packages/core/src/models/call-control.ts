@@ -19,15 +19,32 @@ export interface CallControl {
 }
 
 export function createCallControl(meter: Pick<Meter, 'awaitsReport'>, clock: Clock): CallControl {
-  const control = new AbortController();
-  return {
-    signal: control.signal,
-    stop: (reason) => control.abort(reason),
-    async cancelAfterDisconnect(reason, readOn) {
-      if (meter.awaitsReport) await waitFor(readOn(), clock);
-      control.abort(reason);
-    },
-  };
+  return new ProviderCallControl(meter, clock);
+}
+
+/** A class, because every open stream keeps one. */
+class ProviderCallControl implements CallControl {
+  readonly #meter: Pick<Meter, 'awaitsReport'>;
+  readonly #clock: Clock;
+  readonly #control = new AbortController();
+
+  constructor(meter: Pick<Meter, 'awaitsReport'>, clock: Clock) {
+    this.#meter = meter;
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
+  stop(reason: unknown): void {
+    this.#control.abort(reason);
+  }
+
+  async cancelAfterDisconnect(reason: unknown, readOn: () => Promise<unknown>): Promise<void> {
+    if (this.#meter.awaitsReport) await waitFor(readOn(), this.#clock);
+    this.#control.abort(reason);
+  }
 }
 
 /** Resolves when the read settles or the time is over. */

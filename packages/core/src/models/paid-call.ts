@@ -54,27 +54,40 @@ export function openPaidCall(services: ReservationServices, request: PaidCallReq
     requestId,
     metered: isMetered,
     isRepeated,
-  }).then((reserved) => toHeldCall(services, request, reserved));
+  }).then((reserved) => new ReservedCall(services, request, reserved));
 }
 
-function toHeldCall(
-  services: ReservationServices,
-  request: PaidCallRequest,
-  reserved: Reservation,
-): HeldCall {
-  const { metered, amount, release, keep } = reserved;
-  let isSettled = false;
-  return {
-    metered,
-    amount,
-    settle(cost) {
-      if (!isSettled) reportRejectedUsage(services, request, request.entry, cost);
-      isSettled = true;
-      return reserved.settle(cost.amount, cost.usage);
-    },
-    release,
-    keep,
-  };
+/** A class, because every open stream keeps one. */
+class ReservedCall implements HeldCall {
+  readonly metered: boolean;
+  readonly amount: number;
+  readonly #services: ReservationServices;
+  readonly #request: PaidCallRequest;
+  readonly #reserved: Reservation;
+  #isSettled = false;
+
+  constructor(services: ReservationServices, request: PaidCallRequest, reserved: Reservation) {
+    this.metered = reserved.metered;
+    this.amount = reserved.amount;
+    this.#services = services;
+    this.#request = request;
+    this.#reserved = reserved;
+  }
+
+  settle(cost: CallCost): Promise<number | undefined> {
+    const request = this.#request;
+    if (!this.#isSettled) reportRejectedUsage(this.#services, request, request.entry, cost);
+    this.#isSettled = true;
+    return this.#reserved.settle(cost.amount, cost.usage);
+  }
+
+  release(): Promise<void> {
+    return this.#reserved.release();
+  }
+
+  keep(): void {
+    this.#reserved.keep();
+  }
 }
 
 /** A provider call without streaming. */

@@ -1,11 +1,12 @@
 import type { ReservationServices } from '../credits/reservations.ts';
 import type { CallEnd } from '../credits/usage.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/ledger.ts';
 import type { GenerateRequest } from '../ports/models.ts';
 import type { CallMoney } from './answering.ts';
-import { createCallControl } from './call-control.ts';
-import { createMeter } from './meter.ts';
-import { openPaidCall, type PaidCallRequest } from './paid-call.ts';
+import { type CallControl, createCallControl } from './call-control.ts';
+import { createMeter, type Meter } from './meter.ts';
+import { type HeldCall, openPaidCall, type PaidCallRequest } from './paid-call.ts';
 import { getMaxTokens, getReservation, getTextCallBasis } from './text-call.ts';
 
 /** A text model call with its hold. */
@@ -41,28 +42,46 @@ export async function openPaidTextCall(
     tokens: getMaxTokens(basis),
   });
   const { clock } = services;
-  const meter = createMeter({ basis, isMetered, reserved: call.amount, clock });
-  let ended: Promise<EndedCost | undefined> | undefined;
-  const settle = (how: CallEnd): Promise<EndedCost | undefined> => {
-    if (!meter.isDue(how)) return call.release().then(() => undefined);
-    const cost = meter.read(how);
-    return call.settle(cost).then((charged) => ({ charged, usage: cost.usage }));
-  };
-  const end = (how: CallEnd): Promise<EndedCost | undefined> => {
-    ended ??= settle(how);
-    return ended;
-  };
-  return {
-    meter,
-    control: createCallControl(meter, clock),
+  return new MeteredTextCall(
+    call,
+    createMeter({ basis, isMetered, reserved: call.amount, clock }),
     isMetered,
-    end,
-    async release() {
-      ended ??= call.release().then(() => undefined);
-      await ended;
-    },
-    async left() {
-      await end('left');
-    },
-  };
+    clock,
+  );
+}
+
+/** A class, because every open stream keeps one. */
+class MeteredTextCall implements PaidTextCall {
+  readonly meter: Meter;
+  readonly control: CallControl;
+  readonly isMetered: boolean;
+  readonly #call: HeldCall;
+  #ended: Promise<EndedCost | undefined> | undefined;
+
+  constructor(call: HeldCall, meter: Meter, isMetered: boolean, clock: Clock) {
+    this.#call = call;
+    this.meter = meter;
+    this.control = createCallControl(meter, clock);
+    this.isMetered = isMetered;
+  }
+
+  end(end: CallEnd): Promise<EndedCost | undefined> {
+    this.#ended ??= this.#settle(end);
+    return this.#ended;
+  }
+
+  #settle(end: CallEnd): Promise<EndedCost | undefined> {
+    if (!this.meter.isDue(end)) return this.#call.release().then(() => undefined);
+    const cost = this.meter.read(end);
+    return this.#call.settle(cost).then((charged) => ({ charged, usage: cost.usage }));
+  }
+
+  release(): Promise<void> {
+    this.#ended ??= this.#call.release().then(() => undefined);
+    return this.#ended.then(() => undefined);
+  }
+
+  left(): Promise<void> {
+    return this.end('left').then(() => undefined);
+  }
 }

@@ -1,5 +1,5 @@
-import * as z from 'zod';
-import type { Call, Caller, TokenCaller } from '../contract/call.ts';
+import type * as z from 'zod';
+import type { Call, Caller, KeyCaller, TokenCaller } from '../contract/call.ts';
 import type { ApiRequest, ApiResponse } from '../contract/message.ts';
 import {
   type ErrorFamily,
@@ -8,7 +8,7 @@ import {
   type ValidatedInput,
 } from '../contract/operation.ts';
 import { type Handler, Reply } from '../contract/reply.ts';
-import { type BodyOptions, DEFAULT_BODY_LIMIT, hasBody, type LargerBodies, readJson } from '../http/body.ts';
+import { DEFAULT_BODY_LIMIT, hasBody, type LargerBodies, readJson } from '../http/body.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { parseQuery, validate } from '../http/validation.ts';
 import type { Authenticator } from '../identity/credentials.ts';
@@ -20,6 +20,7 @@ import { isProviderError } from '../ports/models.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
 import { ApiError, isApiError, notFound } from '../shared/errors.ts';
 import type { Incident } from '../shared/incident.ts';
+import type { StopSignal } from '../shared/stop-signal.ts';
 import { errorBody } from './families.ts';
 import { checkScopes } from './gate.ts';
 import type { PaidCalls } from './paid-calls.ts';
@@ -48,10 +49,9 @@ export interface PipelineServices {
 }
 
 /** A body of another form at the same path, with its own handler. All else is that of the operation. */
-export interface BodyVariant {
+export interface BodyVariant extends LargerBodies {
   /** Maximum size in bytes, at least that of the operation. */
-  readonly bodyLimit: number;
-  matches(body: unknown): boolean;
+  readonly limit: number;
   readonly schema: z.ZodType;
   readonly handler: Handler<Operation>;
 }
@@ -72,10 +72,11 @@ export interface Steps {
  * headers.
  */
 export async function runRoute(
-  { operation, services, handler, variant, status }: Steps,
+  steps: Steps,
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
 ): Promise<ApiResponse> {
+  const { operation, services, status } = steps;
   const requestId = getRequestId(request.headers, () => services.ids.requestId());
   const headers = baseHeaders(operation, requestId);
   try {
@@ -90,19 +91,14 @@ export async function runRoute(
       );
       caller = found instanceof Promise ? await found : found;
       checkScopes(operation, caller);
-      windows = await takeSlots(operation, services, caller, headers);
+      const taking = takeSlots(operation, services, caller, headers);
+      if (taking !== undefined) windows = await taking;
       if (operation.paid === true) await services.paidCalls?.take(caller.userId);
     }
-    let handle = handler;
-    const choose: ChooseSchema = (usual, body) => {
-      if (variant?.matches(body) !== true) return usual;
-      handle = variant.handler;
-      return variant.schema;
-    };
-    const larger = variant && { limit: variant.bodyLimit, matches: (body: unknown) => variant.matches(body) };
-    const input = await readInput(operation, request, params, choose, larger);
+    const reading = readInput(steps, request, params);
+    const { input, handle } = reading instanceof Promise ? await reading : reading;
     // Handlers of operations without authentication have no caller in their type.
-    const call = toCall(request, requestId, caller as Caller, services.ids.next(), windows);
+    const call = new PipelineCall(request, requestId, caller as Caller, services.ids.next(), windows);
     return answer(status, headers, await handle(input, call));
   } catch (error) {
     return refuse(operation, services, headers, requestId, error);
@@ -167,48 +163,74 @@ class PipelineCall implements Call {
   get signal(): AbortSignal {
     return this.#request.signal;
   }
+  get connection(): StopSignal | undefined {
+    return this.#request.connection;
+  }
   get mountPath(): string {
     return this.#request.mountPath;
   }
 }
 
-function toCall(...facts: ConstructorParameters<typeof PipelineCall>): Call {
-  return new PipelineCall(...facts);
-}
-
-/** @returns the states of the caller's windows; undefined without a limit. @throws ApiError 429. */
-async function takeSlots(
+/**
+ * Not async, because every call passes it.
+ * @returns the states of the caller's windows; undefined without a limit. @throws ApiError 429.
+ */
+function takeSlots(
   operation: Operation,
   services: PipelineServices,
   caller: Caller,
   headers: Record<string, string>,
-): Promise<readonly WindowState[] | undefined> {
+): Promise<readonly WindowState[] | undefined> | undefined {
+  if (caller.kind === 'token') return takeUserSlot(operation, services, caller, headers);
   const { limiter } = services;
-  const now = services.clock.now();
-  if (caller.kind === 'token') {
-    if (caller.isFromHost === true) await takeHostSlot(limiter, caller, now);
-    const rateClass = getUserRateClass(operation);
-    if (rateClass === undefined) return undefined;
-    const windows = [userWindow(services.limits, rateClass)];
-    const decision = await limiter.take(`user:${caller.userId}:${rateClass}`, windows, now);
-    writeUserHeaders(headers, decision.windows);
-    requireSlot(decision, now);
-    return decision.windows;
-  }
-  if (operation.rate.key === 'unlimited') return undefined;
   const name = `key:${caller.keyId}`;
-  const isWhole = operation.rate.key === 'standard';
-  const [minute, day] = [minuteWindow(caller), dayWindow(caller)];
-  const decision = isWhole
-    ? await limiter.take(name, [minute, day], now)
-    : await limiter.take(name, [minute], now, { report: [day] });
-  const states =
-    decision.windows.length > 1
-      ? decision.windows
-      : [...decision.windows, ...(await limiter.peek(name, [day], now))];
+  const now = services.clock.now();
+  switch (operation.rate.key) {
+    case 'unlimited':
+      return undefined;
+    case 'standard':
+      return limiter.take(name, [minuteWindow(caller), dayWindow(caller)], now).then((decision) => {
+        writeKeyHeaders(headers, decision.windows);
+        requireSlot(decision, now);
+        return decision.windows;
+      });
+    default:
+      return takeMinuteSlot(limiter, caller, headers, name, now);
+  }
+}
+
+/** A slot of the minute; the day is only reported. */
+async function takeMinuteSlot(
+  limiter: RateLimiter,
+  caller: KeyCaller,
+  headers: Record<string, string>,
+  name: string,
+  now: number,
+): Promise<readonly WindowState[]> {
+  const report = [dayWindow(caller)];
+  const decision = await limiter.take(name, [minuteWindow(caller)], now, { report });
+  const { windows } = decision;
+  const states = windows.length > 1 ? windows : [...windows, ...(await limiter.peek(name, report, now))];
   writeKeyHeaders(headers, states);
   requireSlot(decision, now);
   return states;
+}
+
+async function takeUserSlot(
+  operation: Operation,
+  { limiter, limits, clock }: PipelineServices,
+  caller: TokenCaller,
+  headers: Record<string, string>,
+): Promise<readonly WindowState[] | undefined> {
+  const now = clock.now();
+  if (caller.isFromHost === true) await takeHostSlot(limiter, caller, now);
+  const rateClass = getUserRateClass(operation);
+  if (rateClass === undefined) return undefined;
+  const windows = [userWindow(limits, rateClass)];
+  const decision = await limiter.take(`user:${caller.userId}:${rateClass}`, windows, now);
+  writeUserHeaders(headers, decision.windows);
+  requireSlot(decision, now);
+  return decision.windows;
 }
 
 /** The limits that the host sets for a user, in addition to those of the service. */
@@ -217,41 +239,66 @@ async function takeHostSlot(limiter: RateLimiter, caller: TokenCaller, now: numb
   if (windows.length > 0) requireSlot(await limiter.take(`identity:${caller.userId}`, windows, now), now);
 }
 
-/** The schema of an ignored body. */
-const NO_FIELDS = z.looseObject({});
+/** What a call has sent, and the handler of this form. */
+interface ReadInput {
+  readonly input: ValidatedInput<Operation>;
+  readonly handle: Handler<Operation>;
+}
 
-/** Returns the schema of a body. */
-type ChooseSchema = (usual: z.ZodType, body: unknown) => z.ZodType;
-
-async function readInput(
-  operation: Operation,
+/** A promise only if there is a body to read. */
+function readInput(
+  steps: Steps,
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
-  choose: ChooseSchema,
-  larger: LargerBodies | undefined,
-): Promise<ValidatedInput<Operation>> {
-  const { input, bodyLimit = DEFAULT_BODY_LIMIT } = operation;
-  const parsedParams = input.params && readParams(operation, params);
-  const query = input.query && validate(input.query, parseQuery(request.query));
-  let body: unknown;
-  const schema = input.body;
-  if (schema !== undefined && operation.bodyType !== 'multipart') {
-    body = await readBody(operation, (value) => choose(schema, value), request, { limit: bodyLimit, larger });
-  } else if (operation.family === 'application' && operation.bodyType !== 'multipart') {
-    await checkUnused(operation, request, bodyLimit);
+): ReadInput | Promise<ReadInput> {
+  const { operation, handler } = steps;
+  const { input, family, bodyType } = operation;
+  const read = {
+    params: input.params && readParams(operation, params),
+    query: input.query && validate(input.query, parseQuery(request.query)),
+    body: undefined,
+  };
+  if (input.body !== undefined && bodyType !== 'multipart') return readBody(steps, input.body, request, read);
+  const known = { input: read as ValidatedInput<Operation>, handle: handler };
+  if (family !== 'application' || bodyType === 'multipart') return known;
+  return checkUnused(operation, request).then(() => known);
+}
+
+async function readBody(
+  { operation, handler, variant }: Steps,
+  schema: z.ZodType,
+  request: ApiRequest,
+  read: { readonly params: unknown; readonly query: unknown },
+): Promise<ReadInput> {
+  const { bodyLimit: limit = DEFAULT_BODY_LIMIT, bodyType } = operation;
+  try {
+    const value = await readJson(request, {
+      limit,
+      larger: variant,
+      allowsForm: bodyType === 'json-or-form',
+    });
+    const form = variant?.matches(value) === true ? variant : { schema, handler };
+    const body = validate(form.schema, value);
+    return { input: { ...read, body } as ValidatedInput<Operation>, handle: form.handler };
+  } catch (error) {
+    throw toBodyFault(operation, error);
   }
-  return { params: parsedParams, query, body } as ValidatedInput<Operation>;
 }
 
 /**
  * Checks the body of an operation without input: GET and DELETE must have no body; other methods need a valid JSON
  * body, if any.
  */
-async function checkUnused(operation: Operation, request: ApiRequest, limit: number): Promise<void> {
-  const { method } = operation;
-  if (method !== 'GET' && method !== 'DELETE') await readBody(operation, () => NO_FIELDS, request, { limit });
-  else if (await hasBody(request)) {
+async function checkUnused(operation: Operation, request: ApiRequest): Promise<void> {
+  const { method, bodyLimit: limit = DEFAULT_BODY_LIMIT } = operation;
+  if (method === 'GET' || method === 'DELETE') {
+    if (!(await hasBody(request))) return;
     throw new ApiError(400, `${method} takes no request body`, { applicationCode: 'VALIDATION_ERROR' });
+  }
+  try {
+    await readJson(request, { limit });
+  } catch (error) {
+    throw toBodyFault(operation, error);
   }
 }
 
@@ -263,22 +310,12 @@ function readParams(operation: Operation, params: Readonly<Record<string, string
 }
 
 /** Validation errors use the status of the operation; invalid JSON always gets 400. */
-async function readBody(
-  { bodyFault, bodyType }: Operation,
-  getSchema: (body: unknown) => z.ZodType,
-  request: ApiRequest,
-  limits: Pick<BodyOptions, 'limit' | 'larger'>,
-): Promise<unknown> {
-  try {
-    const value = await readJson(request, { ...limits, allowsForm: bodyType === 'json-or-form' });
-    return validate(getSchema(value), value);
-  } catch (error) {
-    if (bodyFault === undefined || !isApiError(error) || error.status !== 422) throw error;
-    throw new ApiError(bodyFault.status, error.message, {
-      applicationCode: bodyFault.applicationCode,
-      ...(error.details !== undefined && { details: error.details }),
-    });
-  }
+function toBodyFault({ bodyFault }: Operation, error: unknown): unknown {
+  if (bodyFault === undefined || !isApiError(error) || error.status !== 422) return error;
+  return new ApiError(bodyFault.status, error.message, {
+    applicationCode: bodyFault.applicationCode,
+    ...(error.details !== undefined && { details: error.details }),
+  });
 }
 
 function answer(status: number, headers: Record<string, string>, output: unknown): ApiResponse {

@@ -46,31 +46,39 @@ export function createBeginQuest({
     }
   };
 
+  const enqueue = async (job: NewJob, id: string, isRepeatable: boolean): Promise<void> => {
+    try {
+      await queue.enqueue(job);
+    } catch (error) {
+      // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
+      // run and be charged.
+      if (!isRepeatable) await withdraw(id);
+      throw error;
+    }
+  };
+
   return async (request, prepare, toJob) => {
     admissionControl.admit();
-    return workLine.admit(request.call.caller.userId, async (enter) => {
+    const admission = workLine.open(request.call.caller.userId);
+    let isStored = false;
+    try {
       const accepted = await idempotency.accept(
         request,
-        async () => {
-          await enter();
-          return prepare();
+        () => {
+          const entering = admission.enter();
+          return entering === undefined ? prepare() : entering.then(prepare);
         },
-        ({ id }) => queue.writes?.enqueue(toJob(id)),
+        queue.writes && (({ id }) => queue.writes?.enqueue(toJob(id))),
       );
       const { answer, isRepeated, isRepeatable, isWhole } = accepted;
-      if (isWhole) return answer;
       const { id } = answer;
-      // The process that accepted it may have crashed before this point.
-      if (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined) return answer;
-      try {
-        await queue.enqueue(toJob(id));
-      } catch (error) {
-        // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
-        // run and be charged.
-        if (!isRepeatable) await withdraw(id);
-        throw error;
-      }
+      // The process that accepted it may have crashed before it enqueued the job.
+      const hasJob = isWhole || (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined);
+      if (!hasJob) await enqueue(toJob(id), id, isRepeatable);
+      isStored = true;
       return answer;
-    });
+    } finally {
+      admission.end(isStored);
+    }
   };
 }

@@ -15,13 +15,6 @@ const PROMISED_SHARE = 0.1;
 /** Counts that are further apart say nothing about the speed, in milliseconds. */
 const MAX_MEASURED_MS = 10_000;
 
-/** The answer of a line. */
-export type Entry =
-  /** `end` is called once the work is stored, or was not accepted after all. */
-  | { readonly isAdmitted: true; readonly end: (isStored: boolean) => void }
-  /** The milliseconds after which the owner is admitted: whole seconds. */
-  | { readonly isAdmitted: false; readonly afterMs: number };
-
 /**
  * Work that waits, up to a maximum. Counts rarely: in between it adds what this process accepted, so a line of several
  * processes may exceed its maximum by what each of them accepts between two counts.
@@ -29,9 +22,13 @@ export type Entry =
 export interface Line {
   /**
    * Asks for admission. A refused owner gets a place: its request after the wait is admitted, also if the line is still full.
-   * Promised places are at most a tenth of the maximum. Without one, the wait is an estimate.
+   * Promised places are at most a tenth of the maximum. Without one, the wait is an estimate. A promise only when it counts.
+   * @returns undefined for an admitted owner, who must leave; else the milliseconds after which the owner is admitted: whole
+   * seconds.
    */
-  enter(owner: string): Promise<Entry>;
+  enter(owner: string): number | undefined | Promise<number | undefined>;
+  /** Ends one admission: the work is stored, or was not accepted after all. */
+  leave(isStored: boolean): void;
 }
 
 interface Place {
@@ -83,40 +80,39 @@ export function createLine(
     return speed === 0 ? MAX_WAIT_MS : toSeconds(position / speed);
   };
 
-  const admit = (place: Place | undefined): Entry => {
-    places = places.filter((one) => one !== place);
+  const admit = (place: Place | undefined): undefined => {
+    if (place !== undefined) places = places.filter((one) => one !== place);
     pending += 1;
-    return {
-      isAdmitted: true,
-      end(isStored) {
-        pending -= 1;
-        if (isStored) stored += 1;
-      },
-    };
+  };
+
+  const decide = (owner: string): number | undefined => {
+    const beyond = getExcess();
+    if (places.length === 0 && beyond < 0) return admit(undefined);
+    const now = clock.now();
+    places = places.filter(({ dueAt }) => dueAt + PLACE_MS > now);
+    const own = places.filter((place) => place.owner === owner);
+    const [first] = own;
+    const left = getExcess();
+    if (first !== undefined && (first.dueAt <= now || left < 1)) return admit(first);
+    if (left < 0) return admit(undefined);
+    const last = own.at(-1);
+    if (last !== undefined && own.length >= maxOfOwner) return toSeconds(last.dueAt - now);
+    const afterMs = getWait(left + 1);
+    if (left < maxPromised) places.push({ owner, dueAt: now + afterMs });
+    return afterMs;
   };
 
   return {
-    async enter(owner) {
-      if (isStale()) {
-        recounting ??= recount().finally(() => {
-          recounting = undefined;
-        });
-        await recounting;
-      }
-      const now = clock.now();
-      places = places.filter(({ dueAt }) => dueAt + PLACE_MS > now);
-      const own = places.filter((place) => place.owner === owner);
-      const [first] = own;
-      const beyond = getExcess();
-      if (first !== undefined && (first.dueAt <= now || beyond < 1)) return admit(first);
-      if (beyond < 0) return admit(undefined);
-      const last = own.at(-1);
-      if (last !== undefined && own.length >= maxOfOwner) {
-        return { isAdmitted: false, afterMs: toSeconds(last.dueAt - now) };
-      }
-      const afterMs = getWait(beyond + 1);
-      if (beyond < maxPromised) places.push({ owner, dueAt: now + afterMs });
-      return { isAdmitted: false, afterMs };
+    enter(owner) {
+      if (!isStale()) return decide(owner);
+      recounting ??= recount().finally(() => {
+        recounting = undefined;
+      });
+      return recounting.then(() => decide(owner));
+    },
+    leave(isStored) {
+      pending -= 1;
+      if (isStored) stored += 1;
     },
   };
 }

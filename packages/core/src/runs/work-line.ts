@@ -24,12 +24,19 @@ export const DEFAULT_LINE_SETTINGS = {
 
 /** Refuses new work while too much work waits. */
 export interface WorkLine {
+  /** Begins the admission of one request of an owner. */
+  open(ownerId: string): Admission;
+}
+
+/** The admission of one request. */
+export interface Admission {
   /**
-   * Accepts work, if there is room in the lines of its owner and of all owners.
-   * @param accept stores the work. It calls `enter` before, unless there is nothing to store. `enter` throws ApiError 503 with
-   * `Retry-After`: the seconds after which the owner is admitted.
+   * Enters the lines of the owner and of all owners, before the work is stored. A promise only when a line counts.
+   * @throws ApiError 503 with `Retry-After`: the seconds after which the owner is admitted.
    */
-  admit<T>(ownerId: string, accept: (enter: () => Promise<void>) => Promise<T>): Promise<T>;
+  enter(): void | Promise<void>;
+  /** Call once, also if the request did not enter. @param isStored whether its work was stored. */
+  end(isStored: boolean): void;
 }
 
 export function createWorkLine(
@@ -55,27 +62,52 @@ export function createWorkLine(
   };
 
   return {
-    async admit(ownerId, accept) {
-      const ends: ((isStored: boolean) => void)[] = [];
-      const enterLine = async (entered: Line | undefined, reason: string): Promise<void> => {
-        const entry = await entered?.enter(ownerId);
-        if (entry === undefined) return;
-        if (!entry.isAdmitted) throw refuse(entry.afterMs, reason);
-        ends.push(entry.end);
-      };
-      let isStored = false;
-      try {
-        const answer = await accept(async () => {
-          await enterLine(getOwnerLine(ownerId), 'Too many of your requests wait.');
-          await enterLine(line, 'Too many requests wait.');
-        });
-        isStored = true;
-        return answer;
-      } finally {
-        for (const end of ends) end(isStored);
-      }
+    open(ownerId) {
+      const own = getOwnerLine(ownerId);
+      return own === undefined && line === undefined ? UNLIMITED : new LineAdmission(ownerId, own, line);
     },
   };
+}
+
+const UNLIMITED: Admission = { enter: () => undefined, end: () => undefined };
+
+/** A class, because every accepted request creates one. */
+class LineAdmission implements Admission {
+  readonly #ownerId: string;
+  readonly #own: Line | undefined;
+  readonly #all: Line | undefined;
+  #isInOwn = false;
+  #isInAll = false;
+
+  constructor(ownerId: string, own: Line | undefined, all: Line | undefined) {
+    this.#ownerId = ownerId;
+    this.#own = own;
+    this.#all = all;
+  }
+
+  enter(): void | Promise<void> {
+    const wait = this.#own?.enter(this.#ownerId);
+    if (wait instanceof Promise) return wait.then((ms) => this.#enterAll(ms));
+    return this.#enterAll(wait);
+  }
+
+  #enterAll(ownWait: number | undefined): void | Promise<void> {
+    if (ownWait !== undefined) throw refuse(ownWait, 'Too many of your requests wait.');
+    this.#isInOwn = this.#own !== undefined;
+    const wait = this.#all?.enter(this.#ownerId);
+    if (wait instanceof Promise) return wait.then((ms) => this.#arrive(ms));
+    this.#arrive(wait);
+  }
+
+  #arrive(wait: number | undefined): void {
+    if (wait !== undefined) throw refuse(wait, 'Too many requests wait.');
+    this.#isInAll = this.#all !== undefined;
+  }
+
+  end(isStored: boolean): void {
+    if (this.#isInOwn) this.#own?.leave(isStored);
+    if (this.#isInAll) this.#all?.leave(isStored);
+  }
 }
 
 function refuse(afterMs: number, reason: string): ApiError {

@@ -73,22 +73,41 @@ class FinalizedStream<T> implements AsyncIterableIterator<T> {
 export function lazyIterator<T>(
   open: () => Promise<AsyncIterator<T>>,
 ): Required<Pick<AsyncIterator<T>, 'next' | 'return'>> {
-  let source: AsyncIterator<T> | undefined;
-  let isLeft = false;
-  const begin = async (): Promise<IteratorResult<T>> => {
-    source = await open();
-    if (!isLeft) return source.next();
+  return new LazyIterator(open);
+}
+
+/** A class, because every open stream keeps one. */
+class LazyIterator<T> {
+  /** Undefined after the first call. */
+  #open: (() => Promise<AsyncIterator<T>>) | undefined;
+  #source: AsyncIterator<T> | undefined;
+  #isLeft = false;
+
+  constructor(open: () => Promise<AsyncIterator<T>>) {
+    this.#open = open;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    return this.#source?.next() ?? this.#begin();
+  }
+
+  async #begin(): Promise<IteratorResult<T>> {
+    const open = this.#open;
+    // As a generator, which is over after a failure.
+    if (open === undefined) return { done: true, value: undefined };
+    this.#open = undefined;
+    const source = await open();
+    this.#source = source;
+    if (!this.#isLeft) return source.next();
     cancelIterator(source);
     return { done: true, value: undefined };
-  };
-  return {
-    next: () => source?.next() ?? begin(),
-    async return() {
-      isLeft = true;
-      await source?.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#isLeft = true;
+    await this.#source?.return?.();
+    return { done: true, value: undefined };
+  }
 }
 
 /** Cancels an iterator without waiting for it. Its owner reports errors. */

@@ -46,6 +46,7 @@ export interface AcceptServices extends PayerServices {
 }
 
 const NO_OPTIONS: AgentOptions = {};
+const NO_FILES: readonly string[] = [];
 
 /** What the wire of the caller decides about a turn. */
 export interface TurnPlan extends Pick<ChatRequest, 'isRepeated' | 'replaces'> {
@@ -67,9 +68,11 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
   const sessions = store.collection(SESSIONS);
   const findMentions = createFindMentions(services);
 
-  /** Reads the options of mentioned agents. Skips every lookup for messages that cannot mention one. */
+  const canMention = (body: ChatBody): boolean =>
+    getFeatures(body)?.agents === true && body.message.includes('@');
+
+  /** Reads the options of mentioned agents. */
   const readAgentOptions = async (body: ChatBody, { caller }: Call): Promise<AgentOptions> => {
-    if (getFeatures(body)?.agents !== true || !body.message.includes('@')) return NO_OPTIONS;
     const session = await peekSession(sessions, body, caller);
     return getAgentOptions(await findMentions(caller.userId, body.message, session));
   };
@@ -77,14 +80,15 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
   return async (body, call, plan) => {
     const current = adminSettings.current();
     const settings = current instanceof Promise ? await current : current;
-    const callerPays = await payerFor(services, call.caller, body.organizationId);
+    const paying = payerFor(services, call.caller, body.organizationId);
+    const callerPays = paying instanceof Promise ? await paying : paying;
     const own = services.getCatalogue(callerPays);
     const models = own instanceof Promise ? await own : own;
-    const options = await readAgentOptions(body, call);
+    const options = canMention(body) ? await readAgentOptions(body, call) : NO_OPTIONS;
     const entry = chatModel(models, body.model ?? agentModel(models, options.model), settings);
     if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
     const { userId } = call.caller;
-    const fileIds = [...new Set(body.fileIds)];
+    const fileIds = body.fileIds === undefined ? NO_FILES : [...new Set(body.fileIds)];
     if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
 
     const { session: chosen, isNew } = await chooseSession(

@@ -66,7 +66,7 @@ export function createUiVariant(services: UiChatServices, path: string): BodyVar
   const send = createSend(services, path);
   return {
     matches: isUiChatBody,
-    bodyLimit: UI_BODY_LIMIT,
+    limit: UI_BODY_LIMIT,
     schema: uiChatBody,
     // The pipeline passes the output of the schema.
     handler: ({ body }, call) => send(body as UiChatBody, call as Call),

@@ -1,4 +1,4 @@
-import type { Call } from '../../contract/call.ts';
+import { type Call, getStopSignal } from '../../contract/call.ts';
 import type { ErrorFamily } from '../../contract/operation.ts';
 import { type AnsweringServices, beginCall, generateWithFallback } from '../../models/answering.ts';
 import { circuitOpen, getCircuit } from '../../models/breaker.ts';
@@ -62,19 +62,35 @@ export async function askOne(
     holdFor(services, call, entry, candidate, { operation, key: call.id }),
   );
   const source = beginCall(entry, request, money.meter, money.control.signal);
-  let hasBegun = false;
-  return {
-    source: {
-      next() {
-        if (hasBegun) return source.next();
-        hasBegun = true;
-        return breaker.call(circuit, call.signal, source.next);
-      },
-      return: source.return,
-    },
-    money,
-    entry,
-  };
+  const begin = (): Promise<IteratorResult<AnswerChunk>> =>
+    breaker.call(circuit, getStopSignal(call), () => source.next());
+  return { source: new GuardedSource(source, begin), money, entry };
+}
+
+/** A source whose first step is guarded. A class, because every open stream keeps one. */
+class GuardedSource implements AsyncIterator<AnswerChunk> {
+  readonly #source: Required<Pick<AsyncIterator<AnswerChunk>, 'next' | 'return'>>;
+  /** Undefined after the first call. */
+  #begin: (() => Promise<IteratorResult<AnswerChunk>>) | undefined;
+
+  constructor(
+    source: Required<Pick<AsyncIterator<AnswerChunk>, 'next' | 'return'>>,
+    begin: () => Promise<IteratorResult<AnswerChunk>>,
+  ) {
+    this.#source = source;
+    this.#begin = begin;
+  }
+
+  next(): Promise<IteratorResult<AnswerChunk>> {
+    const begin = this.#begin;
+    if (begin === undefined) return this.#source.next();
+    this.#begin = undefined;
+    return begin();
+  }
+
+  return(): Promise<IteratorResult<AnswerChunk>> {
+    return this.#source.return();
+  }
 }
 
 /**
@@ -130,7 +146,7 @@ export function generateInOrder(
 
   return {
     source: {
-      next: source.next,
+      next: () => source.next(),
       return() {
         leaving.abort();
         return source.return();

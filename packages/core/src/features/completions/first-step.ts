@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import type { StopSignal } from '../../shared/stop-signal.ts';
 import { cancelIterator } from '../../shared/streams.ts';
 
 /** Timeout for the model's first event, milliseconds: until then, an error can still set the response status. */
@@ -12,7 +13,7 @@ const HEAD_WAITS_MS = 10_000;
 export function firstStep<T>(
   source: AsyncIterator<T>,
   clock: Clock,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<{ readonly step: Promise<IteratorResult<T>> }> {
   return new Promise((resolve, reject) => {
     const step = source.next();

@@ -1,10 +1,7 @@
-import type { Call } from '../../contract/call.ts';
+import { type Call, getStopSignal } from '../../contract/call.ts';
 import { type AnsweringServices, readAnswer } from '../../models/answering.ts';
-import { providerFailure } from '../../models/failures.ts';
 import type { OpenStreams } from '../../operations/open-streams.ts';
-import { storageAway } from '../../operations/pipeline.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
-import { isStorageUnavailable } from '../../ports/store.ts';
 import { ApiError, isApiError } from '../../shared/errors.ts';
 import { abortable, cancelIterator } from '../../shared/streams.ts';
 import {
@@ -15,11 +12,12 @@ import {
   generateInOrder,
 } from './answer.ts';
 import type { CompletionEncoder, CompletionEnd } from './encoder.ts';
+import { describeEnd, LEFT, toFailure } from './ends.ts';
 import { firstStep } from './first-step.ts';
 import type { CompletionMoneyServices } from './money.ts';
 import { answerInRounds } from './server-tools/rounds.ts';
 import type { ServerToolServices } from './server-tools/tools.ts';
-import { CompletionStream } from './stream.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 
 /** The services of one answer, on any wire. */
 export interface CompletionRunServices
@@ -38,9 +36,6 @@ export interface AnswerWatch {
   onBreak(isCharged: boolean): Promise<void>;
 }
 
-/** The reason to stop a provider. */
-const LEFT = new Error('the client has disconnected');
-
 /**
  * Reserves credit, asks the model and streams its answer in the format of the encoder, then settles.
  * @param createEncoder called when the head can be sent, with what is known of the answer.
@@ -57,12 +52,12 @@ export async function streamCompletion(
   let answer: CompletionAnswer | undefined;
   try {
     answer = await begin(services, call, asked);
-    const { step } = await firstStep(answer.source, services.clock, call.signal);
-    return toStream({ services, call, asked, watch }, answer, step, createEncoder(answer));
+    const { step } = await firstStep(answer.source, services.clock, getStopSignal(call));
+    return new StreamedAnswer({ services, call, asked, watch }, answer, createEncoder(answer)).open(step);
   } catch (error) {
     const cost = await endBeforeHead(call, answer?.money);
     await watch?.onBreak(cost !== undefined);
-    throw call.signal.aborted ? disconnected() : failure(error, asked);
+    throw getStopSignal(call).aborted ? disconnected() : toFailure(error, asked);
   }
 }
 
@@ -95,7 +90,7 @@ export async function readCompletion(
     if (!isApiError(error)) {
       services.onError({ operation: asked.operation, requestId: call.requestId, error });
     }
-    throw failure(error, asked);
+    throw toFailure(error, asked);
   } finally {
     remove();
   }
@@ -141,72 +136,12 @@ function abortableStep(
   });
 }
 
-interface StreamContext {
-  readonly services: CompletionRunServices;
-  readonly call: Call;
-  readonly asked: AskedCompletion;
-  readonly watch: AnswerWatch | undefined;
-}
-
-function toStream(
-  { services, call, asked, watch }: StreamContext,
-  answer: CompletionAnswer,
-  first: Promise<IteratorResult<AnswerChunk>>,
-  encoder: CompletionEncoder,
-): AsyncIterableIterator<string> {
-  const frames = new CompletionStream({
-    source: answer.source,
-    first,
-    encoder,
-    clock: services.clock,
-    signal: call.signal,
-    see: (part) => answer.money?.meter.record(part),
-    awaitsReport: () => answer.money?.meter.awaitsReport ?? false,
-    leave: (readOn) => answer.money?.control.cancelAfterDisconnect(LEFT, readOn) ?? Promise.resolve(),
-    async finish() {
-      const cost = await answer.money?.end('finished');
-      const last = encoder.end(describeEnd(answer, cost));
-      if (watch !== undefined) await watch.onComplete();
-      return last;
-    },
-    async fail(error) {
-      // A deliberate error, such as a shutdown, is not an incident.
-      if (!isApiError(error)) {
-        services.onError({ operation: asked.operation, requestId: call.requestId, error });
-      }
-      answer.money?.control.stop(error);
-      const cost = await answer.money?.end('broken');
-      if (watch !== undefined) await watch.onBreak(cost !== undefined);
-      return encoder.fail(failure(error, asked), describeEnd(answer, cost));
-    },
-    async finalize(stream) {
-      try {
-        // After `finish` and `fail` nothing is left to end.
-        if (stream.hasLeft) await stream.leave();
-        const cost = await answer.money?.end('left');
-        if (watch !== undefined) await watch.onBreak(cost !== undefined);
-      } finally {
-        remove();
-      }
-    },
-  });
-  const remove = services.streams.add(frames);
-  return frames;
-}
-
 /** A client that disconnects before the head pays for what its provider accepted; every other failure is free. */
-async function endBeforeHead(
-  { signal }: Call,
-  money: AnswerMoney | undefined,
-): Promise<CompletionEnd['cost']> {
+async function endBeforeHead(call: Call, money: AnswerMoney | undefined): Promise<CompletionEnd['cost']> {
   money?.control.stop(LEFT);
-  if (signal.aborted) return money?.end('left');
+  if (getStopSignal(call).aborted) return money?.end('left');
   await money?.release();
   return undefined;
-}
-
-function describeEnd({ money }: CompletionAnswer, cost: CompletionEnd['cost']): CompletionEnd {
-  return { cost, isMetered: money?.isMetered === true, finishReason: money?.meter.finishReason };
 }
 
 function disconnected(): ApiError {
@@ -215,9 +150,4 @@ function disconnected(): ApiError {
 
 function restarting(): ApiError {
   return new ApiError(503, 'The service is about to restart. Try again shortly.');
-}
-
-function failure(error: unknown, { family }: AskedCompletion): ApiError {
-  if (isApiError(error)) return error;
-  return isStorageUnavailable(error) ? storageAway(error) : providerFailure(error, family);
 }

@@ -3,32 +3,32 @@ import type { OpenStream } from '../../operations/open-streams.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { ApiError } from '../../shared/errors.ts';
+import type { StopSignal } from '../../shared/stop-signal.ts';
 import { cancelIterator } from '../../shared/streams.ts';
 import type { CompletionEncoder } from './encoder.ts';
 
 /** Longest silence before a keep-alive comment, so that proxies do not close the connection of a thinking model. */
 const MAX_SILENCE_MS = 10_000;
 
-export interface CompletionStreamOptions {
-  readonly source: AsyncIterator<AnswerChunk>;
-  /** The provider's first step, already pending when the response head is sent. */
-  readonly first: Promise<IteratorResult<AnswerChunk>>;
+/** The answer that a stream sends, and the end of its money. */
+export interface StreamSource {
+  readonly chunks: AsyncIterator<AnswerChunk>;
   readonly clock: Clock;
   /** The caller's signal. */
-  readonly signal: AbortSignal;
-  /** Receives every chunk of the model before it is sent. */
-  readonly see: (part: AnswerPart) => void;
+  readonly signal: StopSignal;
   readonly encoder: Pick<CompletionEncoder, 'head' | 'keepAlive' | 'add' | 'flush'>;
+  /** Receives every chunk of the model before it is sent. */
+  see(part: AnswerPart): void;
   /** Whether the answer is complete while the provider's usage report is still pending. */
-  readonly awaitsReport: () => boolean;
+  awaitsReport(): boolean;
   /** Stops the provider after the client disconnected. @param readOn reads the rest of the report. Never rejects. */
-  readonly leave: (readOn: () => Promise<void>) => Promise<void>;
+  leave(readOn: () => Promise<void>): Promise<void>;
   /** Settles the money of a completed call, and returns its last frames. */
-  readonly finish: () => Promise<string>;
+  finish(): Promise<string>;
   /** Settles the money of an interrupted call, and returns its last frames. Never rejects. */
-  readonly fail: (error: unknown) => Promise<string>;
+  fail(error: unknown): Promise<string>;
   /** Runs once, at the end or when the reader stops. The reader sees the end after it. */
-  readonly finalize: (stream: CompletionStream) => Promise<void>;
+  finalize(stream: CompletionStream): Promise<void>;
 }
 
 type Step = IteratorResult<string, undefined>;
@@ -40,7 +40,9 @@ const FINISHED: Step = { done: true, value: undefined };
  * A class with a hand-written `next`, because this runs once per event of every stream.
  */
 export class CompletionStream implements AsyncIterableIterator<string, undefined>, OpenStream {
-  readonly #options: CompletionStreamOptions;
+  readonly #source: StreamSource;
+  /** The first step of the provider, pending when the response head is sent. Undefined once it is read. */
+  #first: Promise<IteratorResult<AnswerChunk>> | undefined;
   #opened = false;
   #ended = false;
   /** The last event is in preparation: further provider steps are ignored. */
@@ -57,8 +59,10 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   /** Ends the reading after the client disconnected. */
   #reportHeard: (() => void) | undefined;
 
-  constructor(options: CompletionStreamOptions) {
-    this.#options = options;
+  /** @param first the first step of the source, which may be pending. */
+  constructor(source: StreamSource, first: Promise<IteratorResult<AnswerChunk>>) {
+    this.#source = source;
+    this.#first = first;
   }
 
   [Symbol.asyncIterator](): this {
@@ -68,7 +72,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   next(): Promise<Step> {
     if (!this.#opened) {
       this.#open();
-      return Promise.resolve({ done: false, value: this.#options.encoder.head });
+      return Promise.resolve({ done: false, value: this.#source.encoder.head });
     }
     if (this.#ready !== undefined) {
       const value = this.#ready;
@@ -90,7 +94,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
 
   /** Also for a reader that stops before its first read. */
   #finalize(): Promise<Step> {
-    this.#finalized ??= this.#options.finalize(this).then(() => FINISHED);
+    this.#finalized ??= this.#source.finalize(this).then(() => FINISHED);
     return this.#finalized;
   }
 
@@ -112,9 +116,9 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     this.#reader?.(Promise.resolve().then(() => this.#finalize()));
     this.#reader = undefined;
     if (isConcluding) return;
-    await this.#options.leave(() => this.#readOn());
+    await this.#source.leave(() => this.#readOn());
     this.#reportHeard = undefined;
-    cancelIterator(this.#options.source);
+    cancelIterator(this.#source.chunks);
   }
 
   #readOn(): Promise<void> {
@@ -127,7 +131,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   /** Output after the disconnect counts only for the bill. */
   #record(step: IteratorResult<AnswerChunk>, heard: () => void): void {
     if (step.done !== true) this.#getFrames(step.value);
-    if (step.done === true || !this.#options.awaitsReport()) heard();
+    if (step.done === true || !this.#source.awaitsReport()) heard();
     else this.#advance();
   }
 
@@ -140,19 +144,20 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
 
   #open(): void {
     this.#opened = true;
-    this.#options.signal.addEventListener('abort', this.#onAbort);
-    this.#pull(this.#options.first);
-    this.#deliveredAt = this.#options.clock.now();
+    this.#source.signal.addEventListener('abort', this.#onAbort);
+    if (this.#first !== undefined) this.#pull(this.#first);
+    this.#first = undefined;
+    this.#deliveredAt = this.#source.clock.now();
     this.#armTimer(MAX_SILENCE_MS);
   }
 
   /** One timer per silence, not one per event: a timer that fires after a write waits for the rest. */
   #armTimer(ms: number): void {
-    const { clock } = this.#options;
+    const { clock } = this.#source;
     this.#cancelTimer = clock.timer(ms, () => {
       const left = this.#deliveredAt + MAX_SILENCE_MS - clock.now();
       if (left <= 0 && this.#ready === undefined)
-        this.#deliver(this.#options.encoder.keepAlive?.() ?? KEEP_ALIVE);
+        this.#deliver(this.#source.encoder.keepAlive?.() ?? KEEP_ALIVE);
       this.#armTimer(left > 0 ? left : MAX_SILENCE_MS);
     });
   }
@@ -161,7 +166,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     this.#opened = true;
     this.#ended = true;
     this.#cancelTimer?.();
-    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    this.#source.signal.removeEventListener('abort', this.#onAbort);
   }
 
   readonly #onAbort = (): void => {
@@ -170,7 +175,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
 
   #advance(): void {
     try {
-      this.#pull(this.#options.source.next());
+      this.#pull(this.#source.chunks.next());
     } catch (error) {
       this.#pulling = false;
       this.#breakOff(error);
@@ -197,7 +202,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   #take(step: IteratorResult<AnswerChunk>): void {
     if (step.done === true) {
       this.#concluding = true;
-      this.#options
+      this.#source
         .finish()
         .then((text) => this.#end(text))
         .catch((error: unknown) => this.#breakOff(error));
@@ -219,23 +224,23 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     this.#reportHeard?.();
     if (this.#ended) return;
     this.#fail(error);
-    cancelIterator(this.#options.source);
+    cancelIterator(this.#source.chunks);
   }
 
   #fail(error: unknown): void {
     this.#concluding = true;
-    void this.#options.fail(error).then((text) => this.#end(text));
+    void this.#source.fail(error).then((text) => this.#end(text));
   }
 
   #getFrames(chunk: AnswerChunk): string {
-    const { see, encoder } = this.#options;
+    const { encoder } = this.#source;
     if (Array.isArray(chunk)) {
       for (const part of chunk as readonly AnswerPart[]) {
-        see(part);
+        this.#source.see(part);
         encoder.add(part);
       }
     } else {
-      see(chunk as AnswerPart);
+      this.#source.see(chunk as AnswerPart);
       encoder.add(chunk as AnswerPart);
     }
     return encoder.flush();
@@ -247,7 +252,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   }
 
   #deliver(text: string): void {
-    this.#deliveredAt = this.#options.clock.now();
+    this.#deliveredAt = this.#source.clock.now();
     const reader = this.#reader;
     this.#reader = undefined;
     if (reader === undefined) this.#ready = (this.#ready ?? '') + text;

@@ -77,18 +77,23 @@ function createCreateGenerationHandler<Body extends { readonly model: string }>(
   return defineRoute(create, services, async (input, call) => {
     services.admissionControl.admit();
     const body = input.body as Body;
-    return services.workLine.admit(call.caller.userId, async (enter) => {
+    const admission = services.workLine.open(call.caller.userId);
+    let isStored = false;
+    try {
       const { answer, isRepeatable } = await services.idempotency.accept(
         { call, path: create.path, body },
         async () => {
-          await enter();
+          await admission.enter();
           return acceptGeneration(services, kind, body, call);
         },
       );
       const record = await generations.get(answer.id, { state: { in: ['reserving', 'pending'] } });
       if (record !== undefined) await begin(services, kind, record, isRepeatable);
+      isStored = true;
       return answer;
-    });
+    } finally {
+      admission.end(isStored);
+    }
   });
 }
 

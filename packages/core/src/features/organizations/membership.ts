@@ -36,15 +36,23 @@ export interface PayerServices {
 }
 
 /**
- * Returns the payer, with the lists of models that apply to it: the named organization, else the caller's own account.
+ * Returns the payer, with the lists of models that apply to it: the named organization, else the caller's own account. A
+ * promise only for an organization.
  * @throws ApiError 404 for an organization the caller does not belong to.
  */
-export async function payerFor(
-  { isMember, modelLists }: PayerServices,
+export function payerFor(
+  services: PayerServices,
   caller: Caller,
   organizationId: string | undefined,
+): Payer | Promise<Payer> {
+  return organizationId === undefined ? getPayer(caller) : payerOf(services, caller, organizationId);
+}
+
+async function payerOf(
+  { isMember, modelLists }: PayerServices,
+  caller: Caller,
+  organizationId: string,
 ): Promise<Payer> {
-  if (organizationId === undefined) return getPayer(caller);
   if (!(await isMember(caller.userId, organizationId))) throw notFound('Organization');
   const own = caller.modelLists?.filter(({ source }) => source === 'key' || source === 'identity') ?? [];
   return {

@@ -32,20 +32,32 @@ export function turnWrites(
  * @throws ApiError 409 when a quest or session with this id exists; 422 `limit_exceeded` when the quota is used up.
  * @param where the store, or a transaction that the caller commits.
  */
-export async function storeTurn(
+export function storeTurn(
   services: { readonly store: Store; readonly storageQuotas: StorageQuotas },
   where: Store,
   quest: QuestRecord,
   session: SessionRecord,
   isNew: boolean,
 ): Promise<void> {
-  await requireStorage(where, { ownerId: session.ownerId, kind: 'sessions' }, services.storageQuotas);
-  const insert = async (inner: Store): Promise<void> => {
-    const hasSession = !isNew || (await inner.collection(SESSIONS).insert(session));
-    const hasQuest = await inner.collection(QUESTS).insert(quest);
-    if (!hasSession || !hasQuest) throw sessionBusy();
+  const store = (): Promise<void> => {
+    if (!isNew) return insertTurn(where, quest, undefined);
+    if (where !== services.store) return insertTurn(where, quest, session);
+    return where.transaction((inner) => insertTurn(inner, quest, session));
   };
-  const isOpen = where !== services.store;
-  if (isOpen || !isNew) await insert(where);
-  else await where.transaction(insert);
+  const checking = requireStorage(
+    where,
+    { ownerId: session.ownerId, kind: 'sessions' },
+    services.storageQuotas,
+  );
+  return checking === undefined ? store() : checking.then(store);
+}
+
+async function insertTurn(
+  where: Store,
+  quest: QuestRecord,
+  newSession: SessionRecord | undefined,
+): Promise<void> {
+  const hasSession = newSession === undefined || (await where.collection(SESSIONS).insert(newSession));
+  const hasQuest = await where.collection(QUESTS).insert(quest);
+  if (!hasSession || !hasQuest) throw sessionBusy();
 }

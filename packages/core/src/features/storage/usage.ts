@@ -97,16 +97,20 @@ export async function eraseUsage(store: Store, ownerId: string): Promise<void> {
   }
 }
 
-/** Checks the quota before work whose result is stored in any case. @throws ApiError 422 `limit_exceeded` when the quota is used up. */
-export async function requireStorage(
+/**
+ * Checks the quota before work whose result is stored in any case. No promise without a quota.
+ * @throws ApiError 422 `limit_exceeded` when the quota is used up.
+ */
+export function requireStorage(
   store: Store,
   owner: Omit<StorageAmount, 'bytes'>,
   quotas: StorageQuotas,
-): Promise<void> {
+): void | Promise<void> {
   const limit = getLimit(quotas, owner.kind);
   if (limit === Number.POSITIVE_INFINITY) return;
-  const used = await readUsage(store, owner);
-  if (used >= limit) throw exceeded({ ...owner, bytes: 1 }, used, limit);
+  return readUsage(store, owner).then((used) => {
+    if (used >= limit) throw exceeded({ ...owner, bytes: 1 }, used, limit);
+  });
 }
 
 /** The check of `requireStorage`, among writes. */
@@ -124,8 +128,11 @@ export function storageWrite({ bytes, ...owner }: StorageAmount): StoreWrite {
   return usageWrites.count(getId(owner), { bytes });
 }
 
-async function readUsage(store: Store, owner: Omit<StorageAmount, 'bytes'>): Promise<number> {
-  return (await store.collection(STORAGE_USAGE).get(getId(owner)))?.bytes ?? 0;
+function readUsage(store: Store, owner: Omit<StorageAmount, 'bytes'>): Promise<number> {
+  return store
+    .collection(STORAGE_USAGE)
+    .get(getId(owner))
+    .then((usage) => usage?.bytes ?? 0);
 }
 
 function getLimit(quotas: StorageQuotas, kind: StorageKind): number {
