@@ -172,6 +172,18 @@ describe('fallback provider of audio', () => {
     expect(await spentBy(app)).toBe(2);
   });
 
+  it('answers when the first one returns no bytes, which is free', async () => {
+    const silent = createSoundStudio({
+      onSound: (call) => call.answer({ ...toAudio(3), data: Buffer.alloc(0) }),
+    });
+    const app = await setUp([silent, second()]);
+    const answer = await speak(app);
+    expect([answer.status, answer.headers.get('x-tts-provider')]).toEqual([200, 'second']);
+    expect(await spentBy(app)).toBe(1);
+    const alone = await setUp([silent]);
+    expect([(await speak(alone)).status, await spentBy(alone)]).toEqual([502, 0]);
+  });
+
   it.each([[{ provider: 'media' }], [{ model: 'reader' }], [{ voice: 'amy' }]])(
     'is not called for %j',
     async (body) => {

@@ -148,6 +148,13 @@ describe('image generation', () => {
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
+  it('charges nothing for an image without bytes', async () => {
+    const empty = { ...PICTURE, data: Buffer.alloc(0) };
+    const app = await createImageApp(createStudio((call) => call.answer({ images: [PICTURE, empty] })));
+    const quest = await app.drawn({ n: 2 });
+    expect([quest.status, (quest.images as unknown[]).length, await spentBy(app)]).toEqual(['done', 1, 10]);
+  });
+
   it('continues the latest image of the session', async () => {
     const app = await createImageApp();
     const { body } = await app.draw();

@@ -79,6 +79,15 @@ describe('media and embeddings of the official SDK', () => {
     });
   });
 
+  it('charges nothing for images without bytes', async () => {
+    const studio = createStudio((call) => call.answer({ images: [{ ...PICTURE, data: Buffer.alloc(0) }] }));
+    const app = await createOpenAIApp({ models: [studio] });
+    await expect(
+      app.client.images.generate({ model: 'painter', prompt: 'A panda' }, { maxRetries: 0 }),
+    ).rejects.toMatchObject({ status: 502 });
+    expect((await app.ledger.balance(app.account)).available).toBe(1000e6);
+  });
+
   it('generates and edits images, charged per image', async () => {
     const { app, studio } = await createMediaApp();
     const made = await app.client.images.generate({

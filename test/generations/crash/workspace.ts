@@ -74,10 +74,14 @@ function createRemoteProvider(studio: string): ModelProvider {
           : { state: state as 'failed' | 'blocked', message: state };
       },
       async fetch(output, options) {
-        const { body, headers } = await ask(`/${output}/content`, options);
-        if (body === null) throw new ProviderError('failed', 'nothing came');
-        return { mediaType: headers.get('content-type') ?? '', body };
+        const answer = await ask(`/${output}/content`, options);
+        return { mediaType: answer.headers.get('content-type') ?? '', body: read(answer) };
       },
     },
   };
+}
+
+/** Keeps the answer: `fetch` cancels the body of an answer that is collected as garbage, and it then ends without an error. */
+async function* read(answer: Response): AsyncGenerator<Uint8Array> {
+  if (answer.body !== null) yield* answer.body;
 }

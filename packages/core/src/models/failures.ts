@@ -1,5 +1,5 @@
 import type { ErrorFamily } from '../contract/operation.ts';
-import { isProviderError, type ProviderError } from '../ports/models.ts';
+import { isProviderError, ProviderError } from '../ports/models.ts';
 import { ApiError, type ApiErrorOptions } from '../shared/errors.ts';
 
 /** The facts about a provider failure that a client may see: codes and numbers, never the provider's message. */
@@ -64,6 +64,11 @@ export function providerFailure(error: unknown, family: ErrorFamily): ApiError {
     case 'failed':
       return failed(family, about);
   }
+}
+
+/** The failure of a provider whose media result has no bytes. */
+export function emptyResult(): ProviderError {
+  return new ProviderError('malformed_answer', 'the result has no bytes');
 }
 
 /** @returns undefined if the provider reported no details. */

@@ -141,6 +141,10 @@ export interface MediaJobs<R> {
   poll(jobId: string, options: GenerateOptions): Promise<MediaJobStatus>;
   /** Best effort. Absent if the provider cannot cancel jobs. */
   cancel?(jobId: string, options: GenerateOptions): Promise<void>;
+  /**
+   * Streams a result; one without bytes is a failure. A body of the global `fetch` must keep its `Response`, e.g. in a generator
+   * that reads it: the body of a collected `Response` ends early, without an error.
+   */
   fetch(output: Json, options: GenerateOptions): Promise<MediaStream>;
 }
 

@@ -3,7 +3,7 @@ import { meterMedia } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { emptyResult, providerFailure } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { Usage } from '../../ports/ledger.ts';
 import type { AudioResult } from '../../ports/media.ts';
@@ -60,7 +60,11 @@ export async function makeAudio(
           {
             signal,
             whenLeft: 'finish',
-            ask: (own) => work.ask(entry, own),
+            async ask(own) {
+              const result = await work.ask(entry, own);
+              if (result.data.length === 0) throw emptyResult();
+              return result;
+            },
             cost: ({ usage }) => meterMedia(prices, most, usage),
           },
         );

@@ -125,6 +125,8 @@ export function createFileLibrary(services: LibraryServices): FileLibrary {
     let isKept = false;
     try {
       const { size } = await objects.put(objectKey, content, { contentType: mimeType }, options);
+      // A stream that was cut off before its first byte may end without an error.
+      if (size === 0 && made.source !== 'upload') throw new Error('the generated file has no bytes');
       const file: FileRecord = {
         id,
         ownerId: userId,

@@ -3,7 +3,7 @@ import { meterMedia } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
 import { type CircuitBreaker, getCircuit } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { emptyResult, providerFailure } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -69,7 +69,10 @@ export async function makeImagesAtOnce(
         ask: (own) =>
           callProvider(services, getCircuit(entry, caller.userId), own, async () => {
             if (provider.image === undefined) throw new Error(`Provider ${provider.id} makes no images`);
-            return provider.image(request, { signal: own });
+            const result = await provider.image(request, { signal: own });
+            const images = result.images.filter(({ data }) => data.length > 0);
+            if (images.length === 0) throw emptyResult();
+            return { ...result, images };
           }),
         cost,
       },
