@@ -48,6 +48,7 @@ export interface CircuitBreaker {
 
 interface State {
   failures: number;
+  /** Of an open circuit. */
   openUntil: number;
   isTrying: boolean;
   /** Counted failures by caller. */
@@ -79,7 +80,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
     if (counted >= maxPerCaller) return;
     state.counted.set(callerId, counted + 1);
     state.failures += 1;
-    if (isOpen(state)) state.openUntil = clock.now() + OPEN_MS;
+    state.openUntil = clock.now() + OPEN_MS;
     states.set(key, state);
   };
 
@@ -100,13 +101,12 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       },
       (error: unknown) => {
         if (signal?.aborted !== true && !isApiError(error)) {
-          const isFault = isProviderFault(error);
           for (const gate of getGates(circuit)) {
-            if (isFault) countFailure(gate, circuit.callerId);
+            if (isProviderFault(error)) countFailure(gate, circuit.callerId);
             else states.delete(gate.key);
           }
-          // Also if further failures of the caller are not counted.
-          if (isFault) for (const trial of trials) trial.openUntil = clock.now() + OPEN_MS;
+          // Also if further failures of the caller are not counted. Circuits that were just closed are forgotten.
+          for (const trial of trials) trial.openUntil = clock.now() + OPEN_MS;
         }
         throw error;
       },
@@ -126,14 +126,12 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       for (const trial of trials) trial.isTrying = false;
     };
     // A provider that ignores the signal must not block the trial call.
-    if (trials.length > 0) signal?.addEventListener('abort', endTrial);
+    signal?.addEventListener('abort', endTrial);
     try {
       return await record(circuit, signal, begin(work), trials);
     } finally {
-      if (trials.length > 0) {
-        signal?.removeEventListener('abort', endTrial);
-        endTrial();
-      }
+      signal?.removeEventListener('abort', endTrial);
+      endTrial();
     }
   };
 
@@ -164,7 +162,7 @@ function begin<T>(work: () => Promise<T>): Promise<T> {
  * outage.
  */
 function getGates({ providerId, model, credential, callerId }: Circuit): readonly Gate[] {
-  const shared = [providerId, model, credential ?? null];
+  const shared = [providerId, model, credential];
   return [
     { key: JSON.stringify(shared), maxPerCaller: MAX_FAILURES_PER_CALLER },
     { key: JSON.stringify([...shared, callerId]), maxPerCaller: Number.POSITIVE_INFINITY },
