@@ -6,6 +6,8 @@ import type { Mutant } from './instrument.ts';
 export interface Accepted {
   readonly file: string;
   readonly kind: string;
+  /** The text of its line, where the file has several such changes. */
+  readonly on?: string;
   /** The text that was changed. */
   readonly before: string;
   readonly after: string;
@@ -18,7 +20,11 @@ export async function readAccepted(root: string): Promise<readonly Accepted[]> {
 
 export function findReason(list: readonly Accepted[], mutant: Mutant): string | undefined {
   return list.find(
-    ({ file, kind, before, after }) =>
-      file === mutant.file && kind === mutant.kind && before === mutant.before && after === mutant.after,
+    ({ file, kind, on, before, after }) =>
+      file === mutant.file &&
+      kind === mutant.kind &&
+      before === mutant.before &&
+      after === mutant.after &&
+      (on === undefined || on === mutant.on),
   )?.reason;
 }

@@ -7,6 +7,8 @@ export interface Mutant {
   /** Relative to the repository. */
   readonly file: string;
   readonly line: number;
+  /** The text of the line. */
+  readonly on: string;
   readonly kind: string;
   readonly before: string;
   readonly after: string;
@@ -22,11 +24,20 @@ export interface Instrumented {
 export function instrument(file: string, source: string, firstId: number): Instrumented {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
   const mutants: Mutant[] = [];
+  const lines = source.split('\n');
 
   const add = (node: ts.Node, kind: string, after: string): number => {
     const id = firstId + mutants.length;
     const { line } = tree.getLineAndCharacterOfPosition(node.getStart());
-    mutants.push({ id, file, line: line + 1, kind, before: shorten(node.getText()), after: shorten(after) });
+    mutants.push({
+      id,
+      file,
+      line: line + 1,
+      on: lines[line]?.trim() ?? '',
+      kind,
+      before: shorten(node.getText()),
+      after: shorten(after),
+    });
     return id;
   };
 

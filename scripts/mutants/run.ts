@@ -28,6 +28,10 @@ interface Line {
   readonly reached?: readonly number[];
   readonly unusable?: string;
   readonly loaded?: readonly number[];
+  /** The test files of a process that starts. */
+  readonly begun?: readonly string[];
+  /** Test files that the process has run. */
+  readonly ended?: readonly string[];
 }
 
 export interface RunOptions {
@@ -63,7 +67,7 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   // A change that stops the process, e.g. by an endless loop, is found; the others go on in a new one.
   for (let isComplete = false; !isComplete; ) {
     await writeFile(currentFile, '{}');
-    isComplete = (await execute(root, open(killed))) !== 'stalled';
+    isComplete = (await execute(root, open(killed))) !== 'broken';
     for (const line of await readLines(resultsFile)) if (line.killed !== undefined) killed.add(line.killed);
     if (isComplete) break;
     const { after, id = after } = await readProgress(currentFile);
@@ -72,6 +76,9 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   }
   const lines = await readLines(resultsFile);
   const loaded = new Set(lines.flatMap((line) => line.loaded ?? []));
+  const tried = new Set(lines.flatMap((line) => line.reached ?? []));
+  const reached = new Set([...loaded, ...tried]);
+  if (reached.size === 0) throw new Error('no test comes by the files, or they are not instrumented');
   const alone = isQuick ? [] : [...loaded].filter((id) => !killed.has(id));
   if (alone.length > 0) {
     console.log(`${alone.length} changes of modules that load or of set-up, each in a process of its own`);
@@ -82,8 +89,6 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   for (const id of alone) {
     if ((await execute(root, open(killed, id))) !== 'passed') killed.add(id);
   }
-  const tried = new Set(lines.flatMap((line) => line.reached ?? []));
-  const reached = new Set([...loaded, ...tried]);
   await rm(folder, { recursive: true });
   return {
     mutants,
@@ -94,8 +99,8 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   };
 }
 
-/** Runs the tests in a process. `stalled`: it was ended, because it made no progress. */
-async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 'stalled'> {
+/** Runs the tests in a process. `broken`: it ended before all tests, or was ended because it made no progress. */
+async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 'broken'> {
   const child = spawn('vitest', ['run', '--config', 'scripts/mutants/vitest.config.ts'], {
     cwd: root,
     env: { ...process.env, ...planEnvironment(plan) },
@@ -127,8 +132,15 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
   const [code] = (await once(child, 'exit')) as [number | null];
   clearInterval(watch);
   for (const signal of SIGNALS) process.off(signal, leave);
-  if (isStalled) return 'stalled';
+  if (isStalled || !hasRunAll(await readLines(plan.resultsFile))) return 'broken';
   return code === 0 ? 'passed' : 'failed';
+}
+
+/** Whether the last process has run all its files: the exit code of vitest says nothing of a worker that was killed. */
+function hasRunAll(lines: readonly Line[]): boolean {
+  const start = lines.findLastIndex(({ begun }) => begun !== undefined);
+  const ended = new Set(lines.slice(start + 1).flatMap((line) => line.ended ?? []));
+  return lines[start]?.begun?.every((file) => ended.has(file)) === true;
 }
 
 async function readProgress(file: string): Promise<Progress> {

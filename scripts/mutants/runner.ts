@@ -86,6 +86,11 @@ export default class MutantsRunner extends TestRunner {
     this.#proceed(test, trial, hasFailed, active);
   }
 
+  override onAfterRunFiles(files: Parameters<TestRunner['onAfterRunFiles']>[0]): void {
+    super.onAfterRunFiles(files);
+    report({ ended: files.map(({ filepath }) => filepath) });
+  }
+
   #begin(id: number, test: RunnerTestCase): void {
     this.#last = id;
     writeProgress({ id, test: test.name, since: Date.now() });

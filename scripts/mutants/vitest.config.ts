@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { instrument } from './instrument.ts';
@@ -40,6 +40,13 @@ export default defineConfig({
     fsModuleCache: false,
     dangerouslyIgnoreUnhandledErrors: true,
     bail: plan.alone === undefined ? 0 : 1,
-    reporters: ['dot'],
+    reporters: [
+      {
+        onTestRunStart(specifications) {
+          const begun = specifications.map(({ moduleId }) => moduleId);
+          appendFileSync(plan.resultsFile, `${JSON.stringify({ begun })}\n`);
+        },
+      },
+    ],
   },
 });

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { isBelowLimit, resolvePositive, unused } from './example.ts';
+import { endAbove, isBelowLimit, resolvePositive, unused } from './example.ts';
+
+test('a process goes on at its limit', () => {
+  endAbove(10, 10);
+});
 
 test('a value far below the limit is below it', () => {
   expect(isBelowLimit(1)).toBe(true);

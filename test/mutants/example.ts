@@ -14,6 +14,11 @@ export function resolvePositive(value: number): Promise<void> {
   });
 }
 
+/** Ends the process at its limit with another bound. */
+export function endAbove(value: number, limit: number): void {
+  if (value > limit) process.kill(process.pid, 'SIGKILL');
+}
+
 export function unused(): boolean {
   return true;
 }

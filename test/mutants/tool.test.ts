@@ -5,15 +5,16 @@ import { run } from '../../scripts/mutants/run.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('a quick run finds a change that hangs, and does not count changes of modules that load', async () => {
+test('a quick run finds a change that hangs and one that ends its process, and does not count changes of modules that load', async () => {
   const file = 'test/mutants/example.ts';
   const result = await run({ root, files: [file], tests: ['test/mutants/example.test.ts'], isQuick: true });
   expect(formatReport(result, []).lines).toEqual([
     `${file}:7  bound  value < LIMIT -> value <= LIMIT`,
     `${file}:13  bound  value > 0 -> value >= 0`,
-    `${file}:18  boolean  true -> false  (no test comes by)`,
-    ` 40 %  5 changes, 2 found, 0 accepted, 3 left  ${file}`,
-    ' 40 %  5 changes, 2 found, 0 accepted, 3 left  in all',
+    `${file}:19  statement  without process.kill(process.pid, 'SIGKILL');  (no test comes by)`,
+    `${file}:23  boolean  true -> false  (no test comes by)`,
+    ` 43 %  7 changes, 3 found, 0 accepted, 4 left  ${file}`,
+    ' 43 %  7 changes, 3 found, 0 accepted, 4 left  in all',
     '1 changes of modules that load were not tried',
   ]);
 });
