@@ -48,7 +48,7 @@ export interface CircuitBreaker {
 
 interface State {
   failures: number;
-  /** Of an open circuit. */
+  /** The time when an open circuit lets a trial call through. */
   openUntil: number;
   isTrying: boolean;
   /** Counted failures by caller. */
