@@ -5,6 +5,7 @@ import {
   type ColumnType,
   type Filter,
   type FindOptions,
+  type Patch,
   type RemoveOptions,
   type StoredRecord,
   UniqueViolation,
@@ -16,137 +17,129 @@ import type { Records } from './table.ts';
 const MAX_RECORDS = 1000;
 const BY_ID = { field: 'id', direction: 'asc' } as const;
 
-const definitionOf = Symbol('definition');
-const recordsOf = Symbol('records');
-
-/** What the methods of a collection work on. Symbols, so that a spread of the collection keeps them. */
+/** What the functions of a collection work on. */
 interface Parts<R extends StoredRecord> {
-  readonly [definitionOf]: CollectionDefinition<R>;
-  readonly [recordsOf]: Records;
+  readonly definition: CollectionDefinition<R>;
+  readonly records: Records;
 }
 
-/**
- * A collection of functions that all collections share: every transaction creates some, and closures cost ten times as
- * much.
- */
+/** One short closure per verb, because every transaction creates collections. */
 export function createCollection<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
   records: Records,
 ): Collection<R> {
-  const collection: Collection<R> & Parts<R> = {
-    [definitionOf]: definition,
-    [recordsOf]: records,
-    get,
-    find,
-    count,
-    insert,
-    update,
-    add,
-    take,
-    removeWhere,
+  const parts: Parts<R> = { definition, records };
+  return {
+    get: (id, guard, options) => get(parts, id, guard, options),
+    find: (filter, options) => find(parts, filter, options),
+    count: (filter, options) => count(parts, filter, options),
+    insert: (record, options) => insert(parts, record, options),
+    update: (id, patch, guard, options) => update(parts, id, patch, guard, options),
+    add: (id, deltas, guard, options) => add(parts, id, deltas, guard, options),
+    take: (id, guard, options) => take(parts, id, guard, options),
+    removeWhere: (filter, options) => removeWhere(parts, filter, options),
   };
-  return collection;
 }
 
 async function get<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   id: string,
   guard?: Filter<R>,
   options?: CallOptions,
 ): Promise<R | undefined> {
-  return readGuarded(this, id, guard, options) as R | undefined;
+  return readGuarded(parts, id, guard, options) as R | undefined;
 }
 
 async function find<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   filter?: Filter<R>,
   options: FindOptions<R> = {},
 ): Promise<R[]> {
   options.signal?.throwIfAborted();
   const { order = BY_ID, after, offset = 0, limit = MAX_RECORDS } = options;
-  const definition = this[definitionOf];
+  const definition = parts.definition;
   assertColumn(definition, order.field);
   assertLimit(limit);
   const query = { filter: readFilter(definition, filter), order, after, skip: offset, take: limit };
-  return this[recordsOf].select(query) as unknown as R[];
+  return parts.records.select(query) as unknown as R[];
 }
 
 async function count<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   filter?: Filter<R>,
   options?: CallOptions,
 ): Promise<number> {
   options?.signal?.throwIfAborted();
-  return this[recordsOf].count(readFilter(this[definitionOf], filter));
+  return parts.records.count(readFilter(parts.definition, filter));
 }
 
 async function insert<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   record: R,
   options?: CallOptions,
 ): Promise<boolean> {
   options?.signal?.throwIfAborted();
-  const records = this[recordsOf];
+  const records = parts.records;
   const copy = frozenCopy(record) as unknown as AnyRecord;
-  assertColumnTypes(this[definitionOf], copy);
+  assertColumnTypes(parts.definition, copy);
   if (records.get(copy.id) !== undefined || records.conflicts(copy).length > 0) return false;
   records.write(copy.id, copy);
   return true;
 }
 
 async function update<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   id: string,
-  patch: Partial<R>,
+  patch: Patch<R>,
   guard?: Filter<R>,
   options?: CallOptions,
 ): Promise<R | undefined> {
-  const record = readGuarded(this, id, guard, options);
+  const record = readGuarded(parts, id, guard, options);
   if (record === undefined) return undefined;
   const next: Record<string, unknown> = { ...record, ...frozenCopy(patch) };
   for (const [field, value] of Object.entries(patch)) if (value === undefined) delete next[field];
   next.id = id;
-  return replace(this, next as AnyRecord);
+  return replace(parts, next as AnyRecord);
 }
 
 async function add<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   id: string,
   deltas: object,
   guard?: Filter<R>,
   options?: CallOptions,
 ): Promise<R | undefined> {
-  const record = readGuarded(this, id, guard, options);
+  const record = readGuarded(parts, id, guard, options);
   if (record === undefined) return undefined;
   const next: Record<string, unknown> = { ...record };
   for (const [field, delta] of Object.entries(deltas) as [string, number | undefined][]) {
-    assertColumn(this[definitionOf], field);
+    assertColumn(parts.definition, field);
     next[field] = Number(record[field] ?? 0) + (delta ?? 0);
   }
-  return replace(this, next as AnyRecord);
+  return replace(parts, next as AnyRecord);
 }
 
 async function take<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   id: string,
   guard?: Filter<R>,
   options?: CallOptions,
 ): Promise<R | undefined> {
-  const record = readGuarded(this, id, guard, options);
-  if (record !== undefined) this[recordsOf].write(id, undefined);
+  const record = readGuarded(parts, id, guard, options);
+  if (record !== undefined) parts.records.write(id, undefined);
   return record as R | undefined;
 }
 
 async function removeWhere<R extends StoredRecord>(
-  this: Parts<R>,
+  parts: Parts<R>,
   filter: Filter<R>,
   { limit = MAX_RECORDS, signal }: RemoveOptions = {},
 ): Promise<number> {
   signal?.throwIfAborted();
   assertLimit(limit);
-  const records = this[recordsOf];
+  const records = parts.records;
   const query = {
-    filter: readFilter(this[definitionOf], filter),
+    filter: readFilter(parts.definition, filter),
     order: BY_ID,
     skip: 0,
     take: limit,
@@ -157,7 +150,7 @@ async function removeWhere<R extends StoredRecord>(
 }
 
 function readGuarded<R extends StoredRecord>(
-  { [definitionOf]: definition, [recordsOf]: records }: Parts<R>,
+  { definition, records }: Parts<R>,
   id: string,
   guard: Filter<R> | undefined,
   options: CallOptions | undefined,
@@ -170,10 +163,7 @@ function readGuarded<R extends StoredRecord>(
 }
 
 /** Writes the new record. */
-function replace<R extends StoredRecord>(
-  { [definitionOf]: definition, [recordsOf]: records }: Parts<R>,
-  next: AnyRecord,
-): R {
+function replace<R extends StoredRecord>({ definition, records }: Parts<R>, next: AnyRecord): R {
   assertColumnTypes(definition, next);
   Object.freeze(next);
   if (records.conflicts(next).length > 0) throw new UniqueViolation(definition.name);
