@@ -83,6 +83,34 @@ describe.skipIf(REDIS_URL === undefined)('rate limiter on Redis', () => {
     expect(changes).toEqual([]);
   });
 
+  it('counts several keys in this process while Redis is unavailable', async () => {
+    const away = { isCluster: false, call: () => Promise.reject(new Error('away')), duplicate: () => away };
+    const limiter = createRedisLimiter({ client: away });
+    const takes = ['1', '2'].map((key) => ({ key, windows: [{ ...MINUTE, limit: 1 }] }));
+    const taken = async () => (await limiter.takeAll?.(takes, 0))?.map(({ allowed }) => allowed);
+    expect(await taken()).toEqual([true, true]);
+    expect(await taken()).toEqual([false]);
+  });
+
+  it('sends one command for several keys', async () => {
+    const options = fresh();
+    let sent = 0;
+    const counting = {
+      isCluster: false,
+      duplicate: () => counting,
+      call(command: string, ...parts: (string | number)[]) {
+        sent += 1;
+        return client.call(command, ...parts);
+      },
+    };
+    const limiter = createRedisLimiter({ ...options, client: counting });
+    await limiter.take('1', [MINUTE], 0);
+    sent = 0;
+    const takes = ['1', '2', '3'].map((key) => ({ key, windows: [MINUTE] }));
+    expect(await limiter.takeAll?.(takes, 0)).toHaveLength(3);
+    expect(sent).toBe(1);
+  });
+
   it('leaves the client of the host unchanged', async () => {
     const own = new Redis(url, { keyPrefix: 'theirs:', stringNumbers: true });
     await own.ping();
