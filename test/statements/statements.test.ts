@@ -46,7 +46,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['the models', 1, 4, ({ ask }) => ask('GET', '/api/v1/models')],
   ['the profile', 4, 7, ({ ask }) => ask('GET', '/api/v1/me')],
   ['the balance', 2, 5, ({ ask }) => ask('GET', '/api/v1/credits')],
-  ['the usage', 6, 9, ({ ask }) => ask('GET', '/api/v1/usage')],
+  ['the usage', 5, 8, ({ ask }) => ask('GET', '/api/v1/usage')],
   [
     'an image, with its job',
     12,

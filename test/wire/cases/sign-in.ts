@@ -6,7 +6,7 @@ import type { Asked } from '../../support/wire.ts';
 import { refused, type WireCase } from './case.ts';
 
 const SECRETLY = { 'cache-control': 'no-store' };
-const A_PENDING_TOKEN = expect.stringMatching(/^[0-9a-f]{24}\.\d+\.[\w-]{43}$/);
+const A_PENDING_TOKEN = expect.stringMatching(/^[0-9a-f]{24}\.\d+\.\d{13}\.[\w-]{43}$/);
 const A_TOKEN = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
 const TOKENS = { accessToken: A_TOKEN, refreshToken: A_TOKEN };
 const NEW = 'grace@example.com';

@@ -9,6 +9,10 @@ export interface KeyCaller {
   readonly kind: 'key';
   readonly userId: string;
   readonly keyId: string;
+  /** For display. */
+  readonly name: string;
+  /** The first 16 characters of the key, for display. */
+  readonly keyPrefix: string;
   readonly scopes: readonly Scope[];
   /** The organization that pays for calls with this key. */
   readonly organizationId: string | undefined;

@@ -11,6 +11,8 @@ const key: Caller = {
   kind: 'key',
   userId: ADA,
   keyId: 'k',
+  name: 'key',
+  keyPrefix: 'svc_live_0000000',
   scopes: ['admin:*'],
   organizationId: undefined,
   requestsPerMinute: 60,

@@ -236,6 +236,8 @@ function callerOfKey(record: ApiKeyRecord, lists: readonly ModelList[]): KeyCall
     kind: 'key',
     userId: record.userId,
     keyId: record.id,
+    name: record.name,
+    keyPrefix: record.keyPrefix,
     scopes: record.scopes,
     organizationId: record.organizationId ?? undefined,
     requestsPerMinute: record.requestsPerMinute,

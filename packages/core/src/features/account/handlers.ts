@@ -1,7 +1,7 @@
 import { type Caller, getAccount, getPayer } from '../../contract/call.ts';
 import { toCredits } from '../../credits/amounts.ts';
 import { getSpendCap } from '../../credits/spend-caps.ts';
-import { API_KEYS, USERS, type UserRecord } from '../../identity/records.ts';
+import { USERS, type UserRecord } from '../../identity/records.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Charge, ChargeFilter, CreditLedger, Usage } from '../../ports/ledger.ts';
@@ -78,21 +78,20 @@ export function createCreditsHandler(services: AccountServices): Route {
 
 /** `GET /api/v1/usage` */
 export function createUsageHandler(services: AccountServices): Route {
-  const keys = services.store.collection(API_KEYS);
   return defineRoute(getUsage, services, async (_input, { caller, windows }) => {
     const { clock, ledger } = services;
     const now = clock.now();
     const filter = getOwnCharges(caller);
-    const [key, balance, lastDay, lastMonth, recent] = await Promise.all([
-      caller.kind === 'key' ? keys.get(caller.keyId, { userId: caller.userId }) : undefined,
+    const [balance, lastDay, lastMonth, recent] = await Promise.all([
       ledger.balance(getAccount(caller)),
       ledger.spent(filter, now - DAY),
       ledger.spent(filter, now - 30 * DAY),
       ledger.charges(filter, RECENT),
     ]);
+    const isKey = caller.kind === 'key';
     return {
-      key: key === undefined ? null : { id: key.id, name: key.name, key_prefix: key.keyPrefix },
-      rate_limit: caller.kind === 'key' ? toCeilings(windows) : null,
+      key: isKey ? { id: caller.keyId, name: caller.name, key_prefix: caller.keyPrefix } : null,
+      rate_limit: isKey ? toCeilings(windows) : null,
       credits: { balance: toCredits(balance.available), reserved: toCredits(balance.held) },
       spend: {
         last_24h: toCredits(lastDay),
