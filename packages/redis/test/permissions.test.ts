@@ -38,7 +38,7 @@ describe('the permissions in the documentation', () => {
     );
     await limiter.peek('a', windows, 0);
     await eventLog.append('s', { attempt: 1, after: 0, events: ['x'], keepMs: 60_000 });
-    expect((await eventLog.read('s', 0)).length).toBeGreaterThan(0);
+    expect(await eventLog.read('s', 0)).toHaveLength(1);
     await eventLog.compact('s', 1000);
     await expiring.create('r', 'v', 1000);
     await expiring.set('r', 'w', 1000);
