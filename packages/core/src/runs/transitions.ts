@@ -38,6 +38,7 @@ export function getFence(leaseFence: number, resumed: number): number {
 }
 
 const LIVE = { in: ['pending', 'running'] } as const;
+const STOPPABLE = { in: [...LIVE.in, 'waiting'] } as const;
 
 function heldBy(holder: Holder): Filter<QuestRecord> {
   return { status: 'running', jobId: holder.id, fence: holder.fence };
@@ -187,17 +188,21 @@ export function abandonQuest(
   );
 }
 
-/** Stops a quest on request of a client. A quest that waited has no worker: a job of its own closes it. */
-export async function stopQuest(
+/**
+ * Stops a quest on request of a client. Its worker closes it, or the one that gets its job; a quest that waited has neither, and
+ * a job may be lost: the sweep finds the quest until it is closed.
+ */
+export function stopQuest(
   quests: Quests,
   id: string,
   explanation: string,
   now: number,
 ): Promise<QuestRecord | undefined> {
-  const stop = { status: 'stopped', explanation, wait: undefined, updatedAt: now } as const;
-  const stopped = await quests.update(id, { ...stop, liveSince: undefined }, { status: LIVE });
-  // The sweep finds it until it is closed.
-  return stopped ?? quests.update(id, { ...stop, liveSince: now }, { status: 'waiting' });
+  return quests.update(
+    id,
+    { status: 'stopped', explanation, wait: undefined, liveSince: now, updatedAt: now },
+    { status: STOPPABLE },
+  );
 }
 
 /** Saves the billing of a stopped quest once. Both its worker and a recovering worker may try. */
