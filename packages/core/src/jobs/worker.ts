@@ -106,7 +106,8 @@ export function createWorker(services: {
       const jobs = await queue.lease({ kinds, limit, limitByKind, leaseMs, leaseMsByKind, perOwner });
       isDrained = jobs.length < limit;
       for (const job of jobs) launch(job);
-      if (isDrained && !isWanted) return;
+      // `wake` begins another look if one is wanted.
+      if (isDrained) return;
     }
   };
 
@@ -160,7 +161,7 @@ export function createWorker(services: {
       });
       return hasFinished ? 'finished' : again;
     } catch (error) {
-      if (signal.aborted && isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
+      if (isJobInterrupted(signal.reason) && signal.reason.reason === 'stopping') {
         return { afterMs: 0, countAttempt: false };
       }
       report(job.kind, error);
