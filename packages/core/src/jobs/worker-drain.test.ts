@@ -31,9 +31,9 @@ async function running(run: Run, beforeLease: () => unknown = () => undefined) {
     });
     return state;
   };
-  const takeBack = (): Promise<readonly LeasedJob[]> =>
+  const leaseAll = (): Promise<readonly LeasedJob[]> =>
     all.queue.lease({ kinds: ['work'], limit: 9, leaseMs: LEASE_MS });
-  return { ...all, drain, takeBack };
+  return { ...all, drain, leaseAll };
 }
 
 it('ends at once without jobs, and starts no timer', async () => {
@@ -68,7 +68,7 @@ it('interrupts a job only after its time, and waits five seconds for its end', a
 
 it('ends with its last job', async () => {
   let end = (): void => undefined;
-  const { clock, drain, takeBack } = await running(
+  const { clock, drain, leaseAll } = await running(
     () => new Promise((resolve) => (end = () => resolve(undefined))),
   );
   const state = drain(5000);
@@ -77,12 +77,12 @@ it('ends with its last job', async () => {
   end();
   await turns();
   expect([state.isOver, clock.pending]).toEqual([true, 0]);
-  expect(await takeBack()).toEqual([]);
+  expect(await leaseAll()).toEqual([]);
 });
 
 it('interrupts jobs at once when there is no time', async () => {
   let signal: AbortSignal | undefined;
-  const { drain, takeBack } = await running((_job, given) => {
+  const { drain, leaseAll } = await running((_job, given) => {
     signal = given;
     return new Promise((_resolve, reject) => given.addEventListener('abort', () => reject(given.reason)));
   });
@@ -90,7 +90,7 @@ it('interrupts jobs at once when there is no time', async () => {
   await turns();
   expect(signal?.aborted).toBe(true);
   expect(state.isOver).toBe(true);
-  expect(await takeBack()).toMatchObject([{ attempt: 1 }]);
+  expect(await leaseAll()).toMatchObject([{ attempt: 1 }]);
 });
 
 it('keeps the lease of a job that cleans up', async () => {
