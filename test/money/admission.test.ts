@@ -71,6 +71,26 @@ describe('credit admission', () => {
     }
   });
 
+  it('keeps the status of other refusals, and names the operation and the request in the charge', async () => {
+    const app = await createTestApp({
+      models: [createScriptedProvider(answering)],
+      key: { spendCap: { amount: 1_000_000, period: 'day' } },
+      settings: { completions: { insufficientCreditsStatus: 403 } },
+    });
+    const ask = (requestId: string) =>
+      app.ask('POST', '/api/ai/v1/completions', {
+        body: ONE_CREDIT,
+        headers: { 'X-Request-ID': requestId },
+      });
+    await (await ask('r-1')).text();
+    const refused = await ask('r-2');
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ errorCode: 'spend_cap_exceeded' });
+    expect(await app.ledger.charges({ account: app.account }, 10)).toMatchObject([
+      { operation: 'createCompletion', requestId: 'r-1' },
+    ]);
+  });
+
   it('rejects calls beyond the spending cap of a key, whatever the balance', async () => {
     const app = await createTestApp({
       models: [createScriptedProvider(answering)],
