@@ -164,6 +164,8 @@ export async function createCountingApp(
       jwtSecret: 'a'.repeat(64),
       secretEncryptionKey: 'b'.repeat(64),
       admin: { DefaultAPIModel: 'scripted', enforceCredits: true },
+      // The worker looks when it is notified, and not on its own beside that.
+      worker: { pollMs: 300_000 },
     },
   );
   const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
