@@ -189,6 +189,22 @@ describe('memory store', () => {
     expect(() => store.collection({ ...items })).not.toThrow();
   });
 
+  it.each([1, 8, 9, 30])('reads and commits %i records that one transaction changed', async (count) => {
+    const store = createMemoryStore();
+    const random = createRandom(count);
+    const all = Array.from({ length: count }, (_, number) => makeItem(random, number));
+    await store.transaction(async (inside) => {
+      const collection = inside.collection(items);
+      for (const item of all) expect(await collection.insert(item)).toBe(true);
+      for (const item of all) expect(await collection.insert(item)).toBe(false);
+      for (const { id } of all) await collection.add(id, { at: 1 });
+      for (const { id, at } of all) expect(await collection.get(id)).toMatchObject({ at: at + 1 });
+      await collection.take(all[0]?.id ?? '');
+    });
+    const kept = await store.collection(items).find();
+    expect(kept.map(({ id, at }) => [id, at])).toEqual(all.slice(1).map(({ id, at }) => [id, at + 1]));
+  });
+
   it('rejects calls after the end of a transaction', async () => {
     const store = createMemoryStore();
     let kept = store;

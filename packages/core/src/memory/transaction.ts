@@ -14,8 +14,12 @@ export interface Transaction {
 
 const NO_IDS: readonly string[] = [];
 
+/** Above this number of records, a map finds them. */
+const MAX_SEARCHED = 8;
+
 /** A record as a transaction knows it. */
 interface Entry {
+  readonly id: string;
   /** The committed record at the first read of its id. */
   readonly seen: AnyRecord | undefined;
   isWritten: boolean;
@@ -55,7 +59,8 @@ class MemoryTransaction implements Transaction {
 class TableView implements Records {
   readonly table: Table;
   readonly #transaction: MemoryTransaction;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: Entry[] = [];
+  #byId: Map<string, Entry> | undefined;
   /** Repeats a query and returns whether its result is unchanged. */
   #rereads: (() => boolean)[] | undefined;
 
@@ -116,31 +121,38 @@ class TableView implements Records {
   }
 
   isUntouched(): boolean {
-    for (const [id, { seen }] of this.#entries) if (this.table.get(id) !== seen) return false;
+    for (const { id, seen } of this.#entries) if (this.table.get(id) !== seen) return false;
     return this.#rereads === undefined || this.#rereads.every((reread) => reread());
   }
 
   commit(): void {
     // Remove before insert, because two records may have exchanged unique values. Every changed id was looked up.
-    for (const [id, { isWritten, seen }] of this.#entries) {
+    for (const { id, isWritten, seen } of this.#entries) {
       if (isWritten && seen !== undefined) this.table.write(id, undefined);
     }
-    for (const [id, { written }] of this.#entries) if (written !== undefined) this.table.write(id, written);
+    for (const { id, written } of this.#entries) if (written !== undefined) this.table.write(id, written);
   }
 
   /** The written records by id; undefined means removed. */
   #getChanges(): Map<string, AnyRecord | undefined> {
     const changes = new Map<string, AnyRecord | undefined>();
-    for (const [id, { isWritten, written }] of this.#entries) if (isWritten) changes.set(id, written);
+    for (const { id, isWritten, written } of this.#entries) if (isWritten) changes.set(id, written);
     return changes;
   }
 
   #look(id: string): Entry {
-    const known = this.#entries.get(id);
+    const known = this.#find(id);
     if (known !== undefined) return known;
-    const entry: Entry = { seen: this.table.get(id), isWritten: false, written: undefined };
-    this.#entries.set(id, entry);
+    const entry: Entry = { id, seen: this.table.get(id), isWritten: false, written: undefined };
+    this.#entries.push(entry);
+    this.#byId?.set(id, entry);
     return entry;
+  }
+
+  #find(id: string): Entry | undefined {
+    if (this.#entries.length <= MAX_SEARCHED) return this.#entries.find((entry) => entry.id === id);
+    this.#byId ??= new Map(this.#entries.map((entry) => [entry.id, entry]));
+    return this.#byId.get(id);
   }
 
   #readAgain<T>(read: () => readonly T[]): readonly T[] {

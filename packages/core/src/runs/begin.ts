@@ -46,17 +46,6 @@ export function createBeginQuest({
     }
   };
 
-  const enqueue = async (job: NewJob, id: string, isRepeatable: boolean): Promise<void> => {
-    try {
-      await queue.enqueue(job);
-    } catch (error) {
-      // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
-      // run and be charged.
-      if (!isRepeatable) await withdraw(id);
-      throw error;
-    }
-  };
-
   return async (request, prepare, toJob) => {
     admissionControl.admit();
     const admission = workLine.open(request.call.caller.userId);
@@ -74,7 +63,16 @@ export function createBeginQuest({
       const { id } = answer;
       // The process that accepted it may have crashed before it enqueued the job.
       const hasJob = isWhole || (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined);
-      if (!hasJob) await enqueue(toJob(id), id, isRepeatable);
+      if (!hasJob) {
+        try {
+          await queue.enqueue(toJob(id));
+        } catch (error) {
+          // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
+          // run and be charged.
+          if (!isRepeatable) await withdraw(id);
+          throw error;
+        }
+      }
       isStored = true;
       return answer;
     } finally {
