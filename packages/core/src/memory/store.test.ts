@@ -201,7 +201,7 @@ describe('memory store', () => {
       for (const { id, at } of all) expect(await collection.get(id)).toMatchObject({ at: at + 1 });
       await collection.take(all[0]?.id ?? '');
     });
-    const kept = await store.collection(items).find();
+    const kept = await store.collection(items).find({});
     expect(kept.map(({ id, at }) => [id, at])).toEqual(all.slice(1).map(({ id, at }) => [id, at + 1]));
   });
 
