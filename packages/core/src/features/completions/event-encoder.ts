@@ -65,13 +65,12 @@ export class EventEncoder implements CompletionEncoder {
   }
 
   end(end: CompletionEnd): string {
-    const { finishReason } = end;
     const event = {
       text: '',
       ...(this.#tools.length > 0 && { tools: this.#tools }),
       ...this.#takeThinking(),
       ...describeCost(end, this.#options.creditsPerUsd),
-      ...(end.cost !== undefined && finishReason !== undefined && { stopReason: finishReason }),
+      ...(end.cost !== undefined && { stopReason: end.finishReason }),
     };
     return frame({ type: this.#tools.length > 0 ? 'tool_use' : 'content', ...event }) + DONE;
   }

@@ -31,7 +31,7 @@ export function toGenerateRequest(
   const thinking = body.thinking ?? options.thinking;
   const budgetTokens = thinking?.enabled === true ? (thinking.budget_tokens ?? DEFAULT_BUDGET) : undefined;
   const asked = readModelOptions(body, options);
-  if (tools.length === 0 || typeof asked.toolChoice === 'object') checkChoice(asked.toolChoice, tools);
+  checkChoice(asked.toolChoice, tools);
   return {
     model: providerModel,
     messages: toModelMessages(body.messages),

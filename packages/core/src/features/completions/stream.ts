@@ -51,7 +51,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   #pulling = false;
   #ready: string | undefined;
   #reader: ((step: Step | Promise<Step>) => void) | undefined;
-  /** Time of the last write. */
+  /** Time of the last write after the head. */
   #deliveredAt = 0;
   #cancelTimer: (() => void) | undefined;
   #leaving: Promise<void> | undefined;
@@ -98,12 +98,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     return this.#finalized;
   }
 
-  /** Whether the client disconnected before the answer was complete. */
-  get hasLeft(): boolean {
-    return this.#leaving !== undefined;
-  }
-
-  /** Handles a disconnected client: resolves once the provider is stopped. */
+  /** Handles a disconnected client: resolves once the provider is stopped. No effect after the end. */
   leave(): Promise<void> {
     if (this.#ended && this.#leaving === undefined) return Promise.resolve();
     this.#leaving ??= this.#stopProvider();
@@ -114,7 +109,6 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     const isConcluding = this.#concluding;
     this.#close();
     this.#reader?.(Promise.resolve().then(() => this.#finalize()));
-    this.#reader = undefined;
     if (isConcluding) return;
     await this.#source.leave(() => this.#readOn());
     this.#reportHeard = undefined;
@@ -147,7 +141,6 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     this.#source.signal.addEventListener('abort', this.#onAbort);
     if (this.#first !== undefined) this.#pull(this.#first);
     this.#first = undefined;
-    this.#deliveredAt = this.#source.clock.now();
     this.#armTimer(MAX_SILENCE_MS);
   }
 
@@ -177,7 +170,6 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     try {
       this.#pull(this.#source.chunks.next());
     } catch (error) {
-      this.#pulling = false;
       this.#breakOff(error);
     }
   }

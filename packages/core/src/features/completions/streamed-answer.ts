@@ -85,7 +85,7 @@ export class StreamedAnswer implements StreamSource {
   async finalize(stream: CompletionStream): Promise<void> {
     try {
       // After `finish` and `fail` nothing is left to end.
-      if (stream.hasLeft) await stream.leave();
+      await stream.leave();
       const cost = await this.#answer.money?.end('left');
       const { watch } = this.#context;
       if (watch !== undefined) await watch.onBreak(cost !== undefined);
