@@ -135,8 +135,8 @@ describe('cost of an answer', () => {
     ['has no reason that the model did not give', { usage, charged: 2_000_000 }, { ...wire, ...credits }],
     [
       'has no charge that is not settled yet',
-      { usage, finishReason: 'length' },
-      { ...wire, stopReason: 'length' },
+      { usage, finishReason: 'max_tokens' },
+      { ...wire, stopReason: 'max_tokens' },
     ],
     ['has no charge where credits are not enforced', { usage, charged: 2_000_000, isMetered: false }, wire],
     ['is absent where nothing was counted', { finishReason: 'stop' }, {}],
