@@ -3,6 +3,7 @@ import type { AdmissionControl } from '../operations/admission-control.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobHandler } from './handler.ts';
 import type { JobWatch } from './job-watch.ts';
@@ -47,6 +48,9 @@ export interface EngineServices {
 /** Retry interval of failed subscriptions. Without a subscription, work continues and polls. */
 const SUBSCRIBE_AGAIN_MS = 60_000;
 
+/** Maximum wait of a shutdown for periodic tasks, in milliseconds. */
+const CHORES_END_MS = 1000;
+
 /** Runs accepted work after `start`. It may run in another process than the API. */
 export interface Engine {
   start(): Promise<void>;
@@ -67,15 +71,34 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
   const turns = createTaskTurns(services);
   let endings: (() => void | Promise<void>)[] = [];
 
-  const runChore = async (periodicTask: PeriodicTask): Promise<void> => {
-    try {
-      await periodicTask.run();
-    } catch (error) {
-      onError({ operation: `chore:${periodicTask.name}`, requestId: '', error });
-    }
+  const running = createBag<Promise<void>>();
+
+  const runChore = (periodicTask: PeriodicTask): void => {
+    const run = async (): Promise<void> => {
+      try {
+        await periodicTask.run();
+      } catch (error) {
+        onError({ operation: `chore:${periodicTask.name}`, requestId: '', error });
+      }
+    };
+    const ended = run();
+    const remove = running.add(ended);
+    void ended.then(remove);
   };
 
-  const runInTurn = (periodicTask: PeriodicTask): Promise<void> =>
+  /** The host closes its ports afterwards. Waits at most `CHORES_END_MS`. */
+  const untilChoresEnd = (): Promise<void> => {
+    const all = Promise.all(running.values());
+    return new Promise((resolve) => {
+      const cancel = clock.timer(CHORES_END_MS, resolve);
+      void all.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  };
+
+  const runInTurn = (periodicTask: PeriodicTask): void =>
     runChore({
       ...periodicTask,
       async run() {
@@ -116,9 +139,9 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       worker.start();
       const stopped = services.jobWatch.workerStarted();
       for (const periodicTask of parts.periodicTasks)
-        if (periodicTask.atStart === true) void runChore(periodicTask);
+        if (periodicTask.atStart === true) runChore(periodicTask);
       endings = parts.periodicTasks.map((periodicTask) =>
-        repeating(clock, periodicTask.everyMs, () => void runInTurn(periodicTask)),
+        repeating(clock, periodicTask.everyMs, () => runInTurn(periodicTask)),
       );
       endings.push(stopped);
       endings.push(...(await Promise.all(parts.subscriptions.map(listen))));
@@ -129,6 +152,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       const ending = endings;
       endings = [];
       await Promise.all(ending.map((end) => end()));
+      if (running.size > 0) await untilChoresEnd();
       parts.onDrained();
     },
   };

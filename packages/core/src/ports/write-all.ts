@@ -121,6 +121,9 @@ export function writeAll(
     : store.writeAll(writes, options);
 }
 
+/** Maximum number of records of one read. */
+const MAX_READ = 1000;
+
 /** Thrown in the transaction to undo it. */
 class WithoutEffect extends Error {}
 
@@ -138,6 +141,7 @@ export async function writeInTransaction(
     const answers = await store.transaction(async (inner) => {
       const found: (readonly StoredRecord[])[] = [];
       for (const { collection, filter, max } of reads) {
+        if (!(max >= 1 && max <= MAX_READ)) throw new RangeError(`a read of ${max} records`);
         found.push(await inner.collection(collection).find(filter, { limit: max }));
       }
       for (const write of records) {
