@@ -1,5 +1,5 @@
-import { createOwnerRetention } from '../../operations/owner-retention.ts';
 import type { RemovalCheck, RetentionRule } from '../../operations/retention.ts';
+import { createTimedRetention } from '../../operations/timed-retention.ts';
 import { type FileServices, takeFile } from './handlers.ts';
 import { FILES } from './records.ts';
 
@@ -16,28 +16,6 @@ export function fileRetention(services: Pick<FileServices, 'store' | 'queue' | '
   };
   return {
     kind: 'files',
-    byAge: {
-      async find(before, limit, after) {
-        const old = await files.find(
-          { createdAt: { lt: before }, ...DECIDED },
-          {
-            order: { field: 'createdAt', direction: 'asc' },
-            limit,
-            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
-          },
-        );
-        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
-      },
-      remove,
-    },
-    byGroup: createOwnerRetention(store, {
-      count: (ownerId, createdAt) => files.count({ ownerId, createdAt, ...DECIDED }),
-      find: (ownerId, createdAt, page) =>
-        files.find(
-          { ownerId, createdAt, ...DECIDED },
-          { order: { field: 'createdAt', direction: 'desc' }, ...page },
-        ),
-      remove,
-    }),
+    ...createTimedRetention(store, { collection: files, time: 'createdAt', where: DECIDED, remove }),
   };
 }

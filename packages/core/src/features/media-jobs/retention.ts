@@ -1,5 +1,5 @@
-import { createOwnerRetention } from '../../operations/owner-retention.ts';
 import type { RemovalCheck, RetentionRule } from '../../operations/retention.ts';
+import { createTimedRetention } from '../../operations/timed-retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { getGenerations } from './stored.ts';
 
@@ -12,28 +12,6 @@ export function generationRetention({ store }: { readonly store: Store }): Reten
     (await generations.take(id, { createdAt: { lt: before }, ...ENDED })) !== undefined;
   return {
     kind: 'generations',
-    byAge: {
-      async find(before, limit, after) {
-        const old = await generations.find(
-          { createdAt: { lt: before }, ...ENDED },
-          {
-            order: { field: 'createdAt', direction: 'asc' },
-            limit,
-            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
-          },
-        );
-        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
-      },
-      remove,
-    },
-    byGroup: createOwnerRetention(store, {
-      count: (ownerId, createdAt) => generations.count({ ownerId, createdAt, ...ENDED }),
-      find: (ownerId, createdAt, page) =>
-        generations.find(
-          { ownerId, createdAt, ...ENDED },
-          { order: { field: 'createdAt', direction: 'desc' }, ...page },
-        ),
-      remove,
-    }),
+    ...createTimedRetention(store, { collection: generations, time: 'createdAt', where: ENDED, remove }),
   };
 }

@@ -1,5 +1,5 @@
-import { createOwnerRetention } from '../../operations/owner-retention.ts';
 import type { GroupRetention, RemovalCheck, RetentionRule } from '../../operations/retention.ts';
+import { createTimedRetention } from '../../operations/timed-retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { SESSIONS } from './records.ts';
 import { type RemovalServices, removeUnusedSession } from './removal.ts';
@@ -12,29 +12,7 @@ export function sessionRetention(services: RemovalServices): RetentionRule {
   };
   return {
     kind: 'sessions',
-    byAge: {
-      async find(before, limit, after) {
-        const old = await sessions.find(
-          { lastUpdated: { lt: before } },
-          {
-            order: { field: 'lastUpdated', direction: 'asc' },
-            limit,
-            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
-          },
-        );
-        return old.map(({ id, lastUpdated }) => ({ id, time: lastUpdated }));
-      },
-      remove,
-    },
-    byGroup: createOwnerRetention(services.store, {
-      count: (ownerId, lastUpdated) => sessions.count({ ownerId, lastUpdated }),
-      find: (ownerId, lastUpdated, page) =>
-        sessions.find(
-          { ownerId, lastUpdated },
-          { order: { field: 'lastUpdated', direction: 'desc' }, ...page },
-        ),
-      remove,
-    }),
+    ...createTimedRetention(services.store, { collection: sessions, time: 'lastUpdated', remove }),
   };
 }
 

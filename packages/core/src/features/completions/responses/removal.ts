@@ -1,5 +1,5 @@
-import { createOwnerRetention } from '../../../operations/owner-retention.ts';
 import type { RemovalCheck, RetentionRule } from '../../../operations/retention.ts';
+import { createTimedRetention } from '../../../operations/timed-retention.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { EventLog } from '../../../ports/event-log.ts';
 import type { Store } from '../../../ports/store.ts';
@@ -52,25 +52,6 @@ export function responseRetention(services: RemovalServices): RetentionRule {
   return {
     kind: 'responses',
     defaultDays: DEFAULT_DAYS,
-    byAge: {
-      async find(before, limit, after) {
-        const old = await responses.find(
-          { createdAt: { lt: before } },
-          {
-            order: { field: 'createdAt', direction: 'asc' },
-            limit,
-            ...(after !== undefined && { after: { value: after.time, id: after.id } }),
-          },
-        );
-        return old.map(({ id, createdAt }) => ({ id, time: createdAt }));
-      },
-      remove,
-    },
-    byGroup: createOwnerRetention(services.store, {
-      count: (ownerId, createdAt) => responses.count({ ownerId, createdAt }),
-      find: (ownerId, createdAt, page) =>
-        responses.find({ ownerId, createdAt }, { order: { field: 'createdAt', direction: 'desc' }, ...page }),
-      remove,
-    }),
+    ...createTimedRetention(services.store, { collection: responses, time: 'createdAt', remove }),
   };
 }
