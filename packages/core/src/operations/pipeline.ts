@@ -1,21 +1,15 @@
 import type * as z from 'zod';
-import type { Call, Caller, KeyCaller, TokenCaller } from '../contract/call.ts';
+import type { Call, Caller } from '../contract/call.ts';
 import type { ApiRequest, ApiResponse } from '../contract/message.ts';
-import {
-  type ErrorFamily,
-  getUserRateClass,
-  type Operation,
-  type ValidatedInput,
-} from '../contract/operation.ts';
+import type { ErrorFamily, Operation, ValidatedInput } from '../contract/operation.ts';
 import { type Handler, Reply } from '../contract/reply.ts';
 import { DEFAULT_BODY_LIMIT, hasBody, type LargerBodies, readJson } from '../http/body.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { parseQuery, validate } from '../http/validation.ts';
 import type { Authenticator } from '../identity/credentials.ts';
 import type { Observer } from '../observability/observer.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
-import type { RateLimiter, WindowState } from '../ports/limiter.ts';
+import type { WindowState } from '../ports/limiter.ts';
 import { isProviderError } from '../ports/models.ts';
 import { isStorageUnavailable } from '../ports/store.ts';
 import { ApiError, isApiError, notFound } from '../shared/errors.ts';
@@ -24,24 +18,12 @@ import type { StopSignal } from '../shared/stop-signal.ts';
 import { errorBody } from './families.ts';
 import { checkScopes } from './gate.ts';
 import type { PaidCalls } from './paid-calls.ts';
-import {
-  dayWindow,
-  hostWindows,
-  minuteWindow,
-  type RateLimits,
-  requireSlot,
-  userWindow,
-  writeKeyHeaders,
-  writeUserHeaders,
-} from './rates.ts';
+import { type SlotServices, takeSlots } from './slots.ts';
 
 /** The services that the pipeline uses before every handler. */
-export interface PipelineServices {
-  readonly clock: Clock;
+export interface PipelineServices extends SlotServices {
   readonly ids: Ids;
   readonly authenticator: Authenticator;
-  readonly limiter: RateLimiter;
-  readonly limits: RateLimits;
   /** Absent: no separate limit for paid calls. */
   readonly paidCalls?: PaidCalls;
   readonly observer?: Observer;
@@ -169,74 +151,6 @@ class PipelineCall implements Call {
   get mountPath(): string {
     return this.#request.mountPath;
   }
-}
-
-/**
- * Not async, because every call passes it.
- * @returns the states of the caller's windows; undefined without a limit. @throws ApiError 429.
- */
-function takeSlots(
-  operation: Operation,
-  services: PipelineServices,
-  caller: Caller,
-  headers: Record<string, string>,
-): Promise<readonly WindowState[] | undefined> | undefined {
-  if (caller.kind === 'token') return takeUserSlot(operation, services, caller, headers);
-  const { limiter } = services;
-  const name = `key:${caller.keyId}`;
-  const now = services.clock.now();
-  switch (operation.rate.key) {
-    case 'unlimited':
-      return undefined;
-    case 'standard':
-      return limiter.take(name, [minuteWindow(caller), dayWindow(caller)], now).then((decision) => {
-        writeKeyHeaders(headers, decision.windows);
-        requireSlot(decision, now);
-        return decision.windows;
-      });
-    default:
-      return takeMinuteSlot(limiter, caller, headers, name, now);
-  }
-}
-
-/** A slot of the minute; the day is only reported. */
-async function takeMinuteSlot(
-  limiter: RateLimiter,
-  caller: KeyCaller,
-  headers: Record<string, string>,
-  name: string,
-  now: number,
-): Promise<readonly WindowState[]> {
-  const report = [dayWindow(caller)];
-  const decision = await limiter.take(name, [minuteWindow(caller)], now, { report });
-  const { windows } = decision;
-  const states = windows.length > 1 ? windows : [...windows, ...(await limiter.peek(name, report, now))];
-  writeKeyHeaders(headers, states);
-  requireSlot(decision, now);
-  return states;
-}
-
-async function takeUserSlot(
-  operation: Operation,
-  { limiter, limits, clock }: PipelineServices,
-  caller: TokenCaller,
-  headers: Record<string, string>,
-): Promise<readonly WindowState[] | undefined> {
-  const now = clock.now();
-  if (caller.isFromHost === true) await takeHostSlot(limiter, caller, now);
-  const rateClass = getUserRateClass(operation);
-  if (rateClass === undefined) return undefined;
-  const windows = [userWindow(limits, rateClass)];
-  const decision = await limiter.take(`user:${caller.userId}:${rateClass}`, windows, now);
-  writeUserHeaders(headers, decision.windows);
-  requireSlot(decision, now);
-  return decision.windows;
-}
-
-/** The limits that the host sets for a user, in addition to those of the service. */
-async function takeHostSlot(limiter: RateLimiter, caller: TokenCaller, now: number): Promise<void> {
-  const windows = hostWindows(caller);
-  if (windows.length > 0) requireSlot(await limiter.take(`identity:${caller.userId}`, windows, now), now);
 }
 
 /** What a call has sent, and the handler of this form. */
