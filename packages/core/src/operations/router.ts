@@ -52,19 +52,20 @@ export function createRouter(
     find(method, path) {
       const exact = literal.get(path);
       if (exact !== undefined) return answer(exact, method, NO_PARAMS);
-      const raw = path.split('/');
-      const found = walk(root, raw, 1, []);
-      if (found === undefined) return undefined;
+      const start = path.indexOf('/') + 1;
+      const values: string[] = [];
+      const place = start === 0 ? undefined : walk(root, path, start, path.includes('%'), values);
+      if (place === undefined) return undefined;
       const params: Record<string, string> = {};
-      for (const [index, name] of found.place.names.entries()) {
-        const value = decode(found.values[index] ?? '');
+      for (let index = 0; index < values.length; index += 1) {
+        const value = decode(values[index] ?? '');
         if (value === undefined) {
-          const [route] = found.place.routes.values();
+          const [route] = place.routes.values();
           return route && { kind: 'undecodable', route };
         }
-        params[name] = value;
+        params[place.names[index] ?? ''] = value;
       }
-      return answer(found.place, method, params);
+      return answer(place, method, params);
     },
   };
 }
@@ -102,19 +103,42 @@ function add(place: Place, route: Route, path: string): void {
   if (route.operation.openOrigin === true) place.allow.push('OPTIONS');
 }
 
+/**
+ * Reads the path in place, because every call with an id passes here.
+ * @param start the position after a slash.
+ * @param values receives the raw segments of the parameters.
+ */
 function walk(
   node: Node,
-  segments: readonly string[],
-  index: number,
-  values: readonly string[],
-): { place: Place; values: readonly string[] } | undefined {
-  if (index === segments.length) return node.place && { place: node.place, values };
-  const segment = segments[index] ?? '';
-  const next = node.literals.get(segment.includes('%') ? (decode(segment) ?? segment) : segment);
-  const found = next && walk(next, segments, index + 1, values);
-  if (found !== undefined) return found;
-  if (node.parameter === undefined || segment === '') return undefined;
-  return walk(node.parameter, segments, index + 1, [...values, segment]);
+  path: string,
+  start: number,
+  isEncoded: boolean,
+  values: string[],
+): Place | undefined {
+  const end = path.indexOf('/', start);
+  const segment = end === -1 ? path.slice(start) : path.slice(start, end);
+  const { literals, parameter } = node;
+  if (literals.size > 0) {
+    const next = literals.get(isEncoded ? (decode(segment) ?? segment) : segment);
+    const place = next && step(next, path, end, isEncoded, values);
+    if (place !== undefined) return place;
+  }
+  if (parameter === undefined || segment === '') return undefined;
+  values.push(segment);
+  const place = step(parameter, path, end, isEncoded, values);
+  if (place === undefined) values.pop();
+  return place;
+}
+
+/** @param end the position of the next slash; -1 at the end of the path. */
+function step(
+  node: Node,
+  path: string,
+  end: number,
+  isEncoded: boolean,
+  values: string[],
+): Place | undefined {
+  return end === -1 ? node.place : walk(node, path, end + 1, isEncoded, values);
 }
 
 function decode(segment: string): string | undefined {
