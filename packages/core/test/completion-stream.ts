@@ -74,9 +74,12 @@ export function openScriptedStream(behaviour: Behaviour = {}) {
   };
 }
 
-type Step = IteratorResult<AnswerChunk>;
-
-function createScriptedAnswer(log: string[]) {
+/** An answer that the test gives step by step. Its cancellation is logged. */
+export function createScriptedAnswer<T extends AnswerChunk = AnswerChunk>(
+  log: string[],
+  cancelled = 'cancel',
+) {
+  type Step = IteratorResult<T>;
   const steps: Promise<Step>[] = [];
   const readers: ((step: Promise<Step>) => void)[] = [];
   let thrown: Error | undefined;
@@ -92,7 +95,7 @@ function createScriptedAnswer(log: string[]) {
     get reads() {
       return reads;
     },
-    say: (chunk: AnswerChunk) => add(Promise.resolve({ done: false, value: chunk })),
+    say: (chunk: T) => add(Promise.resolve({ done: false, value: chunk })),
     end: () => add(Promise.resolve({ done: true, value: undefined })),
     fail: (error: Error) => add(Promise.reject(error)),
     throwNext(error: Error) {
@@ -104,7 +107,7 @@ function createScriptedAnswer(log: string[]) {
       return steps.shift() ?? new Promise((resolve) => readers.push(resolve));
     },
     async return(): Promise<Step> {
-      log.push('cancel');
+      log.push(cancelled);
       return { done: true, value: undefined };
     },
   };

@@ -55,9 +55,11 @@ export async function streamCompletion(
     const { step } = await firstStep(answer.source, services.clock, getStopSignal(call));
     return new StreamedAnswer({ services, call, asked, watch }, answer, createEncoder(answer)).open(step);
   } catch (error) {
-    const cost = await endBeforeHead(call, answer?.money);
+    // The client may leave while the answer ends; this changes neither its failure nor its charge.
+    const hasLeft = getStopSignal(call).aborted;
+    const cost = await endBeforeHead(answer?.money, hasLeft);
     await watch?.onBreak(cost !== undefined);
-    throw getStopSignal(call).aborted ? disconnected() : toFailure(error, asked);
+    throw hasLeft ? disconnected() : toFailure(error, asked);
   }
 }
 
@@ -82,11 +84,12 @@ export async function readCompletion(
     const cost = await answer.money?.end('finished');
     return { ...describeEnd(answer, cost), entry: answer.entry };
   } catch (error) {
+    // As above. A stop of the process is an `ApiError` itself.
+    const hasLeft = call.signal.aborted;
     answer?.money?.control.stop(error);
-    const cost = await answer?.money?.end(call.signal.aborted ? 'left' : 'broken');
+    const cost = await answer?.money?.end(hasLeft ? 'left' : 'broken');
     if (cost !== undefined) onCharge();
-    if (call.signal.aborted) throw disconnected();
-    if (stopping.signal.aborted) throw stopping.signal.reason;
+    if (hasLeft) throw disconnected();
     if (!isApiError(error)) {
       services.onError({ operation: asked.operation, requestId: call.requestId, error });
     }
@@ -137,9 +140,12 @@ function abortableStep(
 }
 
 /** A client that disconnects before the head pays for what its provider accepted; every other failure is free. */
-async function endBeforeHead(call: Call, money: AnswerMoney | undefined): Promise<CompletionEnd['cost']> {
+async function endBeforeHead(
+  money: AnswerMoney | undefined,
+  hasLeft: boolean,
+): Promise<CompletionEnd['cost']> {
   money?.control.stop(LEFT);
-  if (getStopSignal(call).aborted) return money?.end('left');
+  if (hasLeft) return money?.end('left');
   await money?.release();
   return undefined;
 }
