@@ -100,8 +100,8 @@ async function drainJobs(): Promise<void> {
   }
 }
 
-/** The figures of a part of the load. */
-function report(part: string): void {
+/** The figures of a part of the load. The next part begins when the turn of the report is over. */
+async function report(part: string): Promise<void> {
   const details = `${pings.length} pings, load of the machine ${loadavg()[0]?.toFixed(1)}`;
   const sorted = pings.sort((a, b) => a - b);
   const delayed = delay.percentile(99) / 1e6;
@@ -112,8 +112,9 @@ function report(part: string): void {
     0.99,
   );
   reportAmount(`${part}: CPU of a turn, p99`, busy, 'ms', MAX_DELAY_MS, `${turns.length} turns`);
-  turns.length = 0;
   reportAmount(`${part}: ping, p99`, percentile(sorted, 0.99), 'ms', MAX_PING_MS, `${failures} failures`);
+  await pause(100);
+  turns.length = 0;
   pings.length = 0;
   delay.reset();
 }
@@ -131,7 +132,7 @@ const load = setInterval(() => {
 const quietMs = (SECONDS * 1000) / 2;
 delay.enable();
 await pause(quietMs);
-report('alone');
+await report('alone');
 for (const [part, work] of [
   ['a session of 50,000 messages', deleteSession],
   ['50,000 expired keys', () => idempotency.sweep()],
@@ -140,12 +141,12 @@ for (const [part, work] of [
   const start = performance.now();
   await work();
   console.log(`${part}: deleted in ${((performance.now() - start) / 1000).toFixed(1)} s`);
-  report(part);
+  await report(part);
 }
 const leftMs = began + SECONDS * 1000 - performance.now();
 if (leftMs > 0) {
   await pause(leftMs);
-  report('after them');
+  await report('after them');
 }
 clearInterval(load);
 clearInterval(ticks);
