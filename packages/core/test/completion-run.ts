@@ -9,7 +9,7 @@ import {
   readCompletion,
   streamCompletion,
 } from '../src/features/completions/run.ts';
-import { createCircuitBreaker } from '../src/models/breaker.ts';
+import { createCircuitBreaker, getCircuit } from '../src/models/breaker.ts';
 import type { CatalogueEntry } from '../src/models/catalogue.ts';
 import type { OpenStream } from '../src/operations/open-streams.ts';
 import type { CreditLedger, Hold, HoldRequest } from '../src/ports/ledger.ts';
@@ -38,6 +38,11 @@ const REQUEST: GenerateRequest = {
   maxTokens: 5,
   promptCache: {} as never,
 };
+
+/** Asks for 10,000 tokens of output. */
+export function withLongAnswer(isCapNamed: boolean): Partial<AskedCompletion> {
+  return { isCapNamed, request: { ...REQUEST, maxTokens: 10_000 } };
+}
 
 /** A completion of the model `m`, whose vendor answers what the test says. Its log has the calls in their order. */
 export async function openCompletion(setUp: SetUp = {}) {
@@ -134,6 +139,7 @@ export async function openCompletion(setUp: SetUp = {}) {
       ),
     /** Stops the process. */
     stop,
+    streams,
     /** Lets the work that is due run. */
     settle: () => turn(),
     /** Returns the numbers of open timers, listeners and streams. */
@@ -173,6 +179,14 @@ export async function catchFailure(work: Promise<unknown>): Promise<string> {
     throw error;
   }
   return 'no failure';
+}
+
+/** Opens the circuit of a model for the caller. */
+export async function openCircuit({ breaker }: CompletionRunServices, entry: CatalogueEntry): Promise<void> {
+  for (let failures = 0; failures < 5; failures += 1) {
+    const work = (): Promise<never> => Promise.reject(new Error('away'));
+    await breaker.call(getCircuit(entry, 'a'), undefined, work).catch(() => undefined);
+  }
 }
 
 export const LEFT_MESSAGE = '400 The client disconnected before the answer began';

@@ -37,7 +37,7 @@ export interface AnswerMoney extends Pick<PaidTextCall, 'isMetered' | 'end' | 'r
 
 /** A model's output, and the money of its calls. */
 export interface CompletionAnswer {
-  readonly source: AsyncIterator<AnswerChunk>;
+  readonly source: Required<Pick<AsyncIterator<AnswerChunk>, 'next' | 'return'>>;
   /** Final once the source has yielded a step; undefined before any credit is held. */
   readonly money: AnswerMoney | undefined;
   /** The model that answers. Final once the source has yielded a step. */
@@ -69,14 +69,11 @@ export async function askOne(
 
 /** A source whose first step is guarded. A class, because every open stream keeps one. */
 class GuardedSource implements AsyncIterator<AnswerChunk> {
-  readonly #source: Required<Pick<AsyncIterator<AnswerChunk>, 'next' | 'return'>>;
+  readonly #source: CompletionAnswer['source'];
   /** Undefined after the first call. */
   #begin: (() => Promise<IteratorResult<AnswerChunk>>) | undefined;
 
-  constructor(
-    source: Required<Pick<AsyncIterator<AnswerChunk>, 'next' | 'return'>>,
-    begin: () => Promise<IteratorResult<AnswerChunk>>,
-  ) {
+  constructor(source: CompletionAnswer['source'], begin: () => Promise<IteratorResult<AnswerChunk>>) {
     this.#source = source;
     this.#begin = begin;
   }

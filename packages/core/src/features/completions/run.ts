@@ -39,7 +39,7 @@ export interface AnswerWatch {
 /**
  * Reserves credit, asks the model and streams its answer in the format of the encoder, then settles.
  * @param createEncoder called when the head can be sent, with what is known of the answer.
- * @param watch its failures are reported and change nothing.
+ * @param watch reports its own failures: it never rejects.
  * @throws ApiError if the model fails before its first output.
  */
 export async function streamCompletion(
@@ -116,7 +116,8 @@ async function readWhole(
 ): Promise<void> {
   const { source } = answer;
   const first = await abortableStep(source, signal);
-  if (first.done === true || answer.money === undefined) return;
+  const { money } = answer;
+  if (money === undefined) return;
   let isFirst = true;
   const chunks: AsyncIterator<AnswerChunk> = {
     next() {
@@ -124,9 +125,9 @@ async function readWhole(
       isFirst = false;
       return Promise.resolve(first);
     },
-    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+    return: () => source.return(),
   };
-  await readAnswer({ chunks, money: answer.money }, signal, onPart);
+  await readAnswer({ chunks, money }, signal, onPart);
 }
 
 function abortableStep(

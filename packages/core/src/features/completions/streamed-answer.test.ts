@@ -6,7 +6,7 @@ import type { EndedCost } from '../../models/paid-text-call.ts';
 import type { AnswerChunk } from '../../ports/models.ts';
 import { StorageUnavailable } from '../../ports/store.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { AnswerMoney, AskedCompletion } from './answer.ts';
+import type { AnswerMoney, AskedCompletion, CompletionAnswer } from './answer.ts';
 import type { CompletionEncoder, CompletionEnd } from './encoder.ts';
 import type { AnswerWatch, CompletionRunServices } from './run.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -30,7 +30,7 @@ function open(steps: readonly (AnswerChunk | Error)[], setUp: SetUp = {}) {
   const log: unknown[] = [];
   const queue = [...steps];
   const leaving = new AbortController();
-  const source: AsyncIterator<AnswerChunk> = {
+  const source: CompletionAnswer['source'] = {
     async next() {
       const step = queue.shift();
       if (step instanceof Error) throw step;
