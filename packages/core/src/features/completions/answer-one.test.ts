@@ -7,8 +7,9 @@ const gone = new Error('gone');
 
 describe('answer of one model', () => {
   it('holds credit first, and calls its provider with the first step', async () => {
-    const { services, call, asked, vendor, log } = await openCompletion();
+    const { services, call, asked, vendor, log, holds } = await openCompletion();
     const answer = await askOne(services, call, asked);
+    expect(holds).toMatchObject([{ details: { operation: 'ask', model: 'm', requestId: 'r-1' } }]);
     expect(answer.entry).toBe(vendor.entry);
     expect(answer.money?.isMetered).toBe(true);
     expect(log).toEqual(['hold call 150000']);
@@ -55,10 +56,11 @@ describe('answer of one model', () => {
 
 describe('circuit of a model', () => {
   it('is open: nothing is held', async () => {
-    const { services, call, asked, vendor, log } = await openCompletion();
+    const { services, call, asked, vendor, clock, log } = await openCompletion();
     await openCircuit(services, vendor.entry);
+    await clock.advance(29_999);
     await expect(askOne(services, call, asked)).rejects.toMatchObject({
-      ...{ kind: 'overloaded', code: 'circuit_open', retryAfterMs: 30_000 },
+      ...{ kind: 'overloaded', code: 'circuit_open', retryAfterMs: 1 },
     });
     expect(log).toEqual([]);
   });
@@ -85,13 +87,17 @@ describe('circuit of a model', () => {
 
   it('counts no later failure', async () => {
     const { services, call, asked, vendor } = await openCompletion();
-    for (let failures = 0; failures < 5; failures += 1) {
+    const answers = [];
+    for (let number = 0; number < 5; number += 1) {
       vendor.answer.say(hello);
+      const answer = await askOne(services, { ...call, id: `call ${number}` }, asked);
+      await answer.source.next();
+      await answer.money?.release();
+      answers.push(answer);
+    }
+    for (const { source } of answers) {
       vendor.answer.fail(gone);
-      const { source, money } = await askOne(services, { ...call, id: `call ${failures}` }, asked);
-      await source.next();
       await expect(source.next()).rejects.toBe(gone);
-      await money?.release();
     }
     expect((await askOne(services, call, asked)).entry).toBe(vendor.entry);
   });
@@ -111,8 +117,9 @@ describe('circuit of a model', () => {
 
 describe('check of the credit', () => {
   it('holds the cost of a call, and releases it', async () => {
-    const { services, call, asked, log, balance } = await openCompletion();
+    const { services, call, asked, log, holds, balance } = await openCompletion();
     await checkCredit(services, call, asked);
+    expect(holds).toMatchObject([{ details: { operation: 'ask' } }]);
     expect(log).toEqual(['hold call:check 150000', 'release']);
     expect(await balance()).toMatchObject({ available: 1_000_000, held: 0 });
   });

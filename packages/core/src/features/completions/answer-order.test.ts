@@ -31,11 +31,12 @@ describe('answer of models in order', () => {
   });
 
   it('is that of the fallback when the model fails, with a hold of its own', async () => {
-    const { answer, asked, vendor, standIn, log, incidents } = await open({}, 'key');
+    const { answer, asked, vendor, standIn, log, holds, incidents } = await open({}, 'key');
     vendor.refuse(gone);
     standIn.answer.say(hello);
     await answer.source.next();
     expect(log).toEqual(['hold key 150000', 'ask m', 'release', 'hold key:1 150000', 'ask s']);
+    expect(holds.map(({ details }) => `${details.operation} ${details.model}`)).toEqual(['ask m', 'ask s']);
     expect(standIn.requests).toEqual([{ ...asked.request, model: 's' }]);
     expect(answer.entry).toBe(standIn.entry);
     expect(incidents).toEqual([{ operation: 'ask', requestId: 'r-1', error: gone }]);
