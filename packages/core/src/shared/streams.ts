@@ -94,19 +94,19 @@ class LazyIterator<T> {
   async #begin(): Promise<IteratorResult<T>> {
     const open = this.#open;
     // As a generator, which is over after a failure.
-    if (open === undefined) return { done: true, value: undefined };
+    if (open === undefined) return FINISHED;
     this.#open = undefined;
     const source = await open();
     this.#source = source;
     if (!this.#isLeft) return source.next();
     cancelIterator(source);
-    return { done: true, value: undefined };
+    return FINISHED;
   }
 
   async return(): Promise<IteratorResult<T>> {
     this.#isLeft = true;
     await this.#source?.return?.();
-    return { done: true, value: undefined };
+    return FINISHED;
   }
 }
 
@@ -125,12 +125,11 @@ export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promi
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason as Error);
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    else signal.addEventListener('abort', stop);
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', stop);
-    work.catch(() => undefined);
   }
 }
