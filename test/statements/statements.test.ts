@@ -105,6 +105,21 @@ for (const { name: engine, observe, at, isMissing } of ENGINES) {
       expect(statements.length).toBeGreaterThan(0);
     });
 
+    it('counts no messages for a turn of a long session', async () => {
+      const { id } = await app.ask('POST', '/api/v1/sessions', { name: 'Long' });
+      await app.fillSession(String(id), 40);
+      const chat = () => app.ask('POST', '/api/chat', { message: 'Hi', sessionId: id });
+      // Messages without numbers are counted once.
+      await chat();
+      await app.idle();
+      app.take();
+      await chat();
+      await app.idle();
+      const statements = app.take().join('\n');
+      expect(statements).toContain('questline_messages');
+      expect(statements).not.toMatch(/count\(\*\)[^\n]*questline_messages/);
+    });
+
     it('runs the same statements for a known and an unknown e-mail address', async () => {
       const from = '192.0.2.3';
       const lists: (readonly string[])[] = [];

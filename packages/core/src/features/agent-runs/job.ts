@@ -100,7 +100,7 @@ async function answer(
   paused?: ReturnType<typeof openWork>,
 ): Promise<QuestOutcome | QuestPause> {
   const { quest } = run;
-  const { session, candidates, contents: attachments } = input;
+  const { session, candidates, contents: attachments, lastMessage } = input;
   const request = quest.request as ExecutionRequest;
   const scope = { userId: quest.ownerId, sessionId: session.id, payer: request.payer };
   const toolset = await createToolset(
@@ -133,7 +133,14 @@ async function answer(
   const steps = createStepWriter({ store, now: () => clock.now() }, run, first);
   run.planEnd((ended) => {
     const said = getAnswer(ended);
-    const { expected, written } = planMessages(services, session, ended, { content: message }, said);
+    const { expected, written } = planMessages(
+      services,
+      session,
+      ended,
+      { content: message },
+      said,
+      lastMessage,
+    );
     const last = said === undefined ? [] : [writesTo(STEPS).insert(toLastStep(ended, steps.written, said))];
     return { expected, written: [...last, ...written] };
   });

@@ -20,7 +20,6 @@ import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { type ModelSession, runTurn, whyEmpty } from '../conversation/turn.ts';
 import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
 import { masterQuest } from '../quest-master/master.ts';
-import type { SessionRecord } from '../sessions/records.ts';
 import { removeMessages } from '../sessions/replaced.ts';
 import { planMessages, writeMessages } from '../sessions/session.ts';
 import { sendChatMessage } from './contract.ts';
@@ -49,7 +48,7 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
       const paused = openWork(services.textBox, run.quest);
       if (paused !== undefined) return goOn(services, run, paused);
       const input = await loadTurnInput(services, run, request, request.historyCount);
-      planTurnEnd(services, run, input.session);
+      planTurnEnd(services, run, input);
       const systemPrompt = getSystemPrompt(services.textBox, run.quest.id, request, payload);
       run.stopwatch.phase('prompt');
       const prompt = await buildPrompt(services, run, input, systemPrompt);
@@ -68,11 +67,12 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
 }
 
 /** A turn that replaces messages needs a transaction, and so does a repeated one without text. */
-function planTurnEnd(services: DialogueServices, run: RunContext, session: SessionRecord): void {
+function planTurnEnd(services: DialogueServices, run: RunContext, { session, lastMessage }: TurnInput): void {
   run.planEnd((quest) => {
     const { message: content, pageId, fileIds, replaces, isRepeated } = quest.request as ChatRequest;
     if (replaces !== undefined || isRepeated === true) return undefined;
-    return planMessages(services, session, quest, { content, pageId, fileIds }, quest.answer ?? quest.text);
+    const said = { content, pageId, fileIds };
+    return planMessages(services, session, quest, said, quest.answer ?? quest.text, lastMessage);
   });
 }
 
@@ -116,7 +116,7 @@ async function goOn(
 ): Promise<QuestOutcome | QuestPause> {
   const request = run.quest.request as ChatRequest;
   const input = await loadTurnInput(services, run, { ...request, model: paused.model }, 1);
-  planTurnEnd(services, run, input.session);
+  planTurnEnd(services, run, input);
   return answer(services, run, input, paused, paused);
 }
 

@@ -67,6 +67,8 @@ export interface TurnInput {
   readonly tokenLimit: number;
   /** Oldest first. */
   readonly history: readonly MessageRecord[];
+  /** Number of the message before the turn. Undefined: not known. */
+  readonly lastMessage: number | undefined;
   /** The attached files, in the form for the model. */
   readonly contents: readonly ModelContent[];
 }
@@ -81,12 +83,13 @@ export async function loadTurnInput(
   const { store } = services;
   const session = await getSession(store, quest);
   const messages = store.collection(MESSAGES);
-  const history = await recentMessages(messages, session, historyCount, replaces?.from);
+  const recent = await recentMessages(messages, session, historyCount, replaces?.from);
+  const known = { session, history: recent.messages, lastMessage: recent.last };
   const catalogue = await services.getCatalogue(quest.request.payer);
   const candidates = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
   const [{ info }] = candidates;
   const tokenLimit = getInputLimit(info, maxTokens);
-  if (fileIds.length === 0) return { session, candidates, tokenLimit, history, contents: [] };
+  if (fileIds.length === 0) return { ...known, candidates, tokenLimit, contents: [] };
   const { files } = services;
   const attached = await loadAttachments(files, quest.ownerId, fileIds, info, { signal });
   const { contents, delivery, notices } = attached;
@@ -94,5 +97,5 @@ export async function loadTurnInput(
     attachmentDelivery: delivery,
     ...(notices.length > 0 && { attachmentNotices: notices }),
   });
-  return { session, candidates, tokenLimit, history, contents };
+  return { ...known, candidates, tokenLimit, contents };
 }

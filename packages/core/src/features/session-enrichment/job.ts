@@ -15,7 +15,7 @@ import {
 import type { DialogueRequest } from '../conversation/turn-input.ts';
 import { canEditSession } from '../sessions/access.ts';
 import { MESSAGES, SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { getSession, recentMessages } from '../sessions/session.ts';
+import { getLastNumber, getSession, recentMessages } from '../sessions/session.ts';
 import { type Enrichment, enrichmentIn, getEnrichment } from './answer.ts';
 import { ENRICHMENT_SLOTS } from './records.ts';
 
@@ -31,7 +31,7 @@ const MAX_TRIES = 3;
 const NOTHING: Enrichment = { name: undefined, summary: undefined, tags: [] };
 
 interface EnrichmentRequest extends BackgroundRequest {
-  /** Number of messages at that time. */
+  /** Number of the newest message at that time. */
   readonly messages: number;
 }
 
@@ -42,7 +42,7 @@ export function enrichAfterwards(services: { readonly clock: Clock; readonly ids
     async create(store, quest) {
       const session = await store.collection(SESSIONS).get(quest.sessionId, canEditSession(quest.ownerId));
       if (session === undefined) return undefined;
-      const messages = await store.collection(MESSAGES).count({ sessionId: session.id });
+      const messages = await getLastNumber(store.collection(MESSAGES), session);
       const { enrichedAt } = session;
       if (enrichedAt !== undefined && messages < enrichedAt + EVERY_MESSAGES) return undefined;
       const { model, payer, requestId } = quest.request as DialogueRequest;
@@ -64,8 +64,8 @@ export function createEnrichmentHandler(
     maxTokens: MAX_TOKENS,
     async question(quest) {
       const session = await getSession(store, quest);
-      const said = await recentMessages(store.collection(MESSAGES), session, LOOKED_AT);
-      return getEnrichment(said, session.summary);
+      const { messages } = await recentMessages(store.collection(MESSAGES), session, LOOKED_AT);
+      return getEnrichment(messages, session.summary);
     },
     async keep(transaction, quest, said) {
       // An invalid answer counts as a run, so that such a model is not called after every turn.

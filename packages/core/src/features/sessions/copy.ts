@@ -13,6 +13,7 @@ export async function copyMessages(
 ): Promise<void> {
   const messages = services.store.collection(MESSAGES);
   let after: { value: number; id: string } | undefined;
+  let copied = 0;
   for (;;) {
     const page = await messages.find(
       { sessionId: from.id, ownerId: from.ownerId },
@@ -23,13 +24,14 @@ export async function copyMessages(
       },
     );
     const copies = page.map(
-      ({ role, content, createdAt }): MessageRecord => ({
+      ({ role, content, createdAt }, at): MessageRecord => ({
         id: services.ids.next(),
         sessionId: to.id,
         ownerId: to.ownerId,
         role,
         content,
         bytes: measureRecord(content),
+        number: copied + at + 1,
         createdAt,
       }),
     );
@@ -40,6 +42,7 @@ export async function copyMessages(
       }
       for (const copy of copies) await inner.collection(MESSAGES).insert(copy);
     });
+    copied += copies.length;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = { value: last.createdAt, id: last.id };

@@ -19,7 +19,7 @@ export interface SessionRecord extends ShareableRecord, SessionSettings {
   readonly summary?: string;
   /** The tags are automatic: no user has chosen them. */
   readonly hasAutomaticTags?: boolean;
-  /** Number of messages at the last enrichment. */
+  /** Number of the newest message at the last enrichment. */
   readonly enrichedAt?: number;
   readonly projectId?: string;
   readonly lastUsedModel?: string;
@@ -74,6 +74,11 @@ export interface MessageRecord extends StoredRecord {
   readonly pageId?: string;
   /** The files that the user attached. */
   readonly fileIds?: readonly string[];
+  /**
+   * Its number in the session, from 1, whatever has been deleted since. Messages of turns that ran at once may share one.
+   * Absent: not known.
+   */
+  readonly number?: number;
   readonly createdAt: number;
 }
 

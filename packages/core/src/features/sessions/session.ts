@@ -11,7 +11,7 @@ import { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from './re
 import type { MessagePosition } from './replaced.ts';
 
 const MAX_MESSAGES = 1000;
-/** Minimum number of earlier messages where the request sets none, and the step of the window. */
+/** Minimum number of earlier messages where the request sets none, and the step of the window, of which it is a multiple. */
 const DEFAULT_HISTORY = 10;
 const HISTORY_BLOCK = 10;
 
@@ -25,8 +25,15 @@ export async function getSession(store: Store, quest: QuestRecord): Promise<Sess
   return session;
 }
 
+export interface RecentMessages {
+  /** Oldest first. */
+  readonly messages: readonly MessageRecord[];
+  /** Number of the newest one, 0 if there is none. Undefined: not known. */
+  readonly last: number | undefined;
+}
+
 /**
- * Returns the newest messages of a session, oldest first.
+ * Reads the newest messages of a session.
  * @param count the exact number. Absent: 10 to 19, so that the window moves by ten messages, not with each turn: providers
  * cache a prompt only while it begins the same way.
  * @param before a message: only those before it.
@@ -36,18 +43,37 @@ export async function recentMessages(
   session: SessionRecord,
   count: number | undefined,
   before?: MessagePosition,
-): Promise<readonly MessageRecord[]> {
+): Promise<RecentMessages> {
   const inSession = { sessionId: session.id, ownerId: session.ownerId };
-  const limit = count === undefined ? DEFAULT_HISTORY + HISTORY_BLOCK : Math.ceil(count);
+  const limit = Math.min(
+    count === undefined ? DEFAULT_HISTORY + HISTORY_BLOCK : Math.ceil(count),
+    MAX_MESSAGES,
+  );
   const newest = await messages.find(inSession, {
     order: { field: 'createdAt', direction: 'desc' },
-    limit: Math.min(limit, MAX_MESSAGES),
+    limit,
     ...(before !== undefined && { after: { value: before.createdAt, id: before.id } }),
   });
-  if (count !== undefined || newest.length < limit) return newest.toReversed();
+  const isAll = newest.length < limit;
+  const known = newest[0]?.number ?? (isAll ? newest.length : undefined);
+  if (count !== undefined || isAll) return { messages: newest.toReversed(), last: known };
+  // Counting takes longer with each message, so the messages have numbers.
   const counted = { ...inSession, ...(before !== undefined && { createdAt: { lt: before.createdAt } }) };
-  const beyond = (await messages.count(counted)) - DEFAULT_HISTORY;
-  return newest.slice(0, DEFAULT_HISTORY + (beyond % HISTORY_BLOCK)).toReversed();
+  const last = known ?? (await messages.count(counted));
+  return { messages: newest.slice(0, DEFAULT_HISTORY + (last % HISTORY_BLOCK)).toReversed(), last };
+}
+
+/** Returns the number of the newest message of a session; 0 if there is none. */
+export async function getLastNumber(
+  messages: Collection<MessageRecord>,
+  { id, ownerId }: Pick<SessionRecord, 'id' | 'ownerId'>,
+): Promise<number> {
+  const inSession = { sessionId: id, ownerId };
+  const [newest] = await messages.find(inSession, {
+    order: { field: 'createdAt', direction: 'desc' },
+    limit: 1,
+  });
+  return newest?.number ?? (newest === undefined ? 0 : messages.count(inSession));
 }
 
 /** What a user sent. */
@@ -77,16 +103,23 @@ export async function writeMessages(
   await countStorage(store, { ownerId: session.ownerId, kind: 'sessions', bytes: sumBytes(said) });
 }
 
-/** `writeMessages`, for the end of a quest in one step. @param session as it was read: only its owner is used. */
+/**
+ * `writeMessages`, for the end of a quest in one step.
+ * @param session as it was read: only its owner is used.
+ * @param last number of the message before. Undefined: not known.
+ */
 export function planMessages(
   services: { readonly clock: Clock; readonly ids: Ids },
   session: SessionRecord,
   quest: QuestRecord,
   question: Question,
   answer: string | undefined,
+  last?: number,
 ): PlannedEnd {
   const { id, ownerId } = session;
-  const said = buildMessages(services, session, quest, question, answer);
+  const said = buildMessages(services, session, quest, question, answer).map((message, at) =>
+    last === undefined ? message : { ...message, number: last + 1 + at },
+  );
   return {
     expected: [writesTo(SESSIONS).expect(id, { ownerId })],
     written: [
