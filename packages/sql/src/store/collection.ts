@@ -42,15 +42,15 @@ export function createCollectionMaker(
   const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
   const name = names.plain(table.collection);
 
-  const forOne = createKeptStatements(toNamed);
+  const prepared = createKeptStatements(toNamed);
   const reads = createReads({
     db,
     names,
     table,
     expressions,
     getTable,
-    forOne,
-    forMany: createKeptStatements(),
+    prepared,
+    planned: createKeptStatements(),
   });
 
   /** A statement about the record with this id, if it matches the guard. */
@@ -62,7 +62,7 @@ export function createCollectionMaker(
   ): SqlStatement => {
     const conditions = readConditions(table, ofRow, guard);
     const parameters = addParameters([expressions.text(id)], conditions);
-    return forOne.get(`${verb} ${getShape(conditions)}`, parameters, () => toQuery(isThis(id, guard)));
+    return prepared.get(`${verb} ${getShape(conditions)}`, parameters, () => toQuery(isThis(id, guard)));
   };
 
   const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
@@ -124,7 +124,7 @@ export function createCollectionMaker(
       async insert(record, options) {
         assertFits(table, record);
         const parameters = [expressions.text(record.id), toJsonText(record, dialect)];
-        const statement = forOne.get('insert', parameters, () =>
+        const statement = prepared.get('insert', parameters, () =>
           db
             .insertInto(name)
             .values({ id: expressions.text(record.id), record: expressions.json(record) })

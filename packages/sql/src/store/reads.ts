@@ -10,9 +10,9 @@ import type { SqlNames } from '../names.ts';
 import type { SqlStatement } from '../statement.ts';
 import type { CollectionRow } from './compiler.ts';
 import type { DialectExpressions } from './expressions.ts';
-import { addParameters, compileConditions, getShape, readConditions } from './filter.ts';
+import { addParameters, type Conditions, compileConditions, getShape, readConditions } from './filter.ts';
 import type { KeptStatements } from './kept-statements.ts';
-import { getColumn, type Table } from './table.ts';
+import { type Column, getColumn, type Table } from './table.ts';
 
 const MAX_RECORDS = 1000;
 const BY_ID = { field: 'id', direction: 'asc' } as const;
@@ -25,14 +25,14 @@ interface ReadContext {
   readonly table: Table;
   readonly expressions: DialectExpressions;
   readonly getTable: <P extends StoredRecord>(definition: CollectionDefinition<P>) => Table;
-  /** Statements about one record, which are prepared: they have the same plan for all values. */
-  readonly forOne: KeptStatements;
-  /** A list is planned for its values: one status is rare and another one is not. */
-  readonly forMany: KeptStatements;
+  /** Statements with the same plan for all values: about one record, or a list that follows an index. */
+  readonly prepared: KeptStatements;
+  /** Other lists are planned for their values: one status is rare and another one is not. */
+  readonly planned: KeptStatements;
 }
 
 /** The statements that read one table. */
-export function createReads({ db, names, table, expressions, getTable, forOne, forMany }: ReadContext) {
+export function createReads({ db, names, table, expressions, getTable, prepared, planned }: ReadContext) {
   const name = names.plain(table.collection);
   const ofRow = { ...expressions, has: expressions.hasHere };
 
@@ -46,7 +46,7 @@ export function createReads({ db, names, table, expressions, getTable, forOne, f
       const conditions = readConditions(other, ofRow, filter);
       const parameters = [...addParameters([], conditions), expressions.text(id)];
       const shape = `get with ${other.collection} of ${column.name} if ${getShape(conditions)}`;
-      return forOne.get(shape, parameters, () => {
+      return prepared.get(shape, parameters, () => {
         const isReferred = sql<SqlBool>`id = ${sql.ref(`referring.${column.name}`)}`;
         const matching = db
           .selectFrom(names.plain(other.collection))
@@ -72,7 +72,8 @@ export function createReads({ db, names, table, expressions, getTable, forOne, f
       parameters.push(limit, ...(offset > 0 ? [offset] : []));
       const page = `${afterId === undefined ? '' : ' after'}${offset > 0 ? ' offset' : ''}`;
       const shape = `find ${getShape(conditions)} by ${column.name} ${order.direction}${page}`;
-      return forMany.get(shape, parameters, () => {
+      const statements = followsIndex(table, conditions, column) ? prepared : planned;
+      return statements.get(shape, parameters, () => {
         const direction = sql.raw(order.direction);
         const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
         const [field, id] = [sql.ref(column.name), sql.ref('id')];
@@ -98,7 +99,7 @@ export function createReads({ db, names, table, expressions, getTable, forOne, f
 
     count(filter: Filter<StoredRecord>): SqlStatement {
       const conditions = readConditions(table, expressions, filter);
-      return forMany.get(`count ${getShape(conditions)}`, addParameters([], conditions), () =>
+      return planned.get(`count ${getShape(conditions)}`, addParameters([], conditions), () =>
         db
           .selectFrom(name)
           .select(({ fn }) => fn.countAll().as('count'))
@@ -106,6 +107,18 @@ export function createReads({ db, names, table, expressions, getTable, forOne, f
       );
     },
   };
+}
+
+/** Whether an index has the list in its order, after columns whose values are given. */
+function followsIndex(table: Table, { comparisons, anyOf }: Conditions, order: Column): boolean {
+  if (anyOf.length > 0 || comparisons.some(({ operator }) => operator !== 'equals')) return false;
+  return [...table.unique, ...table.indexes].some((index) => {
+    const place = index.indexOf(order);
+    const given = index.slice(0, Math.max(0, place));
+    return (
+      place > 0 && given.every((column) => comparisons.some((comparison) => comparison.column === column))
+    );
+  });
 }
 
 /** @throws RangeError unless it is 1 to 1,000. */
