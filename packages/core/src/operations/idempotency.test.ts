@@ -206,3 +206,14 @@ it('reports a store that fails while it deletes', async () => {
   const { idempotency } = setUp({ ...store, collection: () => records as never });
   await expect(idempotency.sweep()).rejects.toThrow('away');
 });
+
+it('reports a store that fails while it deletes an expired key', async () => {
+  const store = createMemoryStore();
+  const records = { ...store.collection(IDEMPOTENCY), take: () => Promise.reject(new Error('away')) };
+  const away = setUp({ ...store, collection: () => records as never });
+  await expect(away.idempotency.claim(request('a'))).rejects.toThrow('away');
+  const prepare = async () => ({ answer: 1, write: () => Promise.resolve() });
+  expect(await away.idempotency.accept(request('b'), prepare)).toMatchObject({ isRepeated: false });
+  await away.clock.advance(24 * HOUR_MS);
+  await expect(away.idempotency.accept(request('b'), prepare)).rejects.toThrow('away');
+});

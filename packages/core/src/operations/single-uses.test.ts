@@ -1,6 +1,7 @@
 import { createFakeClock } from '@questline/testing';
 import { expect, it } from 'vitest';
 import { createMemoryStore } from '../memory/store.ts';
+import type { Store } from '../ports/store.ts';
 import { createIdempotency } from './idempotency.ts';
 import { IDEMPOTENCY } from './idempotency-records.ts';
 
@@ -65,4 +66,37 @@ it('reports a store that fails', async () => {
   const away = { ...store, transaction: () => Promise.reject(new Error('away')) };
   const idempotency = createIdempotency({ store: away, clock: createFakeClock() });
   await expect(idempotency.useUp({ names: ['a'], workId: 'w', userId: 'ada' })).rejects.toThrow('away');
+});
+
+it('reports a store that fails while it deletes an expired name', async () => {
+  const store = createMemoryStore();
+  const records = { ...store.collection(IDEMPOTENCY), take: () => Promise.reject(new Error('away')) };
+  const inner = { ...store, collection: () => records as never };
+  const away = { ...store, transaction: <T>(work: (where: Store) => Promise<T>) => work(inner) };
+  const idempotency = createIdempotency({ store: away, clock: createFakeClock() });
+  await expect(idempotency.useUp({ names: ['a'], workId: 'w', userId: 'ada' })).rejects.toThrow('away');
+});
+
+it('uses up a name that became free before the transaction ran again', async () => {
+  const { store, clock, use } = setUp();
+  await use(['a'], 'first');
+  const records = store.collection(IDEMPOTENCY);
+  const conflicting: Store = {
+    ...store,
+    async transaction(work, options) {
+      await store.transaction(work, options).catch(() => undefined);
+      for (const { id } of await records.find({})) await records.take(id);
+      return store.transaction(work, options);
+    },
+  };
+  const idempotency = createIdempotency({ store: conflicting, clock });
+  expect(await idempotency.useUp({ names: ['a'], workId: 'second', userId: 'ada' })).toBeUndefined();
+  expect(await use(['a'], 'first')).toBe('a');
+});
+
+it('keeps the user with the name, so that both are deleted together', async () => {
+  const { store, use } = setUp();
+  await use(['a'], 'first');
+  const [record] = await store.collection(IDEMPOTENCY).find({});
+  expect(JSON.parse(record?.answer ?? '')).toEqual({ userId: 'ada' });
 });
