@@ -2,13 +2,13 @@ import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../memory/store.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
-import { type StoreWrite, writeInTransaction, writesTo } from '../ports/write-all.ts';
 import { captureAudit } from './audit-capture.ts';
 import { AUDIT_LOG } from './audit-records.ts';
 import { type AuditSource, defineAuditSource } from './audit-source.ts';
 
 interface Thing extends StoredRecord {
   readonly name: string;
+  readonly note?: string;
   readonly size: number;
 }
 
@@ -21,7 +21,7 @@ const A: Thing = { id: 'a', name: 'old', size: 1 };
 function createSource(acts: Pick<AuditSource, 'inserts' | 'deletions'> = {}): AuditSource {
   return defineAuditSource({
     collection: THINGS,
-    fields: ['name'],
+    fields: ['name', 'note'],
     ...acts,
     toEntries: ({ before, after }) => [
       { action: 'user.updated', target: { type: 'thing', id: `${before?.name ?? ''}>${after?.name ?? ''}` } },
@@ -50,11 +50,7 @@ describe('changes of an audited collection', () => {
   it('are recorded with the actor and the time', async () => {
     const { clock, plain, store } = setUp();
     await store.collection(THINGS).insert(A);
-    await store
-      .actAs({ type: 'command-line' })
-      .actAs({ type: 'user', userId: 'ada' })
-      .collection(THINGS)
-      .take('a');
+    await store.actAs({ type: 'user', userId: 'ada' }).collection(THINGS).take('a');
     expect(await plain.collection(AUDIT_LOG).find({ targetId: '>old' })).toMatchObject([
       { actorType: 'service', createdAt: clock.now() },
     ]);
@@ -224,66 +220,7 @@ it.each([false, true])('refuses changes of entries (in a transaction: %s)', asyn
   expect(await listActs()).toEqual(['>old']);
 });
 
-describe('writes in one step', () => {
-  /** A store that names the writes that it gets. */
-  function createWholeStore(got: string[]): Store {
-    const plain = createMemoryStore();
-    return {
-      ...plain,
-      writeAll(writes) {
-        got.push(...writes.map((write) => write.do));
-        return writeInTransaction(plain, writes);
-      },
-    };
-  }
-
-  const to = writesTo(THINGS);
-  const engine: StoreWrite = { do: 'engine', engine: {}, work: undefined, applied() {} };
-
-  it.each<[name: string, write: StoreWrite, act: string]>([
-    ['an insert', to.insert({ ...A, id: 'b' }), '>old'],
-    ['an update', to.update('a', { name: 'new' }), 'old>new'],
-    ['a deletion', to.remove('a'), 'old>'],
-    ['a deletion of many', to.removeWhere({ name: 'old' }, 1), 'old>'],
-  ])('are made in a transaction with the entry for %s', async (_name, write, act) => {
-    const got: string[] = [];
-    const { plain, store, listActs } = setUp(ALL, createWholeStore(got));
-    await plain.collection(THINGS).insert(A);
-    expect(await store.writeAll?.([writesTo(OTHERS).insert(A), write])).toBe(true);
-    expect(await listActs()).toEqual([act]);
-    expect(got).toEqual([]);
-    expect(await plain.collection(OTHERS).count({})).toBe(1);
-  });
-
-  it.each<[name: string, write: StoreWrite, acts: typeof ALL | object]>([
-    ['an insert that is no act', to.insert({ ...A, id: 'b' }), {}],
-    ['a deletion that is no act', to.remove('a'), {}],
-    ['a deletion of many that is no act', to.removeWhere({ name: 'old' }, 1), {}],
-    ['an update of other fields', to.update('a', { size: 2 }), ALL],
-    ['an expected absence', to.removeWhere({ name: 'none' }, 0), ALL],
-    ['a counter', to.add('a', { size: 1 }), ALL],
-    ['an expectation', to.expect('a'), ALL],
-    ['a record of another collection', writesTo(OTHERS).insert(A), ALL],
-  ])('are passed on with %s', async (_name, write, acts) => {
-    const got: string[] = [];
-    const { plain, store, listActs } = setUp(acts, createWholeStore(got));
-    await plain.collection(THINGS).insert(A);
-    expect(await store.writeAll?.([write])).toBe(true);
-    expect(got).toEqual([write.do]);
-    expect(await listActs()).toEqual([]);
-  });
-
-  it('of an engine are passed on, and have no effect beside an act', async () => {
-    const got: string[] = [];
-    const { store, listActs } = setUp(ALL, createWholeStore(got));
-    expect(await store.writeAll?.([engine])).toBe(false);
-    expect(got).toEqual(['engine']);
-    expect(await store.writeAll?.([engine, to.insert(A)])).toBe(false);
-    expect(got).toEqual(['engine']);
-    expect(await listActs()).toEqual([]);
-  });
-
-  it('are absent where the store has none', () => {
-    expect(setUp().store).not.toHaveProperty('writeAll');
-  });
+it('begins no transaction in another one', async () => {
+  const nested = setUp().store.transaction((inner) => inner.transaction(async () => undefined));
+  await expect(nested).rejects.toThrow('transactions do not nest');
 });

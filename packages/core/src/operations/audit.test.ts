@@ -7,7 +7,7 @@ import { ADMIN_SETTINGS } from './admin-settings.ts';
 import { actingAs, actingFor, getActor, type NewAuditEntry, recordAudit, SERVICE_ACTOR } from './audit.ts';
 import { captureAudit } from './audit-capture.ts';
 import { auditGrants } from './audit-grants.ts';
-import { AUDIT_LOG } from './audit-records.ts';
+import { AUDIT_LOG, type AuditRecord } from './audit-records.ts';
 import { defineAuditSource, listChanges } from './audit-source.ts';
 
 const USER = 'a'.repeat(24);
@@ -57,6 +57,24 @@ describe('an entry', () => {
     const store = createMemoryStore();
     for (let time = 0; time < 3; time += 1) await recordAudit(store, SERVICE_ACTOR, entry, NOW);
     expect(await store.collection(AUDIT_LOG).count({})).toBe(3);
+  });
+
+  it('has an id of its call, so that calls at the same time do not wait for each other', async () => {
+    const store = createMemoryStore();
+    const ids: string[] = [];
+    const log = store.collection(AUDIT_LOG);
+    const watched = {
+      ...log,
+      insert(record: AuditRecord) {
+        ids.push(record.id);
+        return log.insert(record);
+      },
+    };
+    const where = { ...store, collection: () => watched as never };
+    for (const callId of ['a', 'b', undefined]) {
+      await recordAudit(where, { type: 'service', ...(callId && { callId }) }, entry, NOW);
+    }
+    expect(ids).toHaveLength(3);
   });
 
   it('is written once per action and key', async () => {

@@ -62,7 +62,7 @@ export async function recordAudit(
     address: actor.address,
     createdAt: now,
   };
-  const mentions = [...new Set(JSON.stringify(content).match(/[0-9a-f]{24}/g) ?? [])];
+  const mentions = [...new Set(JSON.stringify(content).match(/[0-9a-f]{24}/g))];
   const log = store.collection(AUDIT_LOG);
   if (key !== undefined) {
     await log.insert({ ...content, id: toId(`${action} ${key}`), mentions });
