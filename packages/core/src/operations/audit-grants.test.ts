@@ -84,7 +84,7 @@ describe('a grant', () => {
 
   it('that the ledger refuses leaves nothing', async () => {
     const { open, intents, log } = setUp();
-    await expect(open().grant({ ...GRANT, account: 'nobody' })).rejects.toThrow(RangeError);
+    await expect(open().grant({ ...GRANT, account: 'ada' })).rejects.toThrow(RangeError);
     expect([await intents.count({}), await log.count({})]).toEqual([0, 0]);
   });
 
@@ -122,7 +122,7 @@ describe('a grant', () => {
     const { store, ledger, open } = setUp();
     const records = { ...store.collection(GRANT_INTENTS), take: () => Promise.reject(new Error('away')) };
     const away: Store = { ...store, collection: () => records as never };
-    await expect(open({}, away).grant({ ...GRANT, account: 'nobody' })).rejects.toThrow('away');
+    await expect(open({}, away).grant({ ...GRANT, account: 'ada' })).rejects.toThrow('away');
     await ledger.grant(GRANT);
     await expect(open({}, away).grant(GRANT)).rejects.toThrow('away');
     const closed: Store = { ...store, transaction: () => Promise.reject(new Error('closed')) };
