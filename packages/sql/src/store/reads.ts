@@ -109,16 +109,18 @@ export function createReads({ db, names, table, expressions, getTable, prepared,
   };
 }
 
-/** Whether an index has the list in its order, after columns whose values are given. */
+/**
+ * Whether an index has the list of one owner or parent in its order. Other values, such as a status, may have most of the records:
+ * their plan depends on the limit.
+ */
 function followsIndex(table: Table, { comparisons, anyOf }: Conditions, order: Column): boolean {
   if (anyOf.length > 0 || comparisons.some(({ operator }) => operator !== 'equals')) return false;
-  return [...table.unique, ...table.indexes].some((index) => {
-    const place = index.indexOf(order);
-    const given = index.slice(0, Math.max(0, place));
-    return (
-      place > 0 && given.every((column) => comparisons.some((comparison) => comparison.column === column))
-    );
-  });
+  return [...table.unique, ...table.indexes].some(
+    ([first, second]) =>
+      second === order &&
+      first?.field.endsWith('Id') === true &&
+      comparisons.some(({ column }) => column === first),
+  );
 }
 
 /** @throws RangeError unless it is 1 to 1,000. */
