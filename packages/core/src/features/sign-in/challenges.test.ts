@@ -1,6 +1,7 @@
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { expect, it } from 'vitest';
 import { createMemoryStore } from '../../memory/store.ts';
+import type { Store } from '../../ports/store.ts';
 import { writesTo } from '../../ports/write-all.ts';
 import { type Answered, CHALLENGES, createChallenges } from './challenges.ts';
 import { createPendingTokens } from './pending-tokens.ts';
@@ -8,9 +9,9 @@ import { createPendingTokens } from './pending-tokens.ts';
 const LIFE_MS = 600_000;
 const ADA = 'ada@example.com';
 
-function setUp() {
+function setUp(change: (store: Store) => Store = (store) => store) {
   const clock = createFakeClock();
-  const store = createMemoryStore();
+  const store = change(createMemoryStore());
   const pendingTokens = createPendingTokens(new Uint8Array(32).fill(7));
   const challenges = createChallenges({ store, clock, ids: createFakeIds(), pendingTokens });
   const records = store.collection(CHALLENGES);
@@ -97,6 +98,20 @@ it('does not count right codes that are kept open', async () => {
   }
   const answered = await challenges.answer(ADA, pendingToken, 'wrong');
   expect(answered).toMatchObject({ kind: 'wrong', attemptsLeft: 4 });
+});
+
+it('fails when a challenge cannot be kept open', async () => {
+  const failure = new Error('the store has failed');
+  const { challenges } = setUp((store) => ({
+    ...store,
+    collection: (definition) => ({
+      ...store.collection(definition),
+      add: () => Promise.reject(failure),
+    }),
+  }));
+  const { code, pendingToken } = challenges.begin(ADA);
+  const answered = await challenges.answer(ADA, pendingToken, code);
+  await expect(keepOpen(answered)).rejects.toBe(failure);
 });
 
 it('rejects the token of another address, and a token that is none', async () => {

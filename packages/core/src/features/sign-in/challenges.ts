@@ -79,11 +79,7 @@ export function createChallenges(services: {
               toChallenges.read({ id }, 1, ([before]) => {
                 tries += before?.tries ?? 0;
               }),
-              toChallenges.add(
-                id,
-                { serial: 1, tries: 1 },
-                { serial, tries: { lt: MAX_TRIES }, expiresAt: { gt: now } },
-              ),
+              toChallenges.add(id, { serial: 1, tries: 1 }, { serial, tries: { lt: MAX_TRIES } }),
             ]),
       ]);
       if (!isCounted) return { kind: 'void' };

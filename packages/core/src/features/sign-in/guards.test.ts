@@ -19,27 +19,23 @@ function setUp(change: (store: Store) => Store = (store) => store) {
   const store = change(plain);
   const guards = createSignInGuards({ store, clock }, new Uint8Array(32).fill(7), MAX_WRONG);
   const records = plain.collection(SIGN_IN_GUARDS);
-  const fail = async (times: number, email = ADA): Promise<void> => {
+  const failCodes = async (times: number, email = ADA): Promise<void> => {
     for (let time = 0; time < times; time += 1) await guards.failed(email);
   };
   const getRecord = async (): Promise<SignInGuardRecord | undefined> => (await records.find({}))[0];
-  return { clock, store, guards, records, fail, getRecord };
+  return { clock, store, guards, records, fail: failCodes, getRecord };
 }
 
-/** @param result answers updates of records; absent: as stored. */
-function withUpdates(onUpdate: () => void, get?: () => Promise<undefined>) {
-  return (store: Store): Store => ({
+/** Replaces methods of the collection. */
+const withMethods =
+  (methods: object) =>
+  (store: Store): Store => ({
     ...store,
-    collection: (definition) => ({
-      ...store.collection(definition),
-      ...(get && { get }),
-      async update() {
-        onUpdate();
-        return undefined;
-      },
-    }),
+    collection: (definition) => ({ ...store.collection(definition), ...methods }),
   });
-}
+
+const FAILURE = new Error('the store has failed');
+const fail = () => Promise.reject(FAILURE);
 
 it('knows the clients of an account for 90 days after a sign-in', async () => {
   const { clock, guards } = setUp();
@@ -53,6 +49,52 @@ it('knows the clients of an account for 90 days after a sign-in', async () => {
   expect(await guards.isKnown(ADA, HOME)).toBe(true);
   await clock.advance(1);
   expect(await guards.isKnown(ADA, HOME)).toBe(false);
+});
+
+it('does not read for a request without a client', async () => {
+  const { guards } = setUp(withMethods({ get: fail }));
+  expect(await guards.isKnown(ADA, undefined)).toBe(false);
+  await expect(guards.isKnown(ADA, HOME)).rejects.toBe(FAILURE);
+});
+
+it('stores a new guard for a sign-in', async () => {
+  const { clock, guards, getRecord } = setUp();
+  await guards.succeeded(ADA, HOME);
+  const now = clock.now();
+  expect(await getRecord()).toEqual({
+    ...{ id: expect.any(String), wrong: 0, countedFrom: now, restUntil: 0 },
+    clients: [{ hash: expect.any(String), at: now }],
+    expiresAt: expect.any(Number),
+  });
+});
+
+it('fails when the store does', async () => {
+  for (const method of ['insert', 'update', 'add']) {
+    const { guards } = setUp(withMethods({ [method]: fail }));
+    await expect(guards.failed(ADA)).rejects.toBe(FAILURE);
+  }
+  const { guards } = setUp(withMethods({ insert: fail }));
+  await expect(guards.succeeded(ADA, HOME)).rejects.toBe(FAILURE);
+});
+
+it('fails when the lock of an account cannot be stored', async () => {
+  let updates = 0;
+  const { guards } = setUp(
+    withMethods({
+      async update() {
+        updates += 1;
+        if (updates === MAX_WRONG + 1) throw FAILURE;
+      },
+    }),
+  );
+  for (let time = 1; time < MAX_WRONG; time += 1) await guards.failed(ADA);
+  await expect(guards.failed(ADA)).rejects.toBe(FAILURE);
+});
+
+it('locks no account whose guard is deleted at the same time', async () => {
+  const { guards, getRecord } = setUp(withMethods({ add: async () => undefined }));
+  await guards.failed(ADA);
+  expect(await getRecord()).toMatchObject({ restUntil: 0 });
 });
 
 it('remembers nothing without a client', async () => {
@@ -148,7 +190,13 @@ it('admits known clients of a locked account', async () => {
 
 it('tries five times to remember a client while others sign in', async () => {
   let updates = 0;
-  const { guards } = setUp(withUpdates(() => (updates += 1)));
+  const { guards } = setUp(
+    withMethods({
+      async update() {
+        updates += 1;
+      },
+    }),
+  );
   await guards.succeeded(ADA, HOME);
   expect(updates).toBe(5);
 });
@@ -159,7 +207,14 @@ it('does not remember a client in a guard that was deleted', async () => {
   const get = async (): Promise<undefined> => {
     reads += 1;
   };
-  const { guards } = setUp(withUpdates(() => (updates += 1), get));
+  const { guards } = setUp(
+    withMethods({
+      get,
+      async update() {
+        updates += 1;
+      },
+    }),
+  );
   await guards.succeeded(ADA, HOME);
   expect([reads, updates]).toEqual([5, 0]);
 });

@@ -63,17 +63,28 @@ async function setUp(change: (store: Store) => Store = (store) => store) {
   };
 }
 
-/** @param verb of the collection of sign-ins fails. */
-const failing =
-  (verb: 'take' | 'transaction') =>
+const fail = () => Promise.reject(FAILURE);
+
+/** Replaces methods of collections. */
+const withMethods =
+  (methods: object) =>
   (store: Store): Store => ({
     ...store,
-    ...(verb === 'transaction' && { transaction: () => Promise.reject(FAILURE) }),
-    collection: (definition) => ({
-      ...store.collection(definition),
-      ...(verb === 'take' && { take: () => Promise.reject(FAILURE) }),
-    }),
+    collection: (definition) => ({ ...store.collection(definition), ...methods }),
   });
+
+/** Stores that fail to end a sign-in. */
+const FAILING: readonly [name: string, change: (store: Store) => Store][] = [
+  ['take', withMethods({ take: fail })],
+  ['transaction', (store) => ({ ...store, transaction: fail })],
+  [
+    'update',
+    (store) => ({
+      ...store,
+      transaction: (work) => store.transaction((inner) => work(withMethods({ update: fail })(inner))),
+    }),
+  ],
+];
 
 it('begins a sign-in with a record and two tokens of it', async () => {
   const { clock, families, records, read, user } = await setUp();
@@ -241,11 +252,17 @@ it('ends the sign-in of a deleted user', async () => {
   expect(await users.count({})).toBe(0);
 });
 
-it.each(['take', 'transaction'] as const)('fails when the end cannot be stored: %s', async (verb) => {
-  const { families, user, rotate } = await setUp(failing(verb));
+it.each(FAILING)('fails when the end cannot be stored: %s', async (_, change) => {
+  const { clock, families, users, user, rotate } = await setUp(change);
   const first = await families.begin(user);
   await rotate(await rotate(first));
   await expect(rotate(first)).rejects.toBe(FAILURE);
+  const until = clock.now() + 1;
+  const endedFamilies = Array.from({ length: 50 }, (_one, at) => ({ id: `f${at}`, until }));
+  await users.update(user.id, { endedFamilies });
+  const second = await families.begin(user);
+  await rotate(await rotate(second));
+  await expect(rotate(second)).rejects.toBe(FAILURE);
 });
 
 it('deletes expired sign-ins', async () => {
