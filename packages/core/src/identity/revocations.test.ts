@@ -34,7 +34,7 @@ function setUp() {
   return { clock, publisher, revocations, published, subscribed, revoked, errors };
 }
 
-it('tells other processes without a subscription', async () => {
+it('publishes a revocation without a subscription', async () => {
   const { clock, revocations, published, subscribed } = setUp();
   revocations.tell({ keyId: 'k' });
   revocations.tell({ userId: 'u' });
