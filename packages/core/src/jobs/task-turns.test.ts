@@ -5,7 +5,7 @@ import { createAdmissionControl } from '../operations/admission-control.ts';
 import type { Store } from '../ports/store.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { watchJobs } from './job-watch.ts';
-import { TASK_TURNS } from './task-turns.ts';
+import { createTaskTurns, TASK_TURNS } from './task-turns.ts';
 import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
 
 const MINUTE = 60_000;
@@ -72,5 +72,36 @@ describe('periodic tasks', () => {
     await clock.advance(MINUTE);
     expect(runs).toEqual(['first']);
     await engine.drain(0);
+  });
+});
+
+describe('a turn', () => {
+  it('is taken once in nine tenths of the period', async () => {
+    const clock = createFakeClock();
+    const store = createMemoryStore();
+    const turns = [createTaskTurns({ store, clock }), createTaskTurns({ store, clock })];
+    const takeAll = (task: { name: string; everyMs: number }) =>
+      Promise.all(turns.map((one) => one.take(task)));
+    const task = { name: 'sweep', everyMs: 1001 };
+    expect((await takeAll(task)).sort()).toEqual([false, true]);
+    expect((await takeAll({ ...task, name: 'other' })).sort()).toEqual([false, true]);
+    await clock.advance(899);
+    expect(await takeAll(task)).toEqual([false, false]);
+    await clock.advance(1);
+    expect((await takeAll(task)).sort()).toEqual([false, true]);
+    expect(await store.collection(TASK_TURNS).get('sweep')).toEqual({
+      id: 'sweep',
+      nextRunAt: clock.now() + 900,
+    });
+  });
+
+  it('up to a period ahead is waited for, and one beyond comes from a wrong clock', async () => {
+    const clock = createFakeClock();
+    const store = createMemoryStore();
+    const turns = createTaskTurns({ store, clock });
+    await store.collection(TASK_TURNS).insert({ id: 'near', nextRunAt: clock.now() + 1000 });
+    await store.collection(TASK_TURNS).insert({ id: 'far', nextRunAt: clock.now() + 1001 });
+    expect(await turns.take({ name: 'near', everyMs: 1000 })).toBe(false);
+    expect(await turns.take({ name: 'far', everyMs: 1000 })).toBe(true);
   });
 });

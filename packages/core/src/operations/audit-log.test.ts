@@ -122,13 +122,25 @@ describe('a user who is forgotten', () => {
   });
 
   it('is replaced in more entries than one batch', async () => {
-    const { log, add, readAll, count } = setUp();
+    const limits = new Set<unknown>();
+    const watch = (store: Store): Store => ({
+      ...store,
+      collection: (definition) => ({
+        ...store.collection(definition),
+        find(filter, options) {
+          limits.add(options?.limit);
+          return store.collection(definition).find(filter, options);
+        },
+      }),
+    });
+    const { log, add, readAll, count } = setUp(watch);
     for (let time = 0; time < 501; time += 1) {
       await add({ target: { type: 'key', id: `${time}` }, targetOwner: ADA });
     }
     await log.forget(ADA, nothing);
     expect(await readAll()).not.toContain(ADA);
     expect(await count()).toBe(502);
+    expect([...limits]).toEqual([500]);
   });
 
   it('is deleted in one transaction with the last entries', async () => {
@@ -149,6 +161,20 @@ describe('a user who is forgotten', () => {
   it('stays if the deletion fails', async () => {
     const { log, count } = setUp();
     await expect(log.forget(ADA, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    expect(await count()).toBe(0);
+  });
+
+  it.each(['find', 'insert'] as const)('stays if the last entries fail (%s)', async (name) => {
+    const away = (store: Store): Store => ({
+      ...store,
+      transaction: (work, options) =>
+        store.transaction((inner) => {
+          const failing = { ...inner.collection(AUDIT_LOG), [name]: () => Promise.reject(new Error('away')) };
+          return work({ ...inner, collection: () => failing as never });
+        }, options),
+    });
+    const { log, count } = setUp(away);
+    await expect(log.forget(ADA, nothing)).rejects.toThrow('away');
     expect(await count()).toBe(0);
   });
 

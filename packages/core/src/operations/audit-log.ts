@@ -73,8 +73,7 @@ function erase(entry: Content, userId: string, pseudonym: string): Content {
     entry.action !== 'setting.changed' &&
     (isActor || entry.targetOwner === userId || entry.targetId === userId);
   const changes = isPersonal ? entry.changes.map(eraseTexts) : entry.changes;
-  const kept = { ...entry, changes, ...(isActor && { address: undefined, requestId: undefined }) };
-  const named = JSON.parse(JSON.stringify(kept).replaceAll(userId, pseudonym)) as Content;
+  const named = JSON.parse(JSON.stringify({ ...entry, changes }).replaceAll(userId, pseudonym)) as Content;
   // Undefined removes the fields.
   return isActor ? { ...named, address: undefined, requestId: undefined } : named;
 }

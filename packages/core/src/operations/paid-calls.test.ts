@@ -20,8 +20,10 @@ function setUp(perDay?: number | null, { isCached = true, enforceCredits = false
 }
 
 it.each([true, false])('limits the paid calls of a user per day (settings at hand: %s)', async (isCached) => {
-  const { clock, take } = setUp(2, { isCached });
+  const { clock, limiter, take } = setUp(2, { isCached });
   await take(2);
+  const day = { name: 'day', limit: 2, lengthMs: DAY_MS };
+  expect(await limiter.peek('paid:ada', [day], clock.now())).toMatchObject([{ remaining: 0 }]);
   await expect(take(1)).rejects.toMatchObject({
     ...{ status: 429, message: 'Daily limit exceeded: 2 paid requests per day allowed' },
     headers: { 'Retry-After': '86400' },

@@ -77,13 +77,15 @@ describe('a call with an API key', () => {
     expect((await take({ ...KEY, userId: 'bob' }, rate)).refusal).toMatchObject({ status: 429 });
   });
 
-  const plain = createMemoryLimiter();
+  /** A limiter that ignores `report`. */
+  const createSilentLimiter = (): RateLimiter => {
+    const limiter = createMemoryLimiter();
+    return { ...limiter, take: (key, windows, now) => limiter.take(key, windows, now) };
+  };
+
   it.each([
     ['reports', createMemoryLimiter],
-    [
-      'does not report',
-      () => ({ ...plain, take: (key, windows, now) => plain.take(key, windows, now) }) as RateLimiter,
-    ],
+    ['does not report', createSilentLimiter],
   ] as const)(
     'takes no slot of the day where that is exempt, if the limiter %s other windows',
     async (_name, open) => {
@@ -179,6 +181,16 @@ describe('a call of a user', () => {
     expect((await take(HOST_USER, rate)).refusal).toMatchObject({
       message: 'Rate limit exceeded: 2 requests per day allowed',
     });
+  });
+
+  it('takes a slot of the only limit that the host sets', async () => {
+    const { take } = setUp();
+    const unlimited = { key: 'standard', user: 'unlimited' } as const;
+    for (const limit of [{ requestsPerMinute: 1 }, { requestsPerDay: 1 }]) {
+      const caller = { ...USER, ...limit, isFromHost: true, userId: Object.keys(limit).join() } as const;
+      expect((await take(caller, unlimited)).refusal).toBeUndefined();
+      expect((await take(caller, unlimited)).refusal).toMatchObject({ status: 429 });
+    }
   });
 
   it('takes none of them without an identity of the host, and asks for none without limits', async () => {

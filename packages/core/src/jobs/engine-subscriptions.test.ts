@@ -1,0 +1,260 @@
+import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
+import { createFakeClock, createFakeIds } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import { createAdmissionControl } from '../operations/admission-control.ts';
+import type { Store } from '../ports/store.ts';
+import type { Incident } from '../shared/incident.ts';
+import { createEngine, type EngineParts } from './engine.ts';
+import { watchJobs } from './job-watch.ts';
+import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
+
+const MINUTE = 60_000;
+
+function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStore()) {
+  const clock = createFakeClock();
+  const reported: Incident[] = [];
+  const onError = (incident: Incident): void => void reported.push(incident);
+  const inner = createMemoryQueue({ clock, ids: createFakeIds() });
+  const { queue, jobWatch } = watchJobs(inner, { clock, onError });
+  const admissionControl = createAdmissionControl();
+  let drained = 0;
+  const engine = createEngine(
+    { store, queue, jobWatch, clock, admissionControl, worker: DEFAULT_WORKER_SETTINGS, onError },
+    {
+      ...{ handlers: [], periodicTasks: [], subscriptions: [], ...parts },
+      onDrained: () => {
+        drained += 1;
+      },
+    },
+  );
+  return { clock, queue, jobWatch, admissionControl, engine, reported, countDrained: () => drained };
+}
+
+/** A promise and its end. */
+function open() {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { ended, end };
+}
+
+describe('an engine', () => {
+  it('runs jobs from its start until it is drained, and rejects work after that', async () => {
+    const ran: string[] = [];
+    const run = async ({ key }: { key: string }): Promise<undefined> => void ran.push(key);
+    const handler = { kind: 'work', concurrency: 1, run };
+    const { clock, queue, jobWatch, admissionControl, engine, countDrained } = setUp({ handlers: [handler] });
+    const enqueue = (key: string) => queue.enqueue({ kind: 'work', key, payload: null });
+    admissionControl.close();
+    await enqueue('before');
+    await clock.advance(0);
+    expect([ran, await jobWatch.isUnattended()]).toEqual([[], true]);
+    await engine.start();
+    expect(() => admissionControl.admit()).not.toThrow();
+    expect(await jobWatch.isUnattended()).toBe(false);
+    await clock.advance(MINUTE);
+    await enqueue('after');
+    await clock.advance(MINUTE);
+    expect(ran).toEqual(['before', 'after']);
+    const draining = engine.drain(0);
+    expect(() => admissionControl.admit()).toThrow('about to restart');
+    await draining;
+    expect(countDrained()).toBe(1);
+    await enqueue('late');
+    await clock.advance(MINUTE);
+    expect([ran, await jobWatch.isUnattended()]).toEqual([['before', 'after'], true]);
+    await engine.start();
+    await clock.advance(MINUTE);
+    expect(ran).toEqual(['before', 'after', 'late']);
+    await engine.drain(0);
+  });
+
+  it('starts once', async () => {
+    let subscribed = 0;
+    const subscribe = async () => {
+      subscribed += 1;
+      return async () => undefined;
+    };
+    const runs: string[] = [];
+    const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: async () => runs.push('sweep') };
+    const { clock, engine, admissionControl } = setUp({ subscriptions: [subscribe], periodicTasks: [task] });
+    await engine.start();
+    admissionControl.close();
+    await engine.start();
+    await clock.advance(0);
+    expect([subscribed, runs.length]).toEqual([1, 1]);
+    expect(() => admissionControl.admit()).toThrow('about to restart');
+    await engine.drain(0);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('periodic tasks', () => {
+  it('run at the start only where they say so, and in their period', async () => {
+    const runs: string[] = [];
+    const toTask = (name: string, atStart?: boolean) => ({
+      ...{ name, everyMs: MINUTE, run: async () => runs.push(name) },
+      ...(atStart !== undefined && { atStart }),
+    });
+    const tasks = [toTask('first', true), toTask('second', false), toTask('third')];
+    const { clock, engine } = setUp({ periodicTasks: tasks });
+    await engine.start();
+    await clock.advance(MINUTE - 1);
+    expect(runs).toEqual(['first']);
+    await clock.advance(1);
+    expect(runs.sort()).toEqual(['first', 'first', 'second', 'third']);
+    await engine.drain(0);
+    await clock.advance(5 * MINUTE);
+    expect([runs.length, clock.pending]).toEqual([4, 0]);
+  });
+
+  it('are reported when they fail, and run again', async () => {
+    const error = new Error('away');
+    const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: () => Promise.reject(error) };
+    const { clock, engine, reported } = setUp({ periodicTasks: [task] });
+    await engine.start();
+    await clock.advance(2 * MINUTE);
+    const incident = { operation: 'chore:sweep', requestId: '', error };
+    expect(reported).toEqual([incident, incident, incident]);
+    await engine.drain(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('are reported when the store does not give them a turn', async () => {
+    const runs: string[] = [];
+    const task = { name: 'sweep', everyMs: MINUTE, run: async () => runs.push('sweep') };
+    const store = createMemoryStore();
+    const away = { get: () => Promise.reject(new Error('away')) };
+    const { clock, engine, reported } = setUp(
+      { periodicTasks: [task] },
+      { ...store, collection: () => away as never },
+    );
+    await engine.start();
+    await clock.advance(MINUTE);
+    expect(runs).toEqual([]);
+    expect(reported).toMatchObject([{ operation: 'chore:sweep', error: { message: 'away' } }]);
+    await engine.drain(0);
+  });
+
+  it.each([
+    ['lasts, until it ends', 999, true],
+    ['lasts, for a second at most', 1000, false],
+  ])('hold a shutdown while the run %s', async (_name, after, hasEnded) => {
+    const { ended, end } = open();
+    const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: () => ended };
+    const { clock, engine, countDrained } = setUp({ periodicTasks: [task] });
+    await engine.start();
+    const draining = engine.drain(0);
+    await clock.advance(0);
+    await clock.advance(998);
+    expect(countDrained()).toBe(0);
+    await clock.advance(1);
+    expect(countDrained()).toBe(0);
+    if (hasEnded) end();
+    await clock.advance(after - 999);
+    expect(countDrained()).toBe(1);
+    await draining;
+    end();
+    await clock.advance(0);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('do not hold a shutdown after they have ended', async () => {
+    const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: async () => undefined };
+    const { clock, engine, countDrained } = setUp({ periodicTasks: [task] });
+    await engine.start();
+    await clock.advance(0);
+    const draining = engine.drain(0);
+    await clock.advance(0);
+    expect([countDrained(), clock.pending]).toEqual([1, 0]);
+    await draining;
+  });
+});
+
+describe('subscriptions', () => {
+  it('begin with the engine and end with it', async () => {
+    const events: string[] = [];
+    const toSubscription = (name: string) => async () => {
+      events.push(`begin ${name}`);
+      return async () => void events.push(`end ${name}`);
+    };
+    const { engine } = setUp({ subscriptions: [toSubscription('a'), toSubscription('b')] });
+    await engine.start();
+    expect(events).toEqual(['begin a', 'begin b']);
+    await engine.drain(0);
+    expect(events).toEqual(['begin a', 'begin b', 'end a', 'end b']);
+    await engine.drain(0);
+    expect(events).toHaveLength(4);
+  });
+
+  it('are repeated every minute until they succeed', async () => {
+    let left = 2;
+    let ends = 0;
+    const error = new Error('away');
+    const subscribe = async () => {
+      left -= 1;
+      if (left >= 0) throw error;
+      return async () => {
+        ends += 1;
+      };
+    };
+    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
+    await engine.start();
+    expect(reported).toEqual([{ operation: 'subscribe', requestId: '', error }]);
+    await clock.advance(MINUTE - 1);
+    expect(left).toBe(1);
+    await clock.advance(1);
+    expect([left, reported.length]).toEqual([0, 2]);
+    await clock.advance(5 * MINUTE);
+    expect([left, reported.length]).toEqual([-1, 2]);
+    await engine.drain(0);
+    expect(ends).toBe(1);
+  });
+
+  it('are not repeated after a shutdown', async () => {
+    let attempts = 0;
+    const subscribe = () => {
+      attempts += 1;
+      return Promise.reject(new Error('away'));
+    };
+    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
+    await engine.start();
+    await engine.drain(0);
+    expect(clock.pending).toBe(0);
+    await clock.advance(5 * MINUTE);
+    expect([attempts, reported.length]).toEqual([1, 1]);
+  });
+
+  it.each([true, false])('that answer after a shutdown leave nothing (success: %s)', async (succeeds) => {
+    const { ended, end } = open();
+    let attempts = 0;
+    let ends = 0;
+    const subscribe = async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('away');
+      await ended;
+      if (!succeeds) throw new Error('still away');
+      return async () => {
+        ends += 1;
+      };
+    };
+    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
+    await engine.start();
+    await clock.advance(MINUTE);
+    await engine.drain(0);
+    end();
+    await clock.advance(5 * MINUTE);
+    expect([attempts, ends, reported.length, clock.pending]).toEqual([2, ...(succeeds ? [1, 1] : [0, 2]), 0]);
+  });
+
+  it('are reported when they cannot be ended', async () => {
+    const error = new Error('away');
+    const subscribe = async () => () => Promise.reject(error);
+    const { engine, reported, countDrained } = setUp({ subscriptions: [subscribe] });
+    await engine.start();
+    await engine.drain(0);
+    expect(reported).toEqual([{ operation: 'subscribe', requestId: '', error }]);
+    expect(countDrained()).toBe(1);
+  });
+});
