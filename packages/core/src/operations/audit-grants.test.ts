@@ -129,6 +129,20 @@ describe('a grant', () => {
     await expect(open({}, closed).grant({ ...GRANT, key: 'other' })).rejects.toThrow('closed');
   });
 
+  it.each(['insert', 'take'] as const)('keeps the intent if the transaction fails (%s)', async (name) => {
+    const { store, open, intents, log } = setUp();
+    const away: Store = {
+      ...store,
+      transaction: (work, options) =>
+        store.transaction((inner) => {
+          const failing = { ...inner.collection(AUDIT_LOG), [name]: () => Promise.reject(new Error('away')) };
+          return work({ ...inner, collection: () => failing as never });
+        }, options),
+    };
+    await expect(open({}, away).grant(GRANT)).rejects.toThrow('away');
+    expect([await intents.count({}), await log.count({})]).toEqual([1, 0]);
+  });
+
   it('passes options on', async () => {
     const { open } = setUp();
     const options = { signal: AbortSignal.abort(new Error('stopped')) };

@@ -110,7 +110,7 @@ async function conclude(store: Store, intent: GrantIntentRecord, now: number): P
 }
 
 /** Every other call, and the optional ones only where the ledger has them. */
-function passLedger(ledger: CreditLedger): CreditLedger {
+function passLedger(ledger: CreditLedger): Omit<CreditLedger, 'grant'> {
   return {
     balance: ledger.balance.bind(ledger),
     hold: ledger.hold.bind(ledger),
@@ -119,7 +119,6 @@ function passLedger(ledger: CreditLedger): CreditLedger {
     toSettlement: (...args) => ledger.toSettlement?.(...args),
     release: ledger.release.bind(ledger),
     record: ledger.record.bind(ledger),
-    grant: ledger.grant.bind(ledger),
     entries: ledger.entries.bind(ledger),
     charges: ledger.charges.bind(ledger),
     spent: ledger.spent.bind(ledger),
