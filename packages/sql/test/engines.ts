@@ -122,7 +122,7 @@ export const POSTGRES: Engine = {
       address: { dialect: 'postgres', url: fastUrl, schema },
       peer: connect,
       async close() {
-        await database.run({ sql: `drop schema ${schema} cascade`, parameters: [] });
+        await database.run({ sql: `drop schema if exists ${schema} cascade`, parameters: [] });
         await Promise.all(pools.map((pool) => pool.end()));
       },
     };

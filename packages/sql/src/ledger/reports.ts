@@ -83,9 +83,10 @@ export function createReports(
     },
 
     async exportEntries({ account, after, limit }, options) {
-      const statement = list(account)({ account, after, limit });
+      // Without a name: PostgreSQL plans it for its limit. Its plan for any limit reads ahead in parallel.
+      const { sql, parameters } = list(account)({ account, after, limit });
       for (;;) {
-        const rows = await run(statement, options);
+        const rows = await run({ sql, parameters }, options);
         if (rows.length === limit || isSqlite) return rows.map(toExportedEntry);
         const isComplete = (await assignPositions(database as PostgresDatabase, account, options)) === 0;
         if (isComplete) return rows.map(toExportedEntry);
