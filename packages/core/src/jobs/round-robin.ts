@@ -33,15 +33,14 @@ export function createRoundRobin(): RoundRobin {
     }
     const inTurn = [...lanes].sort(([a], [b]) => compareTurns(a, b, after)).map(([, lane]) => lane);
     const ordered: T[] = [];
-    for (let round = 0; ordered.length < jobs.length; round += 1) {
+    for (let round = 0; ; round += 1) {
       const before = ordered.length;
       for (const lane of inTurn) {
         const job = lane[round];
         if (job !== undefined) ordered.push(job);
       }
-      if (ordered.length === before) break;
+      if (ordered.length === before) return ordered;
     }
-    return ordered;
   };
 
   return {
@@ -66,27 +65,25 @@ export function getRoom(limit: OwnerLimit | undefined, owner: string): number {
   return Math.max(0, limit.max - (limit.held.get(owner) ?? 0));
 }
 
-/** Compares owners in round-robin order: first the owners greater than `after`, then the others. */
+/** Compares two different owners in round-robin order: first the owners greater than `after`, then the others. */
 function compareTurns(a: string, b: string, after: string): number {
   const isOver = (owner: string) => (owner > after ? 0 : 1);
-  return isOver(a) - isOver(b) || (a < b ? -1 : Number(a > b));
+  return isOver(a) - isOver(b) || (a < b ? -1 : 1);
 }
 
 /** Merges lists by the age of their first jobs. Each list keeps its order. */
 function mergeByAge<T extends TurnJob>(lists: readonly (readonly T[])[]): T[] {
-  const heads = lists.map(() => 0);
+  const lanes = lists.map((list) => ({ list, at: 0 }));
   const merged: T[] = [];
   for (;;) {
-    let from = -1;
-    let oldest: T | undefined;
-    for (const [at, list] of lists.entries()) {
-      const head = list[heads[at] ?? 0];
-      if (head === undefined || (oldest !== undefined && oldest.runAt <= head.runAt)) continue;
-      oldest = head;
-      from = at;
+    let oldest: { readonly head: T; readonly lane: (typeof lanes)[number] } | undefined;
+    for (const lane of lanes) {
+      const head = lane.list[lane.at];
+      if (head === undefined || (oldest !== undefined && oldest.head.runAt <= head.runAt)) continue;
+      oldest = { head, lane };
     }
     if (oldest === undefined) return merged;
-    merged.push(oldest);
-    heads[from] = (heads[from] ?? 0) + 1;
+    merged.push(oldest.head);
+    oldest.lane.at += 1;
   }
 }

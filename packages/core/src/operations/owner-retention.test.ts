@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { USERS } from '../identity/records.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { createOwnerRetention, type OwnedRecords, type TimeCondition } from './owner-retention.ts';
+import {
+  createOwnerRetention,
+  listRecords,
+  type OwnedRecords,
+  type TimeCondition,
+} from './owner-retention.ts';
 import type { Remover } from './retention.ts';
 
 /**
@@ -76,6 +81,12 @@ describe('the number of records to delete', () => {
     expect(await open(unchecked).count('ada', bounds, remover)).toBe(expected);
     expect(await open().count('ada', bounds, remover)).toBe(expected);
     expect(await open().count('bob', bounds, remover)).toBe(0);
+  });
+
+  it('has no bound of its own', async () => {
+    const { open, remover } = setUp([0, 1]);
+    expect(await open().count('ada', {}, remover)).toBe(0);
+    expect(await open().count('ada', { before: 1 }, remover)).toBe(1);
   });
 
   it('leaves out those in use, among the oldest ones only', async () => {
@@ -175,9 +186,23 @@ describe('the owners', () => {
     for (const id of ['c', 'a', 'b']) await store.collection(USERS).insert({ id } as never);
     const { list } = createOwnerRetention(store, setUp([]).checked);
     expect(await list(undefined, 2)).toEqual({ groups: ['a', 'b'], next: 'b' });
+    expect(await list(undefined, 3)).toEqual({ groups: ['a', 'b', 'c'], next: 'c' });
+    expect(await list(undefined, 4)).toEqual({ groups: ['a', 'b', 'c'] });
     expect(await list('b', 2)).toEqual({ groups: ['c'] });
     expect(await list('a', 2)).toEqual({ groups: ['b', 'c'], next: 'c' });
     expect(await list('c', 2)).toEqual({ groups: [] });
+  });
+
+  it('are read from the position of the last page', async () => {
+    const given: unknown[] = [];
+    const find = async (_filter: unknown, options: unknown) => {
+      given.push(options);
+      return [];
+    };
+    const list = listRecords({ find } as never);
+    await list(undefined, 2);
+    await list('a', 3);
+    expect(given).toEqual([{ limit: 2 }, { limit: 3, after: { value: 'a', id: 'a' } }]);
   });
 
   it('are those that the records name', async () => {

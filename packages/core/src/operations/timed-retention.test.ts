@@ -23,8 +23,8 @@ async function setUp() {
   const collection = store.collection(THINGS);
   for (let createdAt = 0; createdAt < 10; createdAt += 1) {
     const status = createdAt === 4 || createdAt === 5 ? 'running' : 'ended';
-    // The ids are in another order than the times.
-    const id = `${9 - createdAt}`;
+    // The ids are in no order of the times.
+    const id = `${(createdAt * 7) % 10}`;
     await collection.insert({ id, ownerId: createdAt % 2 === 0 ? 'ada' : 'bob', createdAt, status });
   }
   const remove = async (id: string) => (await collection.take(id)) !== undefined;
@@ -50,10 +50,10 @@ it('lists the records of all owners from before a time, oldest first', async () 
   if (byAge === undefined || !('find' in byAge)) throw new Error('no list');
   const first = await byAge.find(3, 2, undefined);
   expect(first).toEqual([
-    { id: '9', time: 0 },
-    { id: '8', time: 1 },
+    { id: '0', time: 0 },
+    { id: '7', time: 1 },
   ]);
-  expect(await byAge.find(3, 2, first[1])).toEqual([{ id: '7', time: 2 }]);
+  expect(await byAge.find(3, 2, first[1])).toEqual([{ id: '4', time: 2 }]);
   expect(byAge.remove).toBe(remove);
 });
 
@@ -75,4 +75,11 @@ it('keeps the newest records of an owner', async () => {
   expect(await byGroup.trim('ada', { surplus: { newest: 2, before: 10 } }, 2, remover)).toBe(1);
   expect(await collection.count({ ownerId: 'ada' })).toBe(2);
   expect(await collection.count({ ownerId: 'bob' })).toBe(5);
+});
+
+it('counts the newest records of the owner only', async () => {
+  const { open, collection } = await setUp();
+  expect(await open().byGroup.trim('ada', { surplus: { newest: 3, before: 6 } }, 10, remover)).toBe(2);
+  const left = await collection.find({ ownerId: 'ada' });
+  expect(left.map(({ createdAt }) => createdAt).sort()).toEqual([4, 6, 8]);
 });
