@@ -1,7 +1,9 @@
 import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
+import type { Observer } from '../observability/observer.ts';
 import { createAdmissionControl } from '../operations/admission-control.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import type { Incident } from '../shared/incident.ts';
 import { createEngine, type EngineParts } from './engine.ts';
@@ -10,8 +12,16 @@ import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
 
 const MINUTE = 60_000;
 
-function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStore()) {
+function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStore(), observer?: Observer) {
   const clock = createFakeClock();
+  const delays: number[] = [];
+  const watched: Clock = {
+    now: clock.now,
+    timer(delay, callback) {
+      delays.push(delay);
+      return clock.timer(delay, callback);
+    },
+  };
   const reported: Incident[] = [];
   const onError = (incident: Incident): void => void reported.push(incident);
   const inner = createMemoryQueue({ clock, ids: createFakeIds() });
@@ -19,7 +29,10 @@ function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStor
   const admissionControl = createAdmissionControl();
   let drained = 0;
   const engine = createEngine(
-    { store, queue, jobWatch, clock, admissionControl, worker: DEFAULT_WORKER_SETTINGS, onError },
+    {
+      ...{ store, queue, jobWatch, clock: watched, admissionControl, onError },
+      ...{ worker: DEFAULT_WORKER_SETTINGS, ...(observer && { observer }) },
+    },
     {
       ...{ handlers: [], periodicTasks: [], subscriptions: [], ...parts },
       onDrained: () => {
@@ -27,7 +40,7 @@ function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStor
       },
     },
   );
-  return { clock, queue, jobWatch, admissionControl, engine, reported, countDrained: () => drained };
+  return { clock, queue, jobWatch, admissionControl, engine, reported, delays, countDrained: () => drained };
 }
 
 /** A promise and its end. */
@@ -162,17 +175,105 @@ describe('periodic tasks', () => {
 
   it('do not hold a shutdown after they have ended', async () => {
     const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: async () => undefined };
-    const { clock, engine, countDrained } = setUp({ periodicTasks: [task] });
+    const { clock, engine, delays, countDrained } = setUp({ periodicTasks: [task] });
     await engine.start();
     await clock.advance(0);
+    delays.length = 0;
     const draining = engine.drain(0);
     await clock.advance(0);
+    // No timer for tasks.
+    expect(delays).not.toContain(1000);
     expect([countDrained(), clock.pending]).toEqual([1, 0]);
     await draining;
   });
 });
 
+describe('a shutdown', () => {
+  it('waits for jobs, then for the end of subscriptions', async () => {
+    const job = open();
+    const subscription = open();
+    const events: string[] = [];
+    const handler = { kind: 'work', concurrency: 1, run: () => job.ended as Promise<undefined> };
+    const subscribe = async () => async () => {
+      events.push('end');
+      await subscription.ended;
+    };
+    const { clock, queue, engine, countDrained } = setUp({ handlers: [handler], subscriptions: [subscribe] });
+    await queue.enqueue({ kind: 'work', key: 'a', payload: null });
+    await engine.start();
+    await clock.advance(1);
+    const draining = engine.drain(10_000);
+    await clock.advance(1);
+    expect([events, countDrained()]).toEqual([[], 0]);
+    job.end();
+    await clock.advance(1);
+    expect([events, countDrained()]).toEqual([['end'], 0]);
+    subscription.end();
+    await clock.advance(1);
+    expect(countDrained()).toBe(1);
+    await draining;
+  });
+});
+
+it('observes jobs, and reports those that fail', async () => {
+  const error = new Error('broken');
+  const observed: string[] = [];
+  const observer: Observer = {
+    job(job, work) {
+      observed.push(job.kind);
+      return work();
+    },
+  };
+  const handler = { kind: 'work', concurrency: 1, run: () => Promise.reject(error) };
+  const { clock, queue, engine, reported } = setUp({ handlers: [handler] }, createMemoryStore(), observer);
+  await queue.enqueue({ kind: 'work', key: 'a', payload: null });
+  await engine.start();
+  await clock.advance(1);
+  expect(observed).toEqual(['work']);
+  expect(reported).toMatchObject([{ error }]);
+  await engine.drain(0);
+});
+
 describe('subscriptions', () => {
+  it('are awaited by the start, once', async () => {
+    const { ended, end } = open();
+    let hasStarted = false;
+    const subscribe = async () => {
+      await ended;
+      return async () => undefined;
+    };
+    const { clock, engine } = setUp({ subscriptions: [subscribe] });
+    void engine.start().then(() => {
+      hasStarted = true;
+    });
+    await clock.advance(1);
+    expect(hasStarted).toBe(false);
+    end();
+    await clock.advance(1);
+    expect(hasStarted).toBe(true);
+    await engine.drain(0);
+  });
+
+  it('that begin after a shutdown are reported when they cannot be ended', async () => {
+    const { ended, end } = open();
+    const error = new Error('not ended');
+    let attempts = 0;
+    const subscribe = async () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('away');
+      await ended;
+      return () => Promise.reject(error);
+    };
+    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
+    await engine.start();
+    await clock.advance(MINUTE);
+    await engine.drain(0);
+    end();
+    await clock.advance(5 * MINUTE);
+    expect(reported.slice(1)).toEqual([{ operation: 'subscribe', requestId: '', error }]);
+    expect([attempts, clock.pending]).toEqual([2, 0]);
+  });
+
   it('begin with the engine and end with it', async () => {
     const events: string[] = [];
     const toSubscription = (name: string) => async () => {

@@ -107,6 +107,8 @@ describe('a process with a worker', () => {
     expect(clock.pending).toBe(0);
     expect(await jobWatch.isUnattended()).toBe(false);
     stops[0]?.();
+    await accept();
+    expect(clock.pending).toBe(0);
     expect(await jobWatch.isUnattended()).toBe(false);
     expect(looks).toEqual([]);
     stops[1]?.();

@@ -51,7 +51,6 @@ export function watchJobs(
     const now = await isUnattended();
     if (now && before) {
       isReported = true;
-      isLooking = false;
       onError({ operation: 'worker', requestId: '', error: new Error(UNATTENDED) });
     } else if (now) {
       clock.timer(LOOK_AFTER_MS, () => void look(true));
