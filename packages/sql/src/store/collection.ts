@@ -53,15 +53,16 @@ export function createCollectionMaker(
     planned: createKeptStatements(),
   });
 
-  /** A statement about the record with this id, if it matches the guard. */
+  /** A statement about the record with this id, if it matches the guard. @param values parameters before those of the guard. */
   const toGuarded = (
     verb: string,
     id: string,
     guard: Filter<StoredRecord> | undefined,
     toQuery: (where: Expression<SqlBool>) => Compilable,
+    values: readonly unknown[] = [],
   ): SqlStatement => {
     const conditions = readConditions(table, ofRow, guard);
-    const parameters = addParameters([expressions.text(id)], conditions);
+    const parameters = addParameters([...values, expressions.text(id)], conditions);
     return prepared.get(`${verb} ${getShape(conditions)}`, parameters, () => toQuery(isThis(id, guard)));
   };
 
@@ -70,27 +71,23 @@ export function createCollectionMaker(
       ? sql`id = ${expressions.text(id)}`
       : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
+  /** Replaces a record by `next`. */
+  const replacing = (next: Expression<unknown>, where: Expression<SqlBool>) =>
+    db.updateTable(name).set({ record: next }).where(where).returning(RECORD);
+
   const read = ([row]: readonly SqlRow[]): StoredRecord | undefined =>
     row && fromJson<StoredRecord>(row.record);
 
   return (runNow) => {
-    /** Runs a statement about one record, which has the same plan for all values. */
-    const runForOne: RunCompiled = (query, options) => runNow(toNamed(query.compile()), options);
     /** A list is planned for its values: one status is rare and another one is not. */
     const run: RunCompiled = (query, options) => runNow(query.compile(), options);
-    const one = async (query: Compilable, options: CallOptions | undefined) =>
-      read(await runForOne(query, options));
 
-    /** Replaces the record by `next`. */
     const change = async (
-      id: string,
-      next: Expression<unknown>,
-      guard: Filter<StoredRecord> | undefined,
+      statement: SqlStatement,
       options: CallOptions | undefined,
     ): Promise<StoredRecord | undefined> => {
-      const query = db.updateTable(name).set({ record: next }).where(isThis(id, guard)).returning(RECORD);
       try {
-        return await one(query, options);
+        return read(await runNow(statement, options));
       } catch (error) {
         throw isUniqueViolation(error) ? new UniqueViolation(table.collection, { cause: error }) : error;
       }
@@ -139,7 +136,9 @@ export function createCollectionMaker(
         const fields = Object.entries(patch).filter(([field]) => field !== 'id');
         const set = fields.filter(([, value]) => value !== undefined);
         const removed = fields.filter(([, value]) => value === undefined).map(([field]) => field);
-        return change(id, expressions.patched(set, removed), guard, options);
+        const { shape, parameters } = expressions.readPatch(set, removed);
+        const toQuery = (where: Expression<SqlBool>) => replacing(expressions.patched(set, removed), where);
+        return change(toGuarded(`update ${shape}`, id, guard, toQuery, parameters), options);
       },
 
       async add(id, deltas, guard, options) {
@@ -150,7 +149,8 @@ export function createCollectionMaker(
           }
           return [column, delta] as const;
         });
-        return change(id, expressions.withDeltas(moves), guard, options);
+        const query = replacing(expressions.withDeltas(moves), isThis(id, guard));
+        return change(toNamed(query.compile()), options);
       },
 
       async take(id, guard, options) {

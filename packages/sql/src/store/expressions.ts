@@ -13,6 +13,11 @@ export interface DialectExpressions {
   text(value: string): string;
   /** The record with some fields replaced and some removed. */
   patched(set: readonly (readonly [string, unknown])[], removed: readonly string[]): RawBuilder<unknown>;
+  /** The parameters of `patched`, in the order of its text, which depends only on the shape. */
+  readPatch(
+    set: readonly (readonly [string, unknown])[],
+    removed: readonly string[],
+  ): { readonly shape: string; readonly parameters: readonly unknown[] };
   /** The record with incremented counters. */
   withDeltas(deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
   /** The record of an existing row with incremented counters. `row`: the name of the row in an upsert. */
@@ -50,6 +55,13 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
       const changes = set.flatMap(([field, value]) => [path(field), json(value)]);
       return changes.length === 0 ? rest : sql`json_set(${rest}, ${sql.join(changes)})`;
     },
+    readPatch: (set, removed) => ({
+      shape: `-${removed.length}+${set.length}`,
+      parameters: [
+        ...removed.map(path),
+        ...set.flatMap(([field, value]) => [path(field), toJsonText(value, 'sqlite')]),
+      ],
+    }),
     withDeltas(deltas) {
       const changes = deltas.flatMap(([{ field, name }, delta]) => [
         path(field),
@@ -93,6 +105,13 @@ function createPostgresWording(): DialectExpressions {
       const rest = removed.length === 0 ? sql`record` : sql`(record - cast(${removed} as text[]))`;
       return set.length === 0 ? rest : sql`${rest} || ${json(Object.fromEntries(set))}`;
     },
+    readPatch: (set, removed) => ({
+      shape: `${removed.length === 0 ? '' : '-'}${set.length === 0 ? '' : '+'}`,
+      parameters: [
+        ...(removed.length === 0 ? [] : [removed]),
+        ...(set.length === 0 ? [] : [toJsonText(Object.fromEntries(set), 'postgres')]),
+      ],
+    }),
     withDeltas(deltas) {
       const changes = deltas.map(
         ([{ field, name }, delta]) =>

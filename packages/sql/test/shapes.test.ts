@@ -1,7 +1,8 @@
-import { defineCollection, type Filter, type StoredRecord } from '@questline/core/ports';
-import { expect, it, onTestFinished } from 'vitest';
+import { defineCollection, type Filter, type Patch, type StoredRecord } from '@questline/core/ports';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSqlStore, migrate } from '../src/index.ts';
 import { createSqliteDatabase } from '../src/sqlite/database.ts';
+import { ENGINES } from './engines.ts';
 
 interface Fruit extends StoredRecord {
   readonly colour?: string;
@@ -56,4 +57,36 @@ it.each([
   const pages = [{}, { limit: 1 }, { offset: 1 }, { after: { value: 0, id: 'b'.repeat(24) } }];
   const sizes = await Promise.all(pages.map(async (page) => (await collection.find({}, page)).length));
   expect(sizes).toEqual([1, 1, 0, 0]);
+});
+
+/** Patches whose texts differ in a small part, with the record afterwards. */
+const PATCHES: readonly (readonly [Patch<Fruit>, Filter<Fruit> | undefined, Partial<Fruit>])[] = [
+  [{}, undefined, { colour: 'green', weight: 3 }],
+  [{ weight: 4 }, undefined, { colour: 'green', weight: 4 }],
+  [{ colour: 'red' }, undefined, { colour: 'red', weight: 3 }],
+  [{ colour: 'red', weight: 4 }, undefined, { colour: 'red', weight: 4 }],
+  [{ colour: undefined }, undefined, { weight: 3 }],
+  [{ weight: undefined }, undefined, { colour: 'green' }],
+  [{ colour: undefined, weight: 4 }, undefined, { weight: 4 }],
+  [{ colour: undefined, weight: undefined }, undefined, {}],
+  [{ weight: 4 }, { colour: 'green' }, { colour: 'green', weight: 4 }],
+  [{ weight: 4 }, { weight: 3, colour: { in: ['green'] } }, { colour: 'green', weight: 4 }],
+  [{ weight: 4 }, { colour: 'red' }, { colour: 'green', weight: 3 }],
+];
+
+describe.each(ENGINES)('$name', (engine) => {
+  it.each([
+    ['in this order', PATCHES],
+    ['in the opposite order', PATCHES.toReversed()],
+  ])('no patch is written with the text of another one: %s', async (_name, patches) => {
+    const { database, close } = await engine.open();
+    onTestFinished(close);
+    await migrate(database, { collections: [fruits] });
+    const collection = createSqlStore(database).collection(fruits);
+    for (const [patch, guard, expected] of patches) {
+      await collection.insert({ id: ID, colour: 'green', weight: 3 });
+      await collection.update(ID, patch, guard);
+      expect(await collection.take(ID), JSON.stringify([patch, guard])).toEqual({ id: ID, ...expected });
+    }
+  });
 });
