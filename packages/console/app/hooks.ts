@@ -48,20 +48,17 @@ export function useLoad<T>(key: string, load: (get: Get, signal: AbortSignal) =>
   };
 }
 
-export interface Action {
-  readonly busy: boolean;
-  readonly error: string | undefined;
-  /** Runs one task at a time. @returns whether it succeeded. */
-  readonly run: (work: (call: Call) => Promise<unknown>) => Promise<boolean>;
-}
+/** A task of the user. */
+type Task = (call: Call) => Promise<unknown>;
 
-export function useAction(): Action {
+/** Keeps the message of the last failure. */
+function useAttempt(): {
+  readonly error: string | undefined;
+  readonly attempt: (work: Task) => Promise<boolean>;
+} {
   const { call } = useApp();
-  const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
-  const run = async (work: (call: Call) => Promise<unknown>): Promise<boolean> => {
-    if (busy) return false;
-    setBusy(true);
+  const attempt = async (work: Task): Promise<boolean> => {
     setError(undefined);
     try {
       await work(call);
@@ -69,9 +66,27 @@ export function useAction(): Action {
     } catch (failure) {
       setError(toMessage(failure));
       return false;
-    } finally {
-      setBusy(false);
     }
+  };
+  return { error, attempt };
+}
+
+export interface Action {
+  readonly busy: boolean;
+  readonly error: string | undefined;
+  /** Runs one task at a time. @returns whether it succeeded. */
+  readonly run: (work: Task) => Promise<boolean>;
+}
+
+export function useAction(): Action {
+  const { error, attempt } = useAttempt();
+  const [busy, setBusy] = useState(false);
+  const run = async (work: Task): Promise<boolean> => {
+    if (busy) return false;
+    setBusy(true);
+    const isDone = await attempt(work);
+    setBusy(false);
+    return isDone;
   };
   return { busy, error, run };
 }
@@ -79,25 +94,15 @@ export function useAction(): Action {
 export interface SerialAction {
   readonly error: string | undefined;
   /** Runs tasks one after the other, in the order of the calls. @returns whether this one succeeded. */
-  readonly runInTurn: (work: (call: Call) => Promise<unknown>) => Promise<boolean>;
+  readonly runInTurn: (work: Task) => Promise<boolean>;
 }
 
 /** For controls that stay usable while an earlier task runs. */
 export function useSerialAction(): SerialAction {
-  const { call } = useApp();
-  const [error, setError] = useState<string>();
+  const { error, attempt } = useAttempt();
   const last = useRef(Promise.resolve(true));
   const runInTurn: SerialAction['runInTurn'] = (work) => {
-    last.current = last.current.then(async () => {
-      setError(undefined);
-      try {
-        await work(call);
-        return true;
-      } catch (failure) {
-        setError(toMessage(failure));
-        return false;
-      }
-    });
+    last.current = last.current.then(() => attempt(work));
     return last.current;
   };
   return { error, runInTurn };
