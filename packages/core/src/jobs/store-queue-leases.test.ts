@@ -162,7 +162,7 @@ describe('a lease that loses jobs to other workers', () => {
     const { add, lease, finds, contested } = setUp();
     await add('a3 a2 a1');
     contested.push('a3');
-    expect(await lease(1)).toBe('a2');
+    expect(await lease(1, { kinds: ['work', 'other'] })).toBe('a2');
     contested.push('a3');
     expect(await lease(5, { limitByKind: { work: 1 } })).toBe('a1');
     expect(finds).toHaveLength(2);
@@ -276,10 +276,12 @@ describe('a lease among more due jobs than one look reads', () => {
   });
 
   it('has no limit for jobs without an owner', async () => {
-    const { add, lease } = setUp();
+    const { add, lease, finds } = setUp();
     await add(toKeys('', 1, 20));
     const perOwner = { work: { max: 1, held: new Map([['', 1]]) } };
     expect(await lease(3, { perOwner })).toBe('20 19 18');
+    // All due jobs, the first owner, and the jobs without one.
+    expect(finds).toHaveLength(3);
   });
 
   it('of 1,000 jobs reads 1,000 at once', async () => {

@@ -208,7 +208,7 @@ async function findInTurn(
     };
     await addBetween(last, undefined);
     if (lanes < limit) lanes += await addLane(kind, undefined);
-    if (lanes < limit && last !== '') await addBetween('', last);
+    if (last !== '') await addBetween('', last);
   }
   return roundRobin.order(found, perOwner);
 }

@@ -115,7 +115,8 @@ it('runs a clean-up again after a second and a minute, and no more', () => {
 });
 
 it('knows interruptions of jobs by their name', () => {
-  expect(isJobInterrupted(new JobInterrupted('stopping'))).toBe(true);
+  const interruption = new JobInterrupted('stopping');
+  expect([isJobInterrupted(interruption), interruption.reason]).toEqual([true, 'stopping']);
   const foreign = Object.assign(new Error('x'), { name: 'JobInterrupted', reason: 'lease-lost' });
   expect(isJobInterrupted(foreign)).toBe(true);
   const others = [new Error('x'), { name: 'JobInterrupted', reason: 'x' }, undefined];
