@@ -32,6 +32,50 @@ describe('abilities', () => {
     expect(may(user, 'delete', 'Project', { owner_id: EVE, permission: 'write' })).toBe(false);
   });
 
+  it.each([
+    ['Session', 'userId'],
+    ['Project', 'owner_id'],
+    ['File', 'owner_id'],
+    ['Artifact', 'owner_id'],
+    ['Agent', 'ownerId'],
+    ['Organization', 'ownerId'],
+    ['Invite', 'invitedBy'],
+  ] as const)('tell by the owner who may change and delete a record: %s', (what, field) => {
+    for (const action of ['create', 'read', 'update', 'delete', 'manage'] as const) {
+      expect(may(user, action, what, { [field]: ADA })).toBe(true);
+    }
+    for (const caller of [user, admin]) {
+      for (const action of ['update', 'delete', 'manage'] as const) {
+        expect(may(caller, action, what, { [field]: EVE })).toBe(false);
+        expect(may(caller, action, what)).toBe(false);
+      }
+    }
+    expect(may(user, 'read', what, { [field]: EVE })).toBe(true);
+    expect(may(user, 'read', what)).toBe(true);
+  });
+
+  it.each(['Session', 'Project', 'File', 'Artifact', 'Agent'] as const)(
+    'let users with the permission change a shared record, and not delete it: %s',
+    (what) => {
+      expect(may(user, 'update', what, { permission: 'write' })).toBe(true);
+      expect(may(user, 'update', what, { permission: 'read' })).toBe(false);
+      expect(may(user, 'delete', what, { permission: 'write' })).toBe(false);
+      expect(may(user, 'create', what)).toBe(false);
+    },
+  );
+
+  it('let users manage their keys, and read users and subscriptions', () => {
+    for (const what of ['ApiKey', 'ProviderKey'] as const) expect(may(user, 'manage', what)).toBe(true);
+    for (const what of ['User', 'Subscription'] as const) {
+      expect(may(user, 'read', what)).toBe(true);
+      for (const action of ['create', 'update', 'delete'] as const) {
+        expect(may(user, action, what)).toBe(false);
+      }
+    }
+    expect(may(admin, 'update', 'User', { _id: EVE })).toBe(true);
+    expect(may(admin, 'delete', 'User')).toBe(false);
+  });
+
   it('do not extend a rule for some records to all of a kind', () => {
     expect(may(user, 'update', 'User')).toBe(false);
     expect(may(user, 'administer', 'Subscription')).toBe(false);
@@ -44,6 +88,9 @@ describe('abilities', () => {
       ['manage', 'RegistrationInvite'],
       ['administer', 'Subscription'],
       ['administer', 'User'],
+      ['administer', 'Organization'],
+      ['administer', 'Agent'],
+      ['update', 'User'],
     ] as const) {
       expect(may(admin, action, what)).toBe(true);
       for (const caller of [user, key]) {

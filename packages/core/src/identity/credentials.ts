@@ -265,7 +265,7 @@ function isOurs(presented: Presented | undefined): boolean {
 function credentialIn(headers: ApiHeaders, auth: Exclude<Auth, 'none'>): Presented | undefined {
   const [, scheme = '', value = ''] = SCHEME.exec(header(headers, 'authorization') ?? '') ?? [];
   const legacy = header(headers, 'x-api-key') ?? '';
-  const isToken = value !== '' && scheme.toLowerCase() === 'bearer' && !value.startsWith('svc_');
+  const isToken = scheme.toLowerCase() === 'bearer' && !value.startsWith('svc_');
   if (isToken && (legacy === '' || legacy === value)) return { kind: 'token', token: value };
   if (legacy !== '' && value !== '' && legacy !== value && !(isToken && KEY.test(legacy))) {
     throw twoCredentials();

@@ -96,8 +96,8 @@ it('rejects tokens that are not signed so', async () => {
   expect(await tokens.verify(await signAny(claims), 'access')).toBeDefined();
   const others = [
     await signAny(claims, 'HS256', new Uint8Array(32).fill(8)),
-    await signAny(claims, 'HS512', new Uint8Array(64).fill(7)),
-    await signAny(claims, 'HS384', new Uint8Array(48).fill(7)),
+    await signAny(claims, 'HS512'),
+    await signAny(claims, 'HS384'),
     `${Buffer.from('{"alg":"none"}').toString('base64url')}.${(await signAny(claims)).split('.')[1]}.`,
     'x',
     '',

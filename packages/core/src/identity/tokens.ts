@@ -112,7 +112,7 @@ interface Signing {
 
 async function prepareSigning(secret: Uint8Array): Promise<Signing> {
   const jose = await import('jose');
-  const jwk = { kty: 'oct', k: Buffer.from(secret).toString('base64url'), alg: 'HS256' };
+  const jwk = { kty: 'oct', k: Buffer.from(secret).toString('base64url') };
   return { jose, key: await jose.importJWK(jwk, 'HS256') };
 }
 
