@@ -445,6 +445,7 @@ describe('refresh token', () => {
     expect((await refresh(old)).status).toBe(200);
     await app.clock.advance(31_000);
     expect((await refresh(old)).status).toBe(401);
+    expect((await refresh(old)).status).toBe(401);
   });
 
   it('limits how long `identify` renews an access token', async () => {

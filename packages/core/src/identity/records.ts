@@ -19,7 +19,7 @@ export interface UserRecord extends StoredRecord {
   readonly disabled: boolean;
   /** Incremented to invalidate all issued tokens. */
   readonly tokenVersion: number;
-  /** Sign-ins that were revoked because a refresh token was reused, until their access tokens expire. */
+  /** Sign-ins that were revoked because a refresh token was reused, until their tokens expire. */
   readonly endedFamilies?: readonly { readonly id: string; readonly until: number }[];
   readonly tier: 'free' | 'basic' | 'pro' | 'other';
   readonly preferences: Readonly<Record<string, string>>;

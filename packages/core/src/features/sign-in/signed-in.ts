@@ -44,9 +44,7 @@ export async function renewTokens(
   await takeSlots(services, ['refresh', claims.id]);
   const { tokenVersion } = claims;
   const user = await services.store.collection(USERS).get(claims.id, { tokenVersion, disabled: false });
-  if (user === undefined || user.endedFamilies?.some(({ id }) => id === claims.family) === true) {
-    return undefined;
-  }
+  if (user === undefined) return undefined;
   const tokens = await services.tokenFamilies.rotate(user, claims, token);
   return tokens && { user, tokens };
 }

@@ -213,6 +213,21 @@ it('begins a sign-in with the first use of a token that has none', async () => {
   expect((await getUser())?.endedFamilies).toMatchObject([{ id: family }]);
 });
 
+it('begins no other sign-in with a token that has none, after it was used again', async () => {
+  const { clock, records, tokens, user, rotate, getUser } = await setUp();
+  const refreshToken = await tokens.sign({ id: user.id, tokenVersion: 0, typ: 'refresh' });
+  const old = { accessToken: '', refreshToken };
+  await rotate(old);
+  await clock.advance(30_001);
+  expect(await rotate(old)).toBeUndefined();
+  const ended = (await getUser())?.endedFamilies;
+  // Until the token itself expires.
+  expect(ended).toMatchObject([{ until: clock.now() - 30_001 + REFRESH_MS }]);
+  expect(await rotate(old)).toBeUndefined();
+  expect(await records.count({})).toBe(0);
+  expect((await getUser())?.endedFamilies).toEqual(ended);
+});
+
 it('lists ended sign-ins until their access tokens expire', async () => {
   const { clock, families, users, user, rotate, getUser } = await setUp();
   const first = await families.begin(user);

@@ -47,7 +47,7 @@ export interface TokenFamilies {
    * Exchanges a refresh token, once. A second use within 30 s returns the same successor; a later use revokes the
    * whole family.
    * @param token as presented: identifies the family of a token without a family id.
-   * @returns undefined for a token that was used before.
+   * @returns undefined for a token that was used before, or whose sign-in has ended.
    */
   rotate(user: UserRecord, claims: VerifiedToken, token: string): Promise<Tokens | undefined>;
   /** Deletes expired families. @returns their number. */
@@ -90,7 +90,8 @@ export function createTokenFamilies(services: {
     return (await families.insert(record)) ? sign(user, family, 0, record.expiresAt) : undefined;
   };
 
-  const end = async (family: string, userId: string): Promise<void> => {
+  /** @param tokenEnd the expiry of a token that could begin the sign-in again. */
+  const end = async (family: string, userId: string, tokenEnd = 0): Promise<void> => {
     await families.take(family);
     const now = clock.now();
     await store.transaction(async (inner) => {
@@ -102,7 +103,7 @@ export function createTokenFamilies(services: {
         await users.update(userId, { endedFamilies: [], tokenVersion: user.tokenVersion + 1 });
         return;
       }
-      const ended = { id: family, until: now + tokens.lifetimes.access * 1000 };
+      const ended = { id: family, until: Math.max(now + tokens.lifetimes.access * 1000, tokenEnd) };
       await users.update(userId, { endedFamilies: [...running, ended] });
     });
     services.forgetUser(userId);
@@ -126,6 +127,7 @@ export function createTokenFamilies(services: {
     async rotate(user, claims, token) {
       const now = clock.now();
       const family = claims.family ?? hashSecret(token);
+      if (user.endedFamilies?.some(({ id }) => id === family) === true) return undefined;
       const begun = claims.family === undefined ? await start(user, family) : undefined;
       if (begun !== undefined) return begun;
       // A token without a family starts one at its first use, which counts as its rotation.
@@ -146,7 +148,7 @@ export function createTokenFamilies(services: {
       if (known.sequence === next && now - known.rotatedAt <= GRACE_MS) {
         return sign(user, family, next, known.expiresAt);
       }
-      await end(family, user.id);
+      await end(family, user.id, claims.family === undefined ? claims.expiresAt : undefined);
       return undefined;
     },
 
