@@ -340,6 +340,7 @@ export {
   createRefreshTokensHandler,
   type SignedInServices,
 } from './features/sign-in/signed-in.ts';
+export { TOKEN_FAMILIES } from './features/sign-in/token-families.ts';
 export {
   DEFAULT_STORAGE_QUOTAS,
   STORAGE_USAGE,
