@@ -34,7 +34,6 @@ export function watchJobs(
   const listeners = new Set<{ readonly call: () => void }>();
   let workers = 0;
   let isLooking = false;
-  let isReported = false;
 
   const isUnattended = async (): Promise<boolean> => {
     if (workers > 0) return false;
@@ -50,7 +49,7 @@ export function watchJobs(
   const look = async (before: boolean): Promise<void> => {
     const now = await isUnattended();
     if (now && before) {
-      isReported = true;
+      // No further look: they are reported once.
       onError({ operation: 'worker', requestId: '', error: new Error(UNATTENDED) });
     } else if (now) {
       clock.timer(LOOK_AFTER_MS, () => void look(true));
@@ -63,7 +62,7 @@ export function watchJobs(
 
   const accepted = (): void => {
     for (const listener of [...listeners]) listener.call();
-    if (workers > 0 || isLooking || isReported) return;
+    if (workers > 0 || isLooking) return;
     isLooking = true;
     clock.timer(LOOK_AFTER_MS, () => void look(false));
   };

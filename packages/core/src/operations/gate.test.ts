@@ -48,6 +48,12 @@ describe('the scopes of a caller', () => {
     }
   });
 
+  it('are named where the operation requires one in addition', () => {
+    expect(check({ alsoScopes: ['files:read'] as never }, key())).toMatchObject({
+      extra: { also_required_scopes: ['files:read'] },
+    });
+  });
+
   it('do not matter where the operation names none, unless they confine the key', () => {
     expect(check({}, key('me:read'))).toBeUndefined();
     expect(check({}, key())).toBeUndefined();

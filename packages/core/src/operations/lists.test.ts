@@ -31,9 +31,17 @@ describe('a cursor list', () => {
 
   it('has a next page while there are more records', async () => {
     const { things } = await setUp(5);
+    const limits: unknown[] = [];
+    const watched: typeof things = {
+      ...things,
+      find(filter, options) {
+        limits.push(options?.limit);
+        return things.find(filter, options);
+      },
+    };
     const read = (cursor: string | null | undefined, owner = 'ada', list = 'things') =>
       findPage(
-        things,
+        watched,
         { size: { gt: 0 } },
         { list, owner, order, query: { limit: 2, ...(cursor && { cursor }) } },
         ({ size }) => size,
@@ -41,6 +49,7 @@ describe('a cursor list', () => {
     const first = await read(undefined);
     expect(first.data).toEqual([4, 3]);
     expect(await read(first.next_cursor)).toEqual({ data: [2, 1], next_cursor: null });
+    expect(limits).toEqual([3, 3]);
     await expect(read(first.next_cursor, 'bob')).rejects.toMatchObject({ status: 422 });
     await expect(read(first.next_cursor, 'ada', 'others')).rejects.toMatchObject({ status: 422 });
   });
@@ -72,6 +81,9 @@ it.each([0, 1, 199, 200, 201, 400])(
         },
       }),
     };
+    const all: number[] = [];
+    for await (const { size } of findAll<Thing>(store, THINGS, { size: { lt: count } })) all.push(size);
+    expect(all).toEqual(Array.from({ length: count }, (_, at) => at));
     const sizes: number[] = [];
     for await (const { id, size } of findAll<Thing>(watched as never, THINGS, { size: { lt: count } })) {
       sizes.push(size);

@@ -59,12 +59,22 @@ it('stops the other streams after the time, and waits until they are settled', a
   expect([hasEnded(), clock.pending]).toEqual([true, 0]);
 });
 
+it('waits for the shortest time', async () => {
+  const { clock, drain, add, countStopped } = setUp();
+  add();
+  drain(1);
+  await clock.advance(0);
+  expect(countStopped()).toBe(0);
+  await clock.advance(1);
+  expect(countStopped()).toBe(1);
+});
+
 it('waits five seconds for stopped streams', async () => {
   const { clock, drain, add, countStopped } = setUp();
   add();
   const hasEnded = drain(0);
-  await clock.advance(0);
   expect(countStopped()).toBe(1);
+  await clock.advance(0);
   await clock.advance(4999);
   expect(hasEnded()).toBe(false);
   await clock.advance(1);

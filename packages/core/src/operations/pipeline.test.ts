@@ -164,6 +164,17 @@ describe('a call', () => {
     expect((await setUp({ paid: true }).run()).status).toBe(201);
   });
 
+  it('may come by a router, or by a route that is mounted alone', async () => {
+    const { all } = setUp();
+    const operation = toOperation({ input: { params: z.object({ id: z.string().optional() }) } });
+    const echo = async ({ params }: { params: unknown }) => params;
+    const route = defineRoute(operation, all, echo as unknown as Handler<Operation>);
+    expect(route.operation).toBe(operation);
+    expect(await route.run(toRequest({}), { id: 'a' })).toMatchObject({ status: 201, body: '{"id":"a"}' });
+    expect(await route.handle(toRequest({ params: { id: 'b' } }))).toMatchObject({ body: '{"id":"b"}' });
+    expect(await route.handle(toRequest({}))).toMatchObject({ status: 201, body: '{}' });
+  });
+
   it('is observed with its operation', async () => {
     const observed: unknown[] = [];
     const observer = {

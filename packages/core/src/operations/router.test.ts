@@ -31,7 +31,7 @@ describe('a router', () => {
   });
 
   it('decodes parameters once', () => {
-    const { find } = setUp(
+    const { find, router } = setUp(
       toRoute('GET', '/api/things/{id}'),
       toRoute('GET', '/api/things/{id}/parts/{part}'),
     );
@@ -41,7 +41,10 @@ describe('a router', () => {
       'GET /api/things/{id}/parts/{part}',
       { id: 'a', part: 'b' },
     ]);
-    expect(find('GET', '/api/things/%ff')).toBe('undecodable');
+    expect(find('GET', '/api/things/{id}')).toEqual(['GET /api/things/{id}', { id: '{id}' }]);
+    expect(router.find('GET', '/api/things/%ff')).toMatchObject({
+      ...{ kind: 'undecodable', route: { operation: { path: '/api/things/{id}' } } },
+    });
     for (const path of [
       '/api/things/',
       '/api/things//parts/b',
@@ -68,6 +71,11 @@ describe('a router', () => {
       { any: 'others', other: 'x' },
     ]);
     expect(find('GET', '/others/x/parts/none')).toBeUndefined();
+  });
+
+  it('forgets the parameters of a way that leads nowhere', () => {
+    const { find } = setUp(toRoute('GET', '/a/{x}/b'), toRoute('GET', '/{p}/{q}/c'));
+    expect(find('GET', '/a/1/c')).toEqual(['GET /{p}/{q}/c', { p: 'a', q: '1' }]);
   });
 
   it('names the methods of a path', () => {
