@@ -110,8 +110,8 @@ describe('a call', () => {
 
   it('is answered with a reply or without a body', async () => {
     const { run, answerBy } = setUp();
-    answerBy(() => new Reply(202, { 'X-Own': '1' }, undefined));
-    expect(await run()).toMatchObject({ status: 202, headers: { 'X-Own': '1' }, body: undefined });
+    answerBy(() => new Reply(202, { 'X-Own': '1' }, '"own"'));
+    expect(await run()).toMatchObject({ status: 202, headers: { 'X-Own': '1' }, body: 'own' });
     answerBy(() => undefined);
     const empty = await run();
     expect(empty).toMatchObject({ status: 201, body: undefined });
