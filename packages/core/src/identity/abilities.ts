@@ -90,7 +90,9 @@ export function may(caller: Caller, action: Action, what: Subject, like?: Fields
   // A copy, because CASL marks the object.
   if (like !== undefined) return ability.can(action, subject(what, { ...like }));
   // For a bare type CASL answers yes if a rule holds for any subject; here it must hold for all.
-  return ability.rulesFor(action, what).some(({ conditions }) => conditions === undefined);
+  return ability
+    .rulesFor(action, what)
+    .some(({ conditions, inverted }) => !inverted && conditions === undefined);
 }
 
 /** @throws ApiError 403 if the rules do not allow the action. */
