@@ -208,6 +208,14 @@ describe('signed-in user', () => {
     });
   });
 
+  it('gets no token for a session of the host', async () => {
+    const app = await createTestApp({ identity: { identify: async () => ({ externalId: 'x' }) } });
+    expect((await app.ask('GET', '/api/v1/me', { credential: null })).status).toBe(200);
+    const answer = await app.ask('GET', '/api/identify', { credential: null });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ error: { message: 'Invalid or expired token' } });
+  });
+
   it('is signed out with a confirmation', async () => {
     const app = await createTestApp();
     const answer = await app.ask('GET', '/api/logout', { credential: await app.token() });

@@ -64,6 +64,14 @@ describe('abilities', () => {
     },
   );
 
+  it.each(['AdminSetting', 'RegistrationInvite'] as const)('extend no rule to another kind: %s', (what) => {
+    const fields = { _id: ADA, userId: ADA, owner_id: ADA, ownerId: ADA, invitedBy: ADA };
+    for (const action of ['create', 'read', 'update', 'delete', 'manage', 'administer'] as const) {
+      expect(may(user, action, what)).toBe(false);
+      expect(may(user, action, what, { ...fields, permission: 'write' })).toBe(false);
+    }
+  });
+
   it('let users manage their keys, and read users and subscriptions', () => {
     for (const what of ['ApiKey', 'ProviderKey'] as const) expect(may(user, 'manage', what)).toBe(true);
     for (const what of ['User', 'Subscription'] as const) {

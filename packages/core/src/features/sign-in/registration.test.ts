@@ -83,6 +83,15 @@ it.each([true, false])('makes no second first administrator, open: %s', async (i
   expect(await founders.count({})).toBe(1);
 });
 
+it('makes no administrator where the host has created accounts', async () => {
+  const { add, users, founders } = await setUp({ isOpen: true });
+  const [{ id } = { id: '' }] = await founders.find({});
+  await founders.take(id);
+  expect(await users.count({})).toBe(1);
+  expect(await add()).toMatchObject({ isAdmin: false });
+  expect(await founders.count({})).toBe(0);
+});
+
 it('makes no account without an invite while registration is closed', async () => {
   const { add, users } = await setUp();
   expect(await add()).toBeUndefined();

@@ -184,6 +184,14 @@ it('ends the sign-in of a token whose successor was used, within 30 seconds too'
   expect(forgotten).toHaveLength(1);
 });
 
+it('exchanges no token of a sign-in that was deleted', async () => {
+  const { families, records, user, rotate, forgotten } = await setUp();
+  const first = await families.begin(user);
+  for (const { id } of await records.find({})) await records.take(id);
+  expect(await rotate(first)).toBeUndefined();
+  expect(forgotten).toEqual([]);
+});
+
 it('leaves the sign-in of another user alone', async () => {
   const { clock, families, records, addUser, user, rotate, forgotten } = await setUp();
   const eve = await addUser('eve@example.com');
