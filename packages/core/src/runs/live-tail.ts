@@ -116,9 +116,11 @@ export function startLiveTail(
       wasWoken = false;
       try {
         // Events precede the end: what comes after this look is the rest.
-        const phase = mayHaveEnded ? await getPhase() : 'running';
-        const hasEnded = phase === 'over';
+        const isAsked = mayHaveEnded;
+        // Before the question: news of the end that arrives meanwhile needs another look.
         mayHaveEnded = false;
+        const phase = isAsked ? await getPhase() : 'running';
+        const hasEnded = phase === 'over';
         let isNew = false;
         while (!isStopped && (await readOn())) {
           isNew = true;
@@ -132,6 +134,7 @@ export function startLiveTail(
         if (isChanged) notify();
         if (isOver) return;
       } catch (error) {
+        mayHaveEnded = true;
         report(error);
       }
       await pause(wait);
