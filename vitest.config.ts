@@ -18,7 +18,6 @@ const IN_REAL_TIME = [
   'packages/*/test/**/outage.test.ts',
   'packages/redis/test/expiring.test.ts',
   'packages/redis/test/publisher.test.ts',
-  'test/chaos/chaos.test.ts',
   'test/guest/guest.test.ts',
   'test/identity/revocation-processes.test.ts',
   'test/lists/worst-bodies.test.ts',

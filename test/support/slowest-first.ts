@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * nothing left to do.
  */
 const SLOWEST = [
-  'test/chaos/chaos.test.ts',
   'packages/server/test/console.test.ts',
   'test/wire/secrets.test.ts',
   'test/wire/fuzz.test.ts',
