@@ -5,7 +5,7 @@ import { getQuestTopic } from './quest-events.ts';
 
 const STREAM = 'quest';
 
-/** A tail of a stream without events. Each look asks for the phase, which the test answers. */
+/** A tail of a stream with one event. Each look asks for the phase, which the test answers. */
 async function setUp() {
   const clock = createFakeClock();
   const listeners = new Map<string, () => void>();
@@ -14,7 +14,11 @@ async function setUp() {
   const tail = startLiveTail(
     {
       clock,
-      eventLog: { read: async () => [] } as never,
+      eventLog: {
+        async read(_stream: string, after: number) {
+          return after === 0 ? [{ sequence: 1, event: { type: 'text', text: 'Hello' } }] : [];
+        },
+      } as never,
       publisher: {
         publish: async () => undefined,
         async subscribe(topic, listener) {
