@@ -104,7 +104,7 @@ describe('answer to a right code', () => {
     }
   });
 
-  it('is none while the initial credits cannot be granted', async () => {
+  it('is an error while the initial credits cannot be granted', async () => {
     let grants = 0;
     const ledger = (memory: CreditLedger): CreditLedger => ({
       ...memory,
@@ -135,7 +135,7 @@ describe('answer to a wrong code', () => {
     });
   });
 
-  it('is none while wrong codes cannot be counted', async () => {
+  it('is an error while wrong codes cannot be counted', async () => {
     const app = await createTestApp({ store: failing('sign_in_guards', 'insert') });
     expect((await signIn(app, ADA, { code: 'wrong' })).status).toBe(500);
     expect((await signIn(app, NEW)).status).toBe(500);

@@ -1,100 +1,11 @@
-import { createFakeClock, createFakeIds } from '@questline/testing';
 import { expect, it } from 'vitest';
+import { BAD_KEY, BAD_TOKEN, FAILURE, openAuthenticator, TTL_MS } from '../../test/credentials.ts';
 import type { KeyCaller } from '../contract/call.ts';
-import { createMemoryPublisher } from '../memory/publisher.ts';
-import { createMemoryStore } from '../memory/store.ts';
 import type { Store } from '../ports/store.ts';
-import { issueApiKey, type NewApiKey } from './api-keys.ts';
 import { createAuthenticator } from './credentials.ts';
-import { API_KEYS, USERS } from './records.ts';
-import { createAccessTokens } from './tokens.ts';
-import { createUser } from './users.ts';
-
-const TTL_MS = 1500;
-const FAILURE = new Error('the store has failed');
-const BAD_KEY = { status: 401, message: 'Authentication failed. Provide a valid API key or JWT token.' };
-const BAD_TOKEN = { status: 401, message: 'Invalid or expired token' };
-
-/** Reads of the store wait while they are held. */
-function holdable(store: Store) {
-  let gate: Promise<void> | undefined;
-  let open = (): void => undefined;
-  const counts = { reads: 0 };
-  const held: Store = {
-    ...store,
-    collection(definition) {
-      const collection = store.collection(definition);
-      const wait = async <T>(read: Promise<T>): Promise<T> => {
-        counts.reads += 1;
-        const found = await read;
-        await gate;
-        return found;
-      };
-      return {
-        ...collection,
-        get: (id, guard) => wait(collection.get(id, guard)),
-        find: (filter, options) => wait(collection.find(filter, options)),
-      };
-    },
-  };
-  return {
-    ...{ held, counts },
-    hold() {
-      gate = new Promise((resolve) => {
-        open = resolve;
-      });
-    },
-    release() {
-      gate = undefined;
-      open();
-    },
-  };
-}
-
-async function setUp(start?: number) {
-  const clock = createFakeClock(start);
-  const plain = createMemoryStore();
-  const { held: store, ...reads } = holdable(plain);
-  const ids = createFakeIds();
-  const tokens = createAccessTokens(new Uint8Array(32).fill(7), clock, { access: 600, refresh: 3600 });
-  const errors: unknown[] = [];
-  const publisher = createMemoryPublisher();
-  const services = {
-    ...{ store, clock, tokens, publisher },
-    modelLists: {
-      ofUser: ({ tier }: { tier: string }) =>
-        tier === 'pro' ? [{ source: 'plan', models: ['p'] } as const] : [],
-      ofOrganization: async (id: string) => [{ source: 'organization', models: [id] } as const],
-    },
-    onError: (error: unknown) => errors.push(error),
-  };
-  const authenticator = createAuthenticator(services);
-  const users = plain.collection(USERS);
-  const keys = plain.collection(API_KEYS);
-  const addUser = async (email: string) => {
-    const user = await createUser({ store: plain, clock, ids }, { email, username: 'x' });
-    if (user === undefined) throw new Error('the address is taken');
-    return user;
-  };
-  const user = await addUser('ada@example.com');
-  const issue = (input: Partial<NewApiKey> = {}) =>
-    issueApiKey(
-      { store: plain, clock, ids, authenticator },
-      { userId: user.id, name: 'CI', scopes: ['me:read'], ...input },
-    );
-  const signFor = (claims: object = {}) =>
-    tokens.sign({ id: user.id, tokenVersion: 0, typ: 'access', ...claims });
-  const tryKey = (key: string) => authenticator.authenticate({ 'x-api-key': key }, 'key-or-token');
-  const ask = async (headers: Record<string, string>, auth: 'token' | 'key-or-token' = 'key-or-token') =>
-    authenticator.authenticate(headers, auth);
-  return {
-    ...{ clock, plain, reads, ids, tokens, services, authenticator, users, keys, errors, publisher },
-    ...{ addUser, user, issue, signFor, tryKey, ask },
-  };
-}
 
 it('finds a key or token in either header', async () => {
-  const { issue, signFor, ask } = await setUp();
+  const { issue, signFor, ask } = await openAuthenticator();
   const { key } = await issue();
   const token = await signFor();
   for (const headers of [
@@ -119,7 +30,7 @@ it('finds a key or token in either header', async () => {
 });
 
 it('rejects two different credentials', async () => {
-  const { issue, signFor, ask } = await setUp();
+  const { issue, signFor, ask } = await openAuthenticator();
   const [{ key }, other, token] = [await issue(), await issue(), await signFor()];
   for (const headers of [
     { authorization: `Bearer ${key}`, 'x-api-key': other.key },
@@ -135,7 +46,7 @@ it('rejects two different credentials', async () => {
 });
 
 it('rejects requests without a credential, and malformed keys', async () => {
-  const { reads, signFor, ask } = await setUp();
+  const { reads, signFor, ask } = await openAuthenticator();
   const { counts } = reads;
   const token = await signFor();
   counts.reads = 0;
@@ -155,7 +66,7 @@ it('rejects requests without a credential, and malformed keys', async () => {
 });
 
 it('knows the caller of a key', async () => {
-  const { users, user, issue, tryKey } = await setUp();
+  const { users, user, issue, tryKey } = await openAuthenticator();
   const plain = await issue();
   expect(await tryKey(plain.key)).toEqual({
     kind: 'key',
@@ -187,7 +98,7 @@ it('knows the caller of a key', async () => {
 });
 
 it('limits a key by the plan of its owner', async () => {
-  const { users, user, issue, tryKey } = await setUp();
+  const { users, user, issue, tryKey } = await openAuthenticator();
   await users.update(user.id, { tier: 'pro' });
   expect(await tryKey((await issue()).key)).toMatchObject({
     modelLists: [{ source: 'plan', models: ['p'] }],
@@ -195,7 +106,7 @@ it('limits a key by the plan of its owner', async () => {
 });
 
 it('rejects keys that are unknown or revoked, and those of deleted and banned users', async () => {
-  const { users, keys, addUser, issue, tryKey } = await setUp();
+  const { users, keys, addUser, issue, tryKey } = await openAuthenticator();
   await expect(tryKey(`svc_live_${'a'.repeat(43)}`)).rejects.toMatchObject(BAD_KEY);
   const revoked = await issue();
   await keys.update(revoked.record.id, { status: 'disabled' });
@@ -211,7 +122,7 @@ it('rejects keys that are unknown or revoked, and those of deleted and banned us
 });
 
 it('rejects a key from its expiry on, cached or not', async () => {
-  const { clock, issue, tryKey } = await setUp();
+  const { clock, issue, tryKey } = await openAuthenticator();
   const expiresAt = clock.now() + 1000;
   const [known, other] = [await issue({ expiresAt }), await issue({ expiresAt })];
   await tryKey(known.key);
@@ -223,7 +134,7 @@ it('rejects a key from its expiry on, cached or not', async () => {
 });
 
 it('believes a key for 1.5 seconds, and answers at once then', async () => {
-  const { clock, reads, keys, issue, tryKey } = await setUp();
+  const { clock, reads, keys, issue, tryKey } = await openAuthenticator();
   const { key, record } = await issue();
   const caller = await tryKey(key);
   reads.counts.reads = 0;
@@ -237,7 +148,7 @@ it('believes a key for 1.5 seconds, and answers at once then', async () => {
 });
 
 it('believes a key no longer than its owner, and the owner for 1.5 seconds', async () => {
-  const { clock, users, user, issue, signFor, ask, tryKey } = await setUp();
+  const { clock, users, user, issue, signFor, ask, tryKey } = await openAuthenticator();
   const headers = { authorization: `Bearer ${await signFor()}` };
   await ask(headers);
   await users.update(user.id, { disabled: true });
@@ -251,7 +162,7 @@ it('believes a key no longer than its owner, and the owner for 1.5 seconds', asy
 });
 
 it('believes a key from the time of the request on', async () => {
-  const { clock, reads, issue, tryKey } = await setUp();
+  const { clock, reads, issue, tryKey } = await openAuthenticator();
   const { key } = await issue();
   reads.hold();
   const first = tryKey(key);
@@ -262,7 +173,7 @@ it('believes a key from the time of the request on', async () => {
 });
 
 it('notes the use of a key once a minute', async () => {
-  const { clock, keys, issue, tryKey } = await setUp();
+  const { clock, keys, issue, tryKey } = await openAuthenticator();
   const { key, record } = await issue();
   const getLastUse = async () => (await keys.get(record.id))?.lastUsedAt;
   const first = clock.now();
@@ -279,7 +190,7 @@ it('notes the use of a key once a minute', async () => {
 });
 
 it('notes no use that another process has noted within the minute', async () => {
-  const { clock, keys, issue, tryKey } = await setUp(60_000);
+  const { clock, keys, issue, tryKey } = await openAuthenticator(60_000);
   const { key, record } = await issue();
   await keys.update(record.id, { lastUsedAt: clock.now() });
   await clock.advance(59_999);
@@ -288,14 +199,14 @@ it('notes no use that another process has noted within the minute', async () => 
 });
 
 it('notes the first use of a key that was never used', async () => {
-  const { keys, issue, tryKey } = await setUp(60_000);
+  const { keys, issue, tryKey } = await openAuthenticator(60_000);
   const { key, record } = await issue();
   await tryKey(key);
   expect((await keys.get(record.id))?.lastUsedAt).toBe(60_000);
 });
 
 it('reports a use that could not be noted, and accepts the key', async () => {
-  const { clock, services, issue, errors } = await setUp();
+  const { clock, services, issue, errors } = await openAuthenticator();
   const { store } = services;
   const failing: Store = {
     ...store,
@@ -311,196 +222,4 @@ it('reports a use that could not be noted, and accepts the key', async () => {
     await clock.advance(0);
   }
   expect(errors).toEqual([FAILURE]);
-});
-
-it('forgets a key, and no other, here and in other processes', async () => {
-  const { clock, services, authenticator, keys, issue, tryKey } = await setUp();
-  const there = createAuthenticator(services);
-  const [one, other] = [await issue(), await issue()];
-  const tryThere = (key: string) => there.authenticate({ 'x-api-key': key }, 'key-or-token');
-  for (const { key } of [one, other]) await Promise.all([tryKey(key), tryThere(key)]);
-  await keys.update(one.record.id, { status: 'disabled' });
-  authenticator.forgetKey('0'.repeat(24));
-  expect(tryKey(one.key)).toMatchObject({ kind: 'key' });
-  authenticator.forgetKey(one.record.id);
-  await expect(tryKey(one.key)).rejects.toMatchObject(BAD_KEY);
-  await clock.advance(0);
-  await expect(tryThere(one.key)).rejects.toMatchObject(BAD_KEY);
-  for (const answer of [tryKey(other.key), tryThere(other.key)])
-    expect(answer).toMatchObject({ kind: 'key' });
-});
-
-it('forgets the new secret of a key that another process has rotated', async () => {
-  const { clock, authenticator, keys, issue, tryKey } = await setUp();
-  const [{ key, record }, next] = [await issue(), await issue()];
-  await tryKey(key);
-  await keys.take(next.record.id);
-  await keys.update(record.id, { hash: next.record.hash });
-  await tryKey(next.key);
-  await clock.advance(TTL_MS);
-  await tryKey(next.key);
-  await expect(tryKey(key)).rejects.toMatchObject(BAD_KEY);
-  await keys.update(record.id, { status: 'disabled' });
-  authenticator.forgetKey(record.id);
-  await expect(tryKey(next.key)).rejects.toMatchObject(BAD_KEY);
-});
-
-it('forgets the keys and tokens of a user, and of no other, here and in other processes', async () => {
-  const { clock, services, authenticator, users, addUser, user, issue, signFor } = await setUp();
-  const there = createAuthenticator(services);
-  const eve = await addUser('eve@example.com');
-  const [mine, also, hers] = [await issue(), await issue(), await issue({ userId: eve.id })];
-  const token = await signFor();
-  const both = [authenticator, there];
-  for (const one of both) {
-    for (const text of [mine.key, also.key, hers.key, token]) await one.identify(text);
-  }
-  await users.update(user.id, { disabled: true });
-  await users.update(eve.id, { disabled: true });
-  authenticator.forgetUser(user.id);
-  await clock.advance(0);
-  for (const one of both) {
-    for (const { key } of [mine, also]) await expect(one.identify(key)).rejects.toMatchObject(BAD_KEY);
-    await expect(one.identify(token)).rejects.toMatchObject(BAD_TOKEN);
-    expect(await one.identify(hers.key)).toMatchObject({ kind: 'key' });
-  }
-});
-
-it('does not believe what a read returns after a key is forgotten', async () => {
-  const { clock, reads, authenticator, keys, issue, tryKey } = await setUp();
-  const { key, record } = await issue();
-  reads.hold();
-  const first = tryKey(key);
-  await clock.advance(0);
-  await keys.update(record.id, { status: 'disabled' });
-  authenticator.forgetKey(record.id);
-  reads.release();
-  await first;
-  await expect(tryKey(key)).rejects.toMatchObject(BAD_KEY);
-});
-
-it('does not believe what a read returns after a user is forgotten', async () => {
-  const { clock, reads, authenticator, users, user, signFor, ask } = await setUp();
-  const headers = { authorization: `Bearer ${await signFor()}` };
-  // Verifies the token, so that the next request begins with the read.
-  await ask(headers);
-  await clock.advance(TTL_MS);
-  reads.hold();
-  const second = ask(headers);
-  await clock.advance(0);
-  await users.update(user.id, { disabled: true });
-  authenticator.forgetUser(user.id);
-  reads.release();
-  await second;
-  await expect(ask(headers)).rejects.toMatchObject(BAD_TOKEN);
-});
-
-it('forgets at once, and reports messages that do not reach other processes', async () => {
-  const { clock, services, keys, users, user, issue, errors } = await setUp();
-  const authenticator = createAuthenticator({
-    ...services,
-    publisher: { publish: () => Promise.reject(FAILURE), subscribe: async () => async () => undefined },
-  });
-  const [one, other] = [await issue(), await issue()];
-  for (const { key } of [one, other]) await authenticator.identify(key);
-  await keys.update(one.record.id, { status: 'disabled' });
-  authenticator.forgetKey(one.record.id);
-  await expect(authenticator.identify(one.key)).rejects.toMatchObject(BAD_KEY);
-  await users.update(user.id, { disabled: true });
-  authenticator.forgetUser(user.id);
-  await expect(authenticator.identify(other.key)).rejects.toMatchObject(BAD_KEY);
-  await clock.advance(0);
-  expect(errors).toEqual([FAILURE, FAILURE]);
-});
-
-it('knows the caller of a token', async () => {
-  const { clock, users, user, signFor, authenticator } = await setUp();
-  await users.update(user.id, { isAdmin: true, tier: 'pro' });
-  expect(await authenticator.identify(await signFor())).toEqual({
-    ...{ kind: 'token', userId: user.id, isAdmin: true },
-    session: { renewableUntil: clock.now() + 600_000 },
-    modelLists: [{ source: 'plan', models: ['p'] }],
-  });
-  const session = { family: 'f', renewableUntil: clock.now() + 900_000 };
-  expect(await authenticator.identify(await signFor(session))).toMatchObject({ session });
-});
-
-it('rejects other tokens, and those of deleted and banned users', async () => {
-  const { users, user, addUser, signFor, ask } = await setUp();
-  const eve = await addUser('eve@example.com');
-  await users.update(eve.id, { disabled: true });
-  const endedFamilies = ['e', 'f'].map((id) => ({ id, until: 0 }));
-  await users.update(user.id, { tokenVersion: 1, endedFamilies });
-  const headersOf = async (claims: object) => ({ authorization: `Bearer ${await signFor(claims)}` });
-  for (const claims of [
-    { tokenVersion: 1, typ: 'refresh' },
-    { tokenVersion: 0 },
-    { tokenVersion: 2 },
-    { id: eve.id },
-    { id: '0'.repeat(24) },
-    { tokenVersion: 1, family: 'f' },
-  ]) {
-    await expect(ask(await headersOf(claims))).rejects.toMatchObject(BAD_TOKEN);
-  }
-  await expect(ask({ authorization: 'Bearer x' })).rejects.toMatchObject(BAD_TOKEN);
-  expect(await ask(await headersOf({ tokenVersion: 1, family: 'g' }))).toMatchObject({ kind: 'token' });
-  expect(await ask(await headersOf({ tokenVersion: 1 }))).toMatchObject({ kind: 'token' });
-});
-
-it('reads a user of tokens once in 1.5 seconds', async () => {
-  const { clock, reads, signFor, authenticator } = await setUp();
-  const token = await signFor();
-  await authenticator.identify(token);
-  await clock.advance(TTL_MS - 1);
-  await authenticator.identify(token);
-  expect(reads.counts.reads).toBe(1);
-  await clock.advance(1);
-  await authenticator.identify(token);
-  expect(reads.counts.reads).toBe(2);
-});
-
-it('accepts a user who is created after a refusal', async () => {
-  const { users, user, signFor, authenticator } = await setUp();
-  const token = await signFor();
-  await users.take(user.id);
-  await expect(authenticator.identify(token)).rejects.toMatchObject(BAD_TOKEN);
-  await users.insert(user);
-  expect(await authenticator.identify(token)).toMatchObject({ userId: user.id });
-});
-
-it('asks no host for callers without one', async () => {
-  const { authenticator, issue } = await setUp();
-  expect(authenticator).not.toHaveProperty('identifyHost');
-  const { key } = await issue();
-  expect(await authenticator.identify(key)).toMatchObject({ kind: 'key' });
-  const request = {
-    method: 'GET',
-    path: '/',
-    headers: {},
-    remoteAddress: undefined,
-    protocol: 'http',
-  } as const;
-  expect(() => authenticator.authenticate({}, 'token', request)).toThrow('Provide a valid access token');
-});
-
-it.each(['key', 'token'])('subscribes to revocations with the first %s, until it is closed', async (kind) => {
-  const { services, issue, signFor } = await setUp();
-  let [begun, ended] = [0, 0];
-  const authenticator = createAuthenticator({
-    ...services,
-    publisher: {
-      publish: async () => undefined,
-      async subscribe() {
-        begun += 1;
-        return async () => {
-          ended += 1;
-        };
-      },
-    },
-  });
-  expect(begun).toBe(0);
-  await authenticator.identify(kind === 'key' ? (await issue()).key : await signFor());
-  expect([begun, ended]).toEqual([1, 0]);
-  await authenticator.close();
-  expect([begun, ended]).toEqual([1, 1]);
 });

@@ -1,63 +1,16 @@
-import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
-import { createFakeClock, createFakeIds } from '@questline/testing';
+import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import { MINUTE, open, openEngine } from '../../test/engine.ts';
 import type { Observer } from '../observability/observer.ts';
-import { createAdmissionControl } from '../operations/admission-control.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Store } from '../ports/store.ts';
-import type { Incident } from '../shared/incident.ts';
-import { createEngine, type EngineParts } from './engine.ts';
-import { watchJobs } from './job-watch.ts';
-import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
-
-const MINUTE = 60_000;
-
-function setUp(parts: Partial<EngineParts> = {}, store: Store = createMemoryStore(), observer?: Observer) {
-  const clock = createFakeClock();
-  const delays: number[] = [];
-  const watched: Clock = {
-    now: clock.now,
-    timer(delay, callback) {
-      delays.push(delay);
-      return clock.timer(delay, callback);
-    },
-  };
-  const reported: Incident[] = [];
-  const onError = (incident: Incident): void => void reported.push(incident);
-  const inner = createMemoryQueue({ clock, ids: createFakeIds() });
-  const { queue, jobWatch } = watchJobs(inner, { clock, onError });
-  const admissionControl = createAdmissionControl();
-  let drained = 0;
-  const engine = createEngine(
-    {
-      ...{ store, queue, jobWatch, clock: watched, admissionControl, onError },
-      ...{ worker: DEFAULT_WORKER_SETTINGS, ...(observer && { observer }) },
-    },
-    {
-      ...{ handlers: [], periodicTasks: [], subscriptions: [], ...parts },
-      onDrained: () => {
-        drained += 1;
-      },
-    },
-  );
-  return { clock, queue, jobWatch, admissionControl, engine, reported, delays, countDrained: () => drained };
-}
-
-/** A promise and its end. */
-function open() {
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  return { ended, end };
-}
 
 describe('an engine', () => {
   it('runs jobs from its start until it is drained, and rejects work after that', async () => {
     const ran: string[] = [];
     const run = async ({ key }: { key: string }): Promise<undefined> => void ran.push(key);
     const handler = { kind: 'work', concurrency: 1, run };
-    const { clock, queue, jobWatch, admissionControl, engine, countDrained } = setUp({ handlers: [handler] });
+    const { clock, queue, jobWatch, admissionControl, engine, countDrained } = openEngine({
+      handlers: [handler],
+    });
     const enqueue = (key: string) => queue.enqueue({ kind: 'work', key, payload: null });
     admissionControl.close();
     await enqueue('before');
@@ -91,7 +44,10 @@ describe('an engine', () => {
     };
     const runs: string[] = [];
     const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: async () => runs.push('sweep') };
-    const { clock, engine, admissionControl } = setUp({ subscriptions: [subscribe], periodicTasks: [task] });
+    const { clock, engine, admissionControl } = openEngine({
+      subscriptions: [subscribe],
+      periodicTasks: [task],
+    });
     await engine.start();
     admissionControl.close();
     await engine.start();
@@ -111,7 +67,7 @@ describe('periodic tasks', () => {
       ...(atStart !== undefined && { atStart }),
     });
     const tasks = [toTask('first', true), toTask('second', false), toTask('third')];
-    const { clock, engine } = setUp({ periodicTasks: tasks });
+    const { clock, engine } = openEngine({ periodicTasks: tasks });
     await engine.start();
     await clock.advance(MINUTE - 1);
     expect(runs).toEqual(['first']);
@@ -125,7 +81,7 @@ describe('periodic tasks', () => {
   it('are reported when they fail, and run again', async () => {
     const error = new Error('away');
     const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: () => Promise.reject(error) };
-    const { clock, engine, reported } = setUp({ periodicTasks: [task] });
+    const { clock, engine, reported } = openEngine({ periodicTasks: [task] });
     await engine.start();
     await clock.advance(2 * MINUTE);
     const incident = { operation: 'chore:sweep', requestId: '', error };
@@ -139,7 +95,7 @@ describe('periodic tasks', () => {
     const task = { name: 'sweep', everyMs: MINUTE, run: async () => runs.push('sweep') };
     const store = createMemoryStore();
     const away = { get: () => Promise.reject(new Error('away')) };
-    const { clock, engine, reported } = setUp(
+    const { clock, engine, reported } = openEngine(
       { periodicTasks: [task] },
       { ...store, collection: () => away as never },
     );
@@ -156,7 +112,7 @@ describe('periodic tasks', () => {
   ])('hold a shutdown while the run %s', async (_name, after, hasEnded) => {
     const { ended, end } = open();
     const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: () => ended };
-    const { clock, engine, countDrained } = setUp({ periodicTasks: [task] });
+    const { clock, engine, countDrained } = openEngine({ periodicTasks: [task] });
     await engine.start();
     const draining = engine.drain(0);
     await clock.advance(0);
@@ -175,7 +131,7 @@ describe('periodic tasks', () => {
 
   it('do not hold a shutdown after they have ended', async () => {
     const task = { name: 'sweep', everyMs: MINUTE, atStart: true, run: async () => undefined };
-    const { clock, engine, delays, countDrained } = setUp({ periodicTasks: [task] });
+    const { clock, engine, delays, countDrained } = openEngine({ periodicTasks: [task] });
     await engine.start();
     await clock.advance(0);
     delays.length = 0;
@@ -198,7 +154,10 @@ describe('a shutdown', () => {
       events.push('end');
       await subscription.ended;
     };
-    const { clock, queue, engine, countDrained } = setUp({ handlers: [handler], subscriptions: [subscribe] });
+    const { clock, queue, engine, countDrained } = openEngine({
+      handlers: [handler],
+      subscriptions: [subscribe],
+    });
     await queue.enqueue({ kind: 'work', key: 'a', payload: null });
     await engine.start();
     await clock.advance(1);
@@ -225,137 +184,15 @@ it('observes jobs, and reports those that fail', async () => {
     },
   };
   const handler = { kind: 'work', concurrency: 1, run: () => Promise.reject(error) };
-  const { clock, queue, engine, reported } = setUp({ handlers: [handler] }, createMemoryStore(), observer);
+  const { clock, queue, engine, reported } = openEngine(
+    { handlers: [handler] },
+    createMemoryStore(),
+    observer,
+  );
   await queue.enqueue({ kind: 'work', key: 'a', payload: null });
   await engine.start();
   await clock.advance(1);
   expect(observed).toEqual(['work']);
   expect(reported).toMatchObject([{ error }]);
   await engine.drain(0);
-});
-
-describe('subscriptions', () => {
-  it('are awaited by the start, once', async () => {
-    const { ended, end } = open();
-    let hasStarted = false;
-    const subscribe = async () => {
-      await ended;
-      return async () => undefined;
-    };
-    const { clock, engine } = setUp({ subscriptions: [subscribe] });
-    void engine.start().then(() => {
-      hasStarted = true;
-    });
-    await clock.advance(1);
-    expect(hasStarted).toBe(false);
-    end();
-    await clock.advance(1);
-    expect(hasStarted).toBe(true);
-    await engine.drain(0);
-  });
-
-  it('that begin after a shutdown are reported when they cannot be ended', async () => {
-    const { ended, end } = open();
-    const error = new Error('not ended');
-    let attempts = 0;
-    const subscribe = async () => {
-      attempts += 1;
-      if (attempts === 1) throw new Error('away');
-      await ended;
-      return () => Promise.reject(error);
-    };
-    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
-    await engine.start();
-    await clock.advance(MINUTE);
-    await engine.drain(0);
-    end();
-    await clock.advance(5 * MINUTE);
-    expect(reported.slice(1)).toEqual([{ operation: 'subscribe', requestId: '', error }]);
-    expect([attempts, clock.pending]).toEqual([2, 0]);
-  });
-
-  it('begin with the engine and end with it', async () => {
-    const events: string[] = [];
-    const toSubscription = (name: string) => async () => {
-      events.push(`begin ${name}`);
-      return async () => void events.push(`end ${name}`);
-    };
-    const { engine } = setUp({ subscriptions: [toSubscription('a'), toSubscription('b')] });
-    await engine.start();
-    expect(events).toEqual(['begin a', 'begin b']);
-    await engine.drain(0);
-    expect(events).toEqual(['begin a', 'begin b', 'end a', 'end b']);
-    await engine.drain(0);
-    expect(events).toHaveLength(4);
-  });
-
-  it('are repeated every minute until they succeed', async () => {
-    let left = 2;
-    let ends = 0;
-    const error = new Error('away');
-    const subscribe = async () => {
-      left -= 1;
-      if (left >= 0) throw error;
-      return async () => {
-        ends += 1;
-      };
-    };
-    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
-    await engine.start();
-    expect(reported).toEqual([{ operation: 'subscribe', requestId: '', error }]);
-    await clock.advance(MINUTE - 1);
-    expect(left).toBe(1);
-    await clock.advance(1);
-    expect([left, reported.length]).toEqual([0, 2]);
-    await clock.advance(5 * MINUTE);
-    expect([left, reported.length]).toEqual([-1, 2]);
-    await engine.drain(0);
-    expect(ends).toBe(1);
-  });
-
-  it('are not repeated after a shutdown', async () => {
-    let attempts = 0;
-    const subscribe = () => {
-      attempts += 1;
-      return Promise.reject(new Error('away'));
-    };
-    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
-    await engine.start();
-    await engine.drain(0);
-    expect(clock.pending).toBe(0);
-    await clock.advance(5 * MINUTE);
-    expect([attempts, reported.length]).toEqual([1, 1]);
-  });
-
-  it.each([true, false])('that answer after a shutdown leave nothing (success: %s)', async (succeeds) => {
-    const { ended, end } = open();
-    let attempts = 0;
-    let ends = 0;
-    const subscribe = async () => {
-      attempts += 1;
-      if (attempts === 1) throw new Error('away');
-      await ended;
-      if (!succeeds) throw new Error('still away');
-      return async () => {
-        ends += 1;
-      };
-    };
-    const { clock, engine, reported } = setUp({ subscriptions: [subscribe] });
-    await engine.start();
-    await clock.advance(MINUTE);
-    await engine.drain(0);
-    end();
-    await clock.advance(5 * MINUTE);
-    expect([attempts, ends, reported.length, clock.pending]).toEqual([2, ...(succeeds ? [1, 1] : [0, 2]), 0]);
-  });
-
-  it('are reported when they cannot be ended', async () => {
-    const error = new Error('away');
-    const subscribe = async () => () => Promise.reject(error);
-    const { engine, reported, countDrained } = setUp({ subscriptions: [subscribe] });
-    await engine.start();
-    await engine.drain(0);
-    expect(reported).toEqual([{ operation: 'subscribe', requestId: '', error }]);
-    expect(countDrained()).toBe(1);
-  });
 });

@@ -67,7 +67,7 @@ export interface TurnInput {
   readonly tokenLimit: number;
   /** Oldest first. */
   readonly history: readonly MessageRecord[];
-  /** Number of the message before the turn. Undefined: not known. */
+  /** Number of the message before the turn. Undefined: unknown. */
   readonly lastMessage: number | undefined;
   /** The attached files, in the form for the model. */
   readonly contents: readonly ModelContent[];

@@ -76,7 +76,7 @@ export interface MessageRecord extends StoredRecord {
   readonly fileIds?: readonly string[];
   /**
    * Its number in the session, from 1, whatever has been deleted since. Messages of turns that ran at once may share one.
-   * Absent: not known.
+   * Absent: unknown.
    */
   readonly number?: number;
   readonly createdAt: number;

@@ -28,7 +28,7 @@ export async function getSession(store: Store, quest: QuestRecord): Promise<Sess
 export interface RecentMessages {
   /** Oldest first. */
   readonly messages: readonly MessageRecord[];
-  /** Number of the newest one, 0 if there is none. Undefined: not known. */
+  /** Number of the newest message; 0 in an empty session. Undefined: unknown. */
   readonly last: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function recentMessages(
   return { messages: newest.slice(0, DEFAULT_HISTORY + (last % HISTORY_BLOCK)).toReversed(), last };
 }
 
-/** Returns the number of the newest message of a session; 0 if there is none. */
+/** Returns the number of the newest message; 0 in an empty session. */
 export async function getLastNumber(
   messages: Collection<MessageRecord>,
   { id, ownerId }: Pick<SessionRecord, 'id' | 'ownerId'>,
@@ -106,7 +106,7 @@ export async function writeMessages(
 /**
  * `writeMessages`, for the end of a quest in one step.
  * @param session as it was read: only its owner is used.
- * @param last number of the message before. Undefined: not known.
+ * @param last number of the message before. Undefined: unknown.
  */
 export function planMessages(
   services: { readonly clock: Clock; readonly ids: Ids },

@@ -114,7 +114,7 @@ it('fails when a challenge cannot be kept open', async () => {
   await expect(keepOpen(answered)).rejects.toBe(failure);
 });
 
-it('rejects the token of another address, and a token that is none', async () => {
+it('rejects the token of another address, and text that is no token', async () => {
   const { challenges, records } = setUp();
   const { code, pendingToken } = challenges.begin(ADA);
   expect(await challenges.answer('eve@example.com', pendingToken, code)).toEqual({ kind: 'void' });
