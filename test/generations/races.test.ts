@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { StorageUnavailable } from '@questline/core/ports';
 import { createRandom } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createGenerationApp, createVideoStudio, done, POLL_MS } from '../support/generations.ts';
@@ -69,6 +70,43 @@ describe('cancellation of a generation', () => {
     await app.pollsPass(3);
     expect(await app.look(id)).toMatchObject({ state: 'cancelled', credits: { settled: 8 } });
     expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, posted: 992e6 });
+  });
+
+  it('reports the charge when the store fails after the settlement, and the provider cancels it later', async () => {
+    const studio = createVideoStudio();
+    let tries = 0;
+    const video = {
+      ...studio.videos,
+      async cancel() {
+        tries += 1;
+        if (tries === 1) throw new Error('down');
+      },
+    };
+    let isLost = false;
+    const app = await createGenerationApp(
+      { ...studio, video },
+      {
+        store: (store) => ({
+          ...store,
+          collection: (definition) => {
+            const collection = store.collection(definition);
+            const update: typeof collection.update = (id, patch, guard) => {
+              if (isLost || !('settled' in patch)) return collection.update(id, patch, guard);
+              isLost = true;
+              return Promise.reject(new StorageUnavailable('away'));
+            };
+            return { ...collection, update };
+          },
+        }),
+      },
+    );
+    const { id } = (await app.video()).body;
+    await app.settle();
+    await app.json('POST', `/api/v1/video-generations/${id}/cancel`);
+    await app.pollsPass(30);
+    expect(isLost).toBe(true);
+    expect(await app.look(id)).toMatchObject({ state: 'cancelled', credits: { settled: 8 } });
+    expect(await app.spent()).toBe(8);
   });
 
   it('does not call the provider before submission', async () => {

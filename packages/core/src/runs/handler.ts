@@ -111,7 +111,7 @@ export function createQuestHandler(
   const pause = async (run: RunContext, { calls, sealedState }: QuestPause): Promise<undefined> => {
     const { quest, job, live } = run;
     run.stopwatch.phase('store');
-    await run.settleNow();
+    if (!(await run.settle())) return resolveConflict(run);
     for (const { id, tool, kind, input } of calls) {
       live.emit({ type: 'approval-requested', id, tool, kind, input });
     }
@@ -155,7 +155,7 @@ export function createQuestHandler(
     if (error instanceof QuestAbandoned) {
       if (await hasLost(run)) return abandon(run);
       await run.endSteps('broken');
-      await run.settleNow();
+      if (!(await run.settle())) return resolveConflict(run);
       const { id } = run.quest;
       const { promptMeta } = run.progress();
       const stopped = await abandonQuest(quests, id, run.job, error.message, clock.now(), promptMeta);
@@ -176,7 +176,7 @@ export function createQuestHandler(
   const resolveConflict = async (run: RunContext): Promise<undefined> => {
     if (await hasLost(run)) return abandon(run);
     await run.endSteps('left');
-    await run.settleNow();
+    await run.settleStopped();
     const progress = run.progress();
     if (await closeQuest(run.quest.id, progress)) return undefined;
     // A worker that got the job closed it, and may not have known all charges.

@@ -14,7 +14,7 @@ import { createProgressWriter, type ProgressWriter } from './progress-writer.ts'
 import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
 import type { RunningQuest } from './running.ts';
 import { createStopwatch, type Stopwatch } from './stopwatch.ts';
-import { getFence, hasContent } from './transitions.ts';
+import { getFence, hasContent, saveStopped } from './transitions.ts';
 
 /** Writes that are made in one step with the end of a quest. If one has no effect, `alongside` decides in a transaction. */
 export interface PlannedEnd {
@@ -56,17 +56,17 @@ export interface RunContext {
   /** Closes all running steps, because the quest is ending; `settle` settles their charges. */
   endSteps(end: CallEnd): Promise<void>;
   /**
-   * Stores and then settles pending charges. @returns false if this worker may no longer write; then nothing was
-   * settled.
+   * Stores and then settles pending charges. @param outcome absent: another end may follow.
+   * @returns false if this worker may no longer write; then nothing was settled.
    */
-  settle(outcome: QuestOutcome): Promise<boolean>;
+  settle(outcome?: QuestOutcome): Promise<boolean>;
   /**
    * Returns the settlement of pending charges as writes, for the quest's end in one step. Undefined: `settle` must come
    * before.
    */
   getSettlement(): readonly StoreWrite[] | undefined;
-  /** Settles pending charges of a quest that will not run again. */
-  settleNow(): Promise<void>;
+  /** Stores and then settles pending charges of a quest that was stopped, even if another worker has closed it. */
+  settleStopped(): Promise<void>;
   /** Releases the holds of all running steps. */
   releaseSteps(): Promise<void>;
   /** Stops renewing the holds and leaves them to the worker that owns the quest now. */
@@ -150,6 +150,9 @@ export function createRunContext(
     if (usage !== undefined) live.emit({ type: 'usage', ...usage });
   };
 
+  /** A free step needs no protection: it may run twice. A settled one is stored. */
+  const needsStorage = (): boolean => charges.unsettled.some(({ hold }) => hold !== undefined);
+
   const settleAll = async (): Promise<void> => {
     await charges.settle();
     await steps.releaseUncertain();
@@ -190,12 +193,16 @@ export function createRunContext(
     },
 
     async settle(outcome) {
-      const due = charges.all;
-      // A free step needs no protection: it may run twice. A settled one is stored.
-      const needsCare = charges.unsettled.some(({ hold }) => hold !== undefined);
-      if (needsCare && !(await writer.save({ ...progress(), notes: { due, outcome } }))) return false;
+      const notes = { due: charges.all, ...(outcome !== undefined && { outcome }) };
+      if (needsStorage() && !(await writer.save({ ...progress(), notes }))) return false;
       await settleAll();
       return true;
+    },
+    async settleStopped() {
+      if (needsStorage()) {
+        await saveStopped(quests, quest.id, job, { due: charges.all, steps: steps.records() });
+      }
+      await settleAll();
     },
     getSettlement() {
       const { unsettled } = charges;
@@ -206,7 +213,6 @@ export function createRunContext(
       const write = hold && services.ledger.toSettlement?.(hold, amount, usage, details);
       return write && [write];
     },
-    settleNow: settleAll,
     releaseSteps: steps.releaseAll,
     abandonSteps: steps.abandonAll,
     get hasCharges() {

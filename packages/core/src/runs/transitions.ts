@@ -6,6 +6,7 @@ import {
   PLAN_PAYLOAD,
   type PromptMeta,
   QUESTS,
+  type QuestNotes,
   type QuestOutcome,
   type QuestProgress,
   type QuestRecord,
@@ -203,6 +204,16 @@ export function stopQuest(
     { status: 'stopped', explanation, wait: undefined, liveSince: now, updatedAt: now },
     { status: STOPPABLE },
   );
+}
+
+/** Saves the charges of a stopped quest before its worker settles them. @returns undefined if another worker has closed it. */
+export function saveStopped(
+  quests: Quests,
+  id: string,
+  holder: Holder,
+  notes: QuestNotes,
+): Promise<QuestRecord | undefined> {
+  return quests.update(id, { notes }, { ...heldBy(holder), status: 'stopped' });
 }
 
 /** Saves the billing of a stopped quest once. Both its worker and a recovering worker may try. */

@@ -141,6 +141,7 @@ export function createTermination(
     { providerJobId = record.providerJobId, made }: LateOutcome,
   ): Promise<undefined> => {
     const isFree =
+      record.due === undefined &&
       made === undefined &&
       (providerJobId === undefined || (await cancelAtProvider({ ...record, providerJobId })));
     if (isFree) await release(services, operation, record);
@@ -151,9 +152,10 @@ export function createTermination(
 
   const settleCancelled = async (record: GenerationRecord, made: LateOutcome['made']): Promise<void> => {
     const due = record.due ?? dueOfCancelled(record, made);
+    // Stored before it is settled: a later look at the provider may have another outcome.
+    await generations.update(record.id, { due }, { state: 'cancelled' });
     const settled = await settle(services, operation, { ...record, due });
-    const facts = { due, ...(settled !== undefined && { settled }) };
-    await generations.update(record.id, facts, { state: 'cancelled' });
+    if (settled !== undefined) await generations.update(record.id, { settled }, { state: 'cancelled' });
   };
 
   const cleanUp = async (record: GenerationRecord, outcome: LateOutcome = {}): Promise<undefined> => {

@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  COLLECTIONS,
+  createApi,
+  createServices,
+  createUser,
+  issueApiKey,
+  toFetchHandler,
+} from '@questline/core';
+import { StorageUnavailable } from '@questline/core/ports';
+import { createSqlPorts, migrate, type SqlDatabase } from '@questline/sql';
+import { createFakeClock, createFakeIds } from '@questline/testing';
+import { createScriptedProvider, type ModelCall } from './model.ts';
+import { NOW } from './test-app.ts';
+
+const START = 1_000_000_000_000;
+const TURNS_OF_LOOP = 40;
+
+/** A lost statement has no effect, or its answer is lost. */
+export type Loss = 'before' | 'after';
+
+/** The statement or transaction that fails. */
+export interface Fault {
+  /** Its number; -1 for none. */
+  place: number;
+  loss: Loss;
+  /** Whether no statement after it is made either. */
+  isLasting: boolean;
+  calls: number;
+  isHit: boolean;
+  running: number;
+}
+
+/** A database whose statement or transaction number `place` fails. */
+function createLossy(database: SqlDatabase) {
+  const fault: Fault = { place: -1, loss: 'before', isLasting: false, calls: 0, isHit: false, running: 0 };
+  const lose = async <T>(perform: () => Promise<T>): Promise<T> => {
+    const isFirst = fault.calls === fault.place;
+    const isLater = fault.isLasting && fault.isHit;
+    fault.calls += 1;
+    fault.isHit ||= isFirst;
+    fault.running += 1;
+    try {
+      if (isLater || (isFirst && fault.loss === 'before')) throw new StorageUnavailable('lost');
+      const value = await perform();
+      if (isFirst) throw new StorageUnavailable('lost');
+      return value;
+    } finally {
+      fault.running -= 1;
+    }
+  };
+  const lossy = {
+    ...database,
+    run: (...args: Parameters<SqlDatabase['run']>) => lose(() => database.run(...args)),
+    transaction: ((work, options) =>
+      lose(() => database.transaction(work, options))) as SqlDatabase['transaction'],
+    ...(database.dialect === 'sqlite' && {
+      immediate: ((work, options) =>
+        lose(() => database.immediate(work, options))) as typeof database.immediate,
+    }),
+  } as SqlDatabase;
+  return { fault, lossy };
+}
+
+/** An application with one user on a database that loses statements. */
+export async function openLossyApp(database: SqlDatabase, onCall: (call: ModelCall) => void) {
+  await migrate(database, { collections: COLLECTIONS });
+  const clock = createFakeClock(NOW);
+  const ids = createFakeIds();
+  const { fault, lossy } = createLossy(database);
+  const { vectors: _, ...ports } = createSqlPorts(lossy, { clock, ids });
+  const services = createServices(
+    { ...ports, models: [createScriptedProvider(onCall)], clock, ids },
+    { jwtSecret: 'a'.repeat(64), admin: { DefaultAPIModel: 'scripted' }, onError: () => undefined },
+  );
+  const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
+  if (user === undefined) throw new Error('no user');
+  const account = `user:${user.id}`;
+  await services.ledger.grant({ account, amount: START, key: 'start', reason: 'start' });
+  const { key } = await issueApiKey(services, {
+    ...{ userId: user.id, name: 'test', scopes: ['ai:chat'] },
+    ...{ requestsPerMinute: 100_000, requestsPerDay: 100_000 },
+  });
+  const api = createApi(services, { worker: false });
+  await api.start();
+  const handle = toFetchHandler(api);
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  /** Resolves when no statement was made for some turns of the loop. */
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0; quiet < TURNS_OF_LOOP; ) {
+      await nextTurn();
+      quiet = fault.running === 0 ? quiet + 1 : 0;
+    }
+  };
+  return {
+    ...{ clock, services, account, api, fault, settle },
+    async post(path: string, body: object = {}): Promise<Response | undefined> {
+      const request = { method: 'POST', headers, body: JSON.stringify(body) };
+      return handle(new Request(`http://questline.test${path}`, request));
+    },
+    /** No statement is lost any more, and time passes: more than a lease and the interval of the recovery task. */
+    async recover() {
+      Object.assign(fault, { place: -1, isLasting: false });
+      for (let step = 0; step < 10; step += 1) {
+        await clock.advance(15_000);
+        await settle();
+      }
+    },
+  };
+}
