@@ -49,7 +49,7 @@ export class NodeBody implements ApiBody {
       return new Uint8Array(0);
     }
     if (this.#source.readableDidRead) return readByHost(this.#host?.body, limit);
-    return collect(this.#source, limit);
+    return readArrived(this.#source, limit) ?? collect(this.#source, limit);
   }
 }
 
@@ -59,6 +59,18 @@ export function readByHost(body: unknown, limit: number): Uint8Array {
   if (!(bytes instanceof Uint8Array)) throw new Error('the host has read the body and kept no bytes');
   if (bytes.length > limit) throw new BodyTooLarge(limit);
   return bytes;
+}
+
+/**
+ * Returns a body that arrived together with its headers, as most do: one read costs less than the events of the stream.
+ * @returns undefined if it has not arrived, is too large or is being read.
+ */
+function readArrived(source: Readable, limit: number): Uint8Array | undefined {
+  const { complete, readableFlowing, readableEncoding, readableLength, destroyed } =
+    source as Partial<IncomingMessage> & Readable;
+  if (complete !== true || destroyed || readableFlowing !== null || readableEncoding !== null)
+    return undefined;
+  return readableLength === 0 || readableLength > limit ? undefined : source.read();
 }
 
 /** Reads up to the limit and discards the rest, so that the connection stays usable. */
