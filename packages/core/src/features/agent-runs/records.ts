@@ -35,6 +35,8 @@ export const STEPS = defineCollection<StepRecord>({
 /** One run slot of a user. Its id consists of the user's id and the slot's number. */
 export interface ExecutionSlotRecord extends StoredRecord {
   readonly executionId: string;
+  /** Until then, in epoch milliseconds, the slot is in use without its run, which another step stores. */
+  readonly heldUntil?: number | undefined;
 }
 
 export const EXECUTION_SLOTS = defineCollection<ExecutionSlotRecord>({

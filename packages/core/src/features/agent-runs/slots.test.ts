@@ -2,9 +2,10 @@ import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { acquireSlot } from './slots.ts';
+import { acquireSlot, findSlot, reserveSlot } from './slots.ts';
 
 const USER = 'u'.repeat(24);
+const NOW = 1000;
 
 function quest(id: string, status: QuestRecord['status']): QuestRecord {
   const request = { payer: { account: `user:${USER}`, userId: USER }, requestId: 'r' };
@@ -18,7 +19,7 @@ async function race(store: Store, prefix: string): Promise<string[]> {
   for (const id of ids) await store.collection(QUESTS).insert(quest(id, 'pending'));
   const outcomes = await Promise.all(
     ids.map((id) =>
-      acquireSlot(store, USER, id, 3).then(
+      acquireSlot(store, { userId: USER, executionId: id, most: 3, now: NOW }).then(
         () => id,
         (error: { status?: number }) => error.status,
       ),
@@ -41,5 +42,24 @@ describe('run slots', () => {
     const store = createMemoryStore();
     for (const id of await race(store, 'a')) await store.collection(QUESTS).take(id);
     expect(await race(store, 'b')).toHaveLength(3);
+  });
+
+  it('are kept for a minute for a run that another step stores', async () => {
+    const store = createMemoryStore();
+    const take = (id: string, now: number) =>
+      acquireSlot(store, { userId: USER, executionId: id, most: 1, now }).then(
+        () => 200,
+        (error: { status?: number }) => error.status,
+      );
+    await reserveSlot(store, { userId: USER, executionId: 'first', most: 1, now: NOW });
+    expect(await take('second', NOW + 59_999)).toBe(409);
+    const wanted = { userId: USER, executionId: 'second', most: 1, now: NOW + 59_999 };
+    expect(await findSlot(store, wanted)).toBeUndefined();
+    await store.collection(QUESTS).insert(quest('first', 'running'));
+    expect(await take('second', NOW + 60_000)).toBe(409);
+    await store.collection(QUESTS).take('first');
+    expect(await take('second', NOW + 60_000)).toBe(200);
+    // The reservation of the first run does not count for the second.
+    expect(await take('third', NOW + 60_000)).toBe(200);
   });
 });

@@ -24,7 +24,7 @@ import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import { expectStorage, requireStorage, type StorageQuotas } from '../storage/usage.ts';
 import type { ExecutionBody, StartedExecution } from './contract.ts';
 import { AGENT_EXECUTION, type ExecutionRequest } from './records.ts';
-import { acquireSlot, findSlot } from './slots.ts';
+import { acquireSlot, findSlot, reserveSlot } from './slots.ts';
 
 /** Thinking tokens when the request enables thinking without a number. */
 const DEFAULT_BUDGET = 4096;
@@ -96,10 +96,17 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
       now,
     );
     const owner = { ownerId: session.ownerId, kind: 'sessions' } as const;
-    const slot = store.writeAll && (await findSlot(store, userId, quest.id, services.maxLiveExecutions));
+    const wanted = { userId, executionId: quest.id, most: services.maxLiveExecutions, now };
+    const isReserved = session.ownerId !== userId;
+    if (isReserved) {
+      // The run is stored with the session, which may be in another database than the slots.
+      await requireStorage(store, owner, services.storageQuotas);
+      await reserveSlot(store, wanted);
+    }
+    const slot = isReserved ? [] : store.writeAll && (await findSlot(store, wanted));
     const write = async (where: Store): Promise<void> => {
       await requireStorage(where, owner, services.storageQuotas);
-      await acquireSlot(where, userId, quest.id, services.maxLiveExecutions);
+      if (!isReserved) await acquireSlot(where, wanted);
       if (!(await where.collection(QUESTS).insert(quest))) throw new Error('duplicate quest id');
     };
     return {
