@@ -4,10 +4,10 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { removeAll } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
-import { conflict, forbidden, invalid, notFound } from '../../shared/errors.ts';
+import { conflict, forbidden, invalid, isApiError, notFound } from '../../shared/errors.ts';
 import { PROJECTS } from '../projects/records.ts';
-import { canEditSession } from '../sessions/access.ts';
-import { addedBy } from '../sessions/links.ts';
+import { canEditSession, ownsSession } from '../sessions/access.ts';
+import { addedBy, unlink } from '../sessions/links.ts';
 import { SESSIONS } from '../sessions/records.ts';
 import {
   giveStorageBack,
@@ -71,14 +71,27 @@ export async function makeArtifact(
     ...(madeBy !== undefined && { madeBy }),
   };
   const first = newVersion(ids, artifact, content, now);
-  await store.transaction(async (inner) => {
-    if (projectId !== undefined) await requireProject(inner, ownerId, projectId);
-    if (sessionId !== undefined) await listInSession(inner, ownerId, sessionId, artifact.id);
-    await takeStorage(inner, toAmount(artifact, first), storageQuotas);
-    if (!(await inner.collection(ARTIFACTS).insert(artifact)))
-      throw conflict('The artifact is being created');
-    await inner.collection(ARTIFACT_VERSIONS).insert(first);
-  });
+  const insert = (listed: string | undefined): Promise<void> =>
+    store.transaction(async (inner) => {
+      if (projectId !== undefined) await requireProject(inner, ownerId, projectId);
+      if (listed !== undefined) await listInSession(inner, ownerId, listed, artifact.id);
+      await takeStorage(inner, toAmount(artifact, first), storageQuotas);
+      if (!(await inner.collection(ARTIFACTS).insert(artifact)))
+        throw conflict('The artifact is being created');
+      await inner.collection(ARTIFACT_VERSIONS).insert(first);
+    });
+  if (sessionId === undefined || (await ownsNamedSession(store, ownerId, sessionId))) {
+    await insert(sessionId);
+    return artifact;
+  }
+  // The session of another user may be in another database. Links to artifacts that do not exist are not shown.
+  await store.transaction((inner) => listInSession(inner, ownerId, sessionId, artifact.id));
+  try {
+    await insert(undefined);
+  } catch (error) {
+    if (isApiError(error)) await unlink(store, 'artifactIds', artifact.id);
+    throw error;
+  }
   return artifact;
 }
 
@@ -225,6 +238,10 @@ function toAmount({ ownerId }: ArtifactRecord, { bytes = 0 }: ArtifactVersionRec
 async function requireProject(store: Store, ownerId: string, id: string): Promise<void> {
   const project = isId(id) ? await store.collection(PROJECTS).get(id, { ownerId }) : undefined;
   if (project === undefined) throw notFound('Project');
+}
+
+async function ownsNamedSession(store: Store, userId: string, id: string): Promise<boolean> {
+  return isId(id) && (await store.collection(SESSIONS).get(id, ownsSession(userId))) !== undefined;
 }
 
 async function listInSession(store: Store, userId: string, id: string, artifactId: string): Promise<void> {

@@ -168,7 +168,8 @@ export const linkDeletion: DeletionHooks = {
   dataLake: ({ store }, id) => takeOffLake(store, id),
 };
 
-async function unlink(store: Store, field: 'knowledgeIds' | 'artifactIds', id: string): Promise<void> {
+/** Removes a deleted record from the sessions that link it. Safe to repeat. */
+export async function unlink(store: Store, field: 'knowledgeIds' | 'artifactIds', id: string): Promise<void> {
   for (;;) {
     const batch = await store.collection(SESSIONS).find({ [field]: { has: id } }, { limit: BATCH });
     for (const { id: sessionId } of batch) {
