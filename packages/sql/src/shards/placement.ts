@@ -2,14 +2,14 @@ import type { CollectionShape } from '@questline/core/ports';
 
 /**
  * Where a collection keeps its records. `home`: in the home database. `owner`: with the owner whose id is in `field`.
- * `id`: with the owner whose id is the record's id, up to a colon. `parent`: with the record of one of the collections `of`
- * whose id is in `field`, or with the owner in `orOwner`. `step`: where the transaction that inserts it writes; in the
- * home database outside of one.
+ * `id`: with the owner whose id is the record's id, up to a colon; in the home database if the rest is in `atHome`.
+ * `parent`: with the record of one of the collections `of` whose id is in `field`, or with the owner in `orOwner`. `step`:
+ * where the transaction that inserts it writes; in the home database outside of one.
  */
 export type Placement =
   | { readonly by: 'home' }
   | { readonly by: 'owner'; readonly field: string }
-  | { readonly by: 'id' }
+  | { readonly by: 'id'; readonly atHome?: readonly string[] }
   | {
       readonly by: 'parent';
       readonly field: string;
@@ -48,6 +48,7 @@ const HOME_COLLECTIONS = [
   'queued_jobs',
   'live_events',
   'shard_placements',
+  'shard_exports',
 ];
 
 /** Collections whose records are shared with other users. */
@@ -65,7 +66,8 @@ const DEFAULT_PLACEMENTS: ReadonlyMap<string, Placement> = new Map<string, Place
   ['sharing_invites', { by: 'parent', field: 'resourceId', of: SHARED }],
   ['execution_places', BY_ID],
   ['file_usage', BY_ID],
-  ['storage_usage', BY_ID],
+  // Data lakes are in the home database, with the counters that change with them.
+  ['storage_usage', { by: 'id', atHome: ['lakes'] }],
 ]);
 
 /** The given place, that of Questline's collection, or by the columns `ownerId` or `userId`. */

@@ -147,7 +147,9 @@ export function createShardRouter(
       const placement = getPlacement(definition, placements);
       if (placement.by === 'home') return { first: home, others: [] };
       if (placement.by === 'id') {
-        return { first: (await findOwner(toOwner(id), options)) ?? home, others: [] };
+        const { owner, rest } = parseId(id);
+        if (placement.atHome?.includes(rest)) return { first: home, others: [] };
+        return { first: (await findOwner(owner, options)) ?? home, others: [] };
       }
       const field = getOwnerField(placement);
       const owner = field === undefined ? undefined : getRequired(guard, field);
@@ -192,8 +194,10 @@ export function createShardRouter(
       switch (placement.by) {
         case 'home':
           return home;
-        case 'id':
-          return forOwner(toOwner(record.id), options);
+        case 'id': {
+          const { owner, rest } = parseId(record.id);
+          return placement.atHome?.includes(rest) ? home : forOwner(owner, options);
+        }
         case 'step':
           return undefined;
         case 'owner': {
@@ -218,9 +222,9 @@ export function createShardRouter(
   };
 }
 
-function toOwner(id: string): string {
-  const [owner = id] = id.split(':');
-  return owner;
+function parseId(id: string): { readonly owner: string; readonly rest: string } {
+  const [owner = id, ...rest] = id.split(':');
+  return { owner, rest: rest.join(':') };
 }
 
 /** Places that become known when the step that writes them is committed. */
