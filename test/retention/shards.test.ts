@@ -1,7 +1,7 @@
 import { COLLECTIONS, createUser } from '@questline/core';
 import { FILES, QUESTS, SESSIONS } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
-import { createShardDirectory, createSqlPorts, migrate, SHARD_PLACEMENTS, shard } from '@questline/sql';
+import { createShardDirectory, createSqlPorts, migrate, SHARD_COLLECTIONS, shard } from '@questline/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
 import { NOW } from '../support/test-app.ts';
@@ -14,7 +14,7 @@ const ids = createIds();
 async function openDatabase(engine: Engine) {
   const { database, close } = await engine.open();
   onTestFinished(close);
-  await migrate(database, { collections: [...COLLECTIONS, SHARD_PLACEMENTS] });
+  await migrate(database, { collections: [...COLLECTIONS, ...SHARD_COLLECTIONS] });
   return createSqlPorts(database, { clock, ids });
 }
 

@@ -15,7 +15,7 @@ import {
   createShardDirectory,
   createSqlPorts,
   migrate,
-  SHARD_PLACEMENTS,
+  SHARD_COLLECTIONS,
   type ShardPorts,
   shard,
 } from '@questline/sql';
@@ -37,7 +37,7 @@ const ids = createIds();
 async function openDatabase(engine: Engine): Promise<ShardPorts> {
   const { database, close } = await engine.open();
   onTestFinished(close);
-  await migrate(database, { collections: [...COLLECTIONS, SHARD_PLACEMENTS] });
+  await migrate(database, { collections: [...COLLECTIONS, ...SHARD_COLLECTIONS] });
   return createSqlPorts(database, { clock, ids });
 }
 
@@ -121,8 +121,8 @@ async function openService(home: ShardPorts, shards: Readonly<Record<string, Sha
 /** The records of all collections that contain a text. */
 async function findRecords({ store }: ShardPorts, text: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const definition of [...COLLECTIONS, SHARD_PLACEMENTS]) {
-    const records = await store.collection(definition as typeof SHARD_PLACEMENTS).find({});
+  for (const definition of [...COLLECTIONS, ...SHARD_COLLECTIONS]) {
+    const records = await store.collection(definition as typeof ORGANIZATIONS).find({});
     for (const record of records) {
       if (JSON.stringify(record).includes(text)) found.push(`${definition.name} ${record.id}`);
     }

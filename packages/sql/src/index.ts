@@ -9,15 +9,14 @@ export { createPostgresDatabase, type PostgresOptions } from './postgres/databas
 export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
 export {
   createShardDirectory,
-  SHARD_PLACEMENTS,
   type ShardDirectory,
   type ShardDirectoryOptions,
   type ShardPlacementRecord,
 } from './shards/directory.ts';
+export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export type { ShardPorts } from './shards/nodes.ts';
 export type { Placement } from './shards/placement.ts';
 export { type ShardOptions, shard } from './shards/shard.ts';
-export { CrossShardWrite } from './shards/transaction.ts';
 export { createSqliteDatabase, type SqliteOptions } from './sqlite/database.ts';
 export { createSqlStore } from './store.ts';
 export { createSqlVectors, type SqlVectorsOptions } from './vectors.ts';

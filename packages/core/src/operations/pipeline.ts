@@ -11,7 +11,7 @@ import type { Observer } from '../observability/observer.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { WindowState } from '../ports/limiter.ts';
 import { isProviderError } from '../ports/models.ts';
-import { isStorageUnavailable } from '../ports/store.ts';
+import { isCrossShardWrite, isStorageUnavailable } from '../ports/store.ts';
 import { ApiError, isApiError, notFound } from '../shared/errors.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { StopSignal } from '../shared/stop-signal.ts';
@@ -253,6 +253,10 @@ export function storageAway(cause: unknown): ApiError {
 function asApiError(family: ErrorFamily, error: unknown): ApiError {
   if (isApiError(error)) return error;
   if (isStorageUnavailable(error)) return storageAway(error);
+  if (isCrossShardWrite(error)) {
+    const reason = 'This would change records of users in two databases in one step, which is not possible';
+    return new ApiError(409, reason, { cause: error });
+  }
   const message = family === 'completions' ? 'Model response error: internal error' : 'Internal server error';
   return new ApiError(500, message, { cause: error });
 }

@@ -240,3 +240,13 @@ export class StorageUnavailable extends Error {
 export function isStorageUnavailable(error: unknown): boolean {
   return error instanceof Error && error.name === 'StorageUnavailable';
 }
+
+/** A transaction would write to two databases of a store that consists of several. It has written nothing. */
+export class CrossShardWrite extends Error {
+  override readonly name = 'CrossShardWrite';
+}
+
+/** Compares the name, like `isStorageUnavailable`. */
+export function isCrossShardWrite(error: unknown): boolean {
+  return error instanceof Error && error.name === 'CrossShardWrite';
+}

@@ -1,6 +1,7 @@
 import {
   type Collection,
   type CollectionDefinition,
+  CrossShardWrite,
   removeWhere,
   type StoredRecord,
 } from '@questline/core/ports';
@@ -140,7 +141,7 @@ export function createShardedCollection(
     },
   };
 
-  /** @throws Error if the new owner of a record has another shard. */
+  /** @throws CrossShardWrite if the new owner of a record has another shard. */
   async function assertStays(patch: object, args: Parameters<AnyCollection['get']>): Promise<void> {
     const field = router.getOwnerField(definition);
     if (field === undefined || !Object.hasOwn(patch, field)) return;
@@ -148,6 +149,6 @@ export function createShardedCollection(
     const found = typeof owner === 'string' ? await find(...args) : undefined;
     if (found === undefined || typeof owner !== 'string' || found.record[field as 'id'] === owner) return;
     if ((await router.forOwner(owner)) === found.node) return;
-    throw new Error(`a record of ${definition.name} cannot change to an owner of another shard`);
+    throw new CrossShardWrite(`a record of ${definition.name} does not change to an owner of another shard`);
   }
 }

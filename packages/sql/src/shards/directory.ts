@@ -6,7 +6,7 @@ export interface ShardPlacementRecord extends StoredRecord {
   readonly shard: string;
 }
 
-/** Kept in the home database. Give it to `migrate` for that database. */
+/** Kept in the home database. */
 export const SHARD_PLACEMENTS = defineCollection<ShardPlacementRecord>({
   name: 'shard_placements',
   columns: { shard: 'text' },

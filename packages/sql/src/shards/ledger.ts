@@ -1,5 +1,6 @@
 import type { Charge, CreditLedger, Hold, UsageQuery, UsageSum } from '@questline/core/ports';
 import type { PlaceCache } from './directory.ts';
+import { createShardedExport } from './exports.ts';
 import { compareValues } from './merge.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { type ShardRouter, toSeenKey } from './router.ts';
@@ -19,6 +20,7 @@ export function createShardedLedger(
 ): CreditLedger {
   const { nodes } = router;
   const ledgers = nodes.all.map(({ ledger }) => ledger);
+  const exportAll = createShardedExport(nodes);
 
   const toOwner = (account: string): string | undefined => {
     const owner = account.slice(account.indexOf(':') + 1);
@@ -88,6 +90,13 @@ export function createShardedLedger(
         const asked = account === undefined ? ledgers : [(await forAccount(account)).ledger];
         const lists = await Promise.all(asked.map((ledger) => ledger.sumCharges?.(query, options) ?? []));
         return asked.length === 1 ? (lists[0] ?? []) : joinSums(lists.flat(), query);
+      },
+    }),
+    ...(ledgers.every(({ exportEntries }) => exportEntries !== undefined) && {
+      async exportEntries(page, options) {
+        if (page.account === undefined) return exportAll(page, options);
+        const { ledger } = await forAccount(page.account);
+        return ledger.exportEntries?.(page, options) ?? [];
       },
     }),
     ...(ledgers.every(({ capUsage }) => capUsage !== undefined) && {

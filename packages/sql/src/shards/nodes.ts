@@ -1,10 +1,11 @@
-import type {
-  CreditLedger,
-  EngineWrite,
-  EventLog,
-  JobQueue,
-  RateLimiter,
-  Store,
+import {
+  type CreditLedger,
+  type EngineWrite,
+  type EventLog,
+  type JobQueue,
+  type RateLimiter,
+  StorageUnavailable,
+  type Store,
 } from '@questline/core/ports';
 
 /** The ports of one database. */
@@ -26,7 +27,7 @@ export interface ShardNodes {
   readonly home: ShardNode;
   /** With the home database. */
   readonly all: readonly ShardNode[];
-  /** @throws Error for a shard of the directory that is not configured. */
+  /** @throws StorageUnavailable for a shard of the directory that this process does not know. */
   get(name: string): ShardNode;
 }
 
@@ -47,7 +48,7 @@ export function createShardNodes(home: ShardPorts, shards: Readonly<Record<strin
     all: [...byName.values()],
     get(name) {
       const node = byName.get(name);
-      if (node === undefined) throw new Error(`the shard ${name} is not configured`);
+      if (node === undefined) throw new StorageUnavailable(`the shard ${name} is not configured`);
       return node;
     },
   };

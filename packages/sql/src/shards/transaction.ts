@@ -1,17 +1,8 @@
-import type { CallOptions, Store } from '@questline/core/ports';
+import { type CallOptions, CrossShardWrite, type Store } from '@questline/core/ports';
 import type { ShardAccess } from './collection.ts';
 import type { ShardDirectory } from './directory.ts';
 import type { ShardNode } from './nodes.ts';
 import { createSeenOver, type Seen, type ShardRouter } from './router.ts';
-
-/** A transaction would write to two databases. It has written nothing. */
-export class CrossShardWrite extends Error {
-  override readonly name = 'CrossShardWrite';
-
-  constructor(first: string, second: string) {
-    super(`a transaction writes to one shard, not to ${first} and ${second}`);
-  }
-}
 
 /** Why an attempt cannot go on. */
 type Obstacle =
@@ -149,7 +140,7 @@ async function runIn<T>(
       write(one, definition) {
         rethrow();
         if (one !== node) {
-          if (hasWritten) throw new CrossShardWrite(node.name, one.name);
+          if (hasWritten) throw new CrossShardWrite(`not to ${node.name} and ${one.name} in one transaction`);
           stop({ needs: 'shard', node: one });
         }
         hasWritten = true;

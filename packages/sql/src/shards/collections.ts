@@ -1,0 +1,6 @@
+import type { CollectionShape } from '@questline/core/ports';
+import { SHARD_PLACEMENTS } from './directory.ts';
+import { SHARD_EXPORTS } from './exports.ts';
+
+/** The collections of a home database, besides `COLLECTIONS`. Pass them to `migrate`. */
+export const SHARD_COLLECTIONS: readonly CollectionShape[] = [SHARD_PLACEMENTS, SHARD_EXPORTS];
