@@ -1,7 +1,8 @@
 import { QUESTS } from '@questline/core/internal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
-import { type Loss, openLossyApp } from '../support/lossy-app.ts';
+import { openLossyApp } from '../support/lossy-app.ts';
+import type { Loss } from '../support/lost-statements.ts';
 
 const [MEMORY, SERVER] = [ENGINES.at(0), ENGINES.at(-1)];
 const MICRO = 1_000_000;

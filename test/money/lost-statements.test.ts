@@ -2,7 +2,8 @@ import { MESSAGES, QUESTS } from '@questline/core/internal';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
 import { sayAtOnce } from '../support/chat.ts';
-import { type Loss, openLossyApp } from '../support/lossy-app.ts';
+import { openLossyApp } from '../support/lossy-app.ts';
+import type { Loss } from '../support/lost-statements.ts';
 
 /** 10 input tokens and one output token. */
 const CHARGE = 110_000;

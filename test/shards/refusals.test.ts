@@ -39,7 +39,10 @@ const toRoutes = (services: Services) => [
 describe('a request that several databases cannot fulfil', () => {
   const shards = shareShards();
   const collections = [...COLLECTIONS, ...SHARD_COLLECTIONS];
-  const [home, known] = [shareDatabase(SQLITE_MEMORY, collections), shareDatabase(SQLITE_MEMORY, collections)];
+  const [home, known] = [
+    shareDatabase(SQLITE_MEMORY, collections),
+    shareDatabase(SQLITE_MEMORY, collections),
+  ];
 
   it('is refused with 409 if it changes two of them in one transaction, and changes nothing', async () => {
     const app = await createTestApp({ ports: await shards.fresh(), extra: toRoutes });

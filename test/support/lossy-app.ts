@@ -7,68 +7,22 @@ import {
   issueApiKey,
   toFetchHandler,
 } from '@questline/core';
-import { StorageUnavailable } from '@questline/core/ports';
 import { createSqlPorts, migrate, type SqlDatabase } from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
+import { createFault, loseStatements } from './lost-statements.ts';
 import { createScriptedProvider, type ModelCall } from './model.ts';
 import { NOW } from './test-app.ts';
 
 const START = 1_000_000_000_000;
 const TURNS_OF_LOOP = 40;
 
-/** A lost statement has no effect, or its answer is lost. */
-export type Loss = 'before' | 'after';
-
-/** The statement or transaction that fails. */
-export interface Fault {
-  /** Its number; -1 for none. */
-  place: number;
-  loss: Loss;
-  /** Whether no statement after it is made either. */
-  isLasting: boolean;
-  calls: number;
-  isHit: boolean;
-  running: number;
-}
-
-/** A database whose statement or transaction number `place` fails. */
-function createLossy(database: SqlDatabase) {
-  const fault: Fault = { place: -1, loss: 'before', isLasting: false, calls: 0, isHit: false, running: 0 };
-  const lose = async <T>(perform: () => Promise<T>): Promise<T> => {
-    const isFirst = fault.calls === fault.place;
-    const isLater = fault.isLasting && fault.isHit;
-    fault.calls += 1;
-    fault.isHit ||= isFirst;
-    fault.running += 1;
-    try {
-      if (isLater || (isFirst && fault.loss === 'before')) throw new StorageUnavailable('lost');
-      const value = await perform();
-      if (isFirst) throw new StorageUnavailable('lost');
-      return value;
-    } finally {
-      fault.running -= 1;
-    }
-  };
-  const lossy = {
-    ...database,
-    run: (...args: Parameters<SqlDatabase['run']>) => lose(() => database.run(...args)),
-    transaction: ((work, options) =>
-      lose(() => database.transaction(work, options))) as SqlDatabase['transaction'],
-    ...(database.dialect === 'sqlite' && {
-      immediate: ((work, options) =>
-        lose(() => database.immediate(work, options))) as typeof database.immediate,
-    }),
-  } as SqlDatabase;
-  return { fault, lossy };
-}
-
 /** An application with one user on a database that loses statements. */
 export async function openLossyApp(database: SqlDatabase, onCall: (call: ModelCall) => void) {
   await migrate(database, { collections: COLLECTIONS });
   const clock = createFakeClock(NOW);
   const ids = createFakeIds();
-  const { fault, lossy } = createLossy(database);
-  const { vectors: _, ...ports } = createSqlPorts(lossy, { clock, ids });
+  const fault = createFault();
+  const { vectors: _, ...ports } = createSqlPorts(loseStatements(database, fault), { clock, ids });
   const services = createServices(
     { ...ports, models: [createScriptedProvider(onCall)], clock, ids },
     { jwtSecret: 'a'.repeat(64), admin: { DefaultAPIModel: 'scripted' }, onError: () => undefined },
