@@ -187,7 +187,7 @@ describe.each(ENGINES)('a turn over two shards with one lost statement on $name'
         while (await runTurn(isShared, place, loss)) place += 1;
         expect(place).toBeGreaterThan(10);
       },
-      240_000,
+      600_000,
     );
   });
 });
