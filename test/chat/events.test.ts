@@ -1,38 +1,19 @@
-import { createApi, createServices } from '@questline/core';
 import { createMemoryEventLog } from '@questline/core/memory';
 import { type EventLog, StorageUnavailable } from '@questline/core/ports';
-import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { type ChatApp, type ChatAppOptions, createChatApp, silent } from '../support/chat.ts';
-import { createGate } from '../support/gate.ts';
+import { createChatApp } from '../support/chat.ts';
 import { createLatePublisher } from '../support/late-publisher.ts';
 import { createFollower, createFrameParser, openFrames, readFrames } from '../support/live-events.ts';
-import { createScriptedProvider } from '../support/model.ts';
+import { beginChat, beginInTwoProcesses, END, pass, say } from '../support/running-chat.ts';
 
-const END = { type: 'usage', usage: { input: 10, output: 3 } } as const;
-
-async function begin(options: ChatAppOptions = {}, body: object = { message: 'Hi' }) {
-  const app = await createChatApp({ onCall: silent, ...options });
-  const { id } = (await app.chat(body)).body;
-  await app.settle();
-  const call = app.calls[0];
-  if (call === undefined) throw new Error('no call');
-  const path = `/api/v1/quests/${id}/events`;
-  return { app, id, call, path, follow: (more?: object) => app.ask('GET', path, more) };
+/** Opens a reader that stays: without one, events wait. */
+async function stay({ follow }: Pick<Awaited<ReturnType<typeof beginChat>>, 'follow'>): Promise<void> {
+  await openFrames(await follow()).next();
 }
-
-/** Lets the writer write what it has. */
-async function pass({ clock, settle }: Pick<ChatApp, 'clock' | 'settle'>, ms = 100): Promise<void> {
-  await settle();
-  await clock.advance(ms);
-  await settle();
-}
-
-const say = (text: string) => ({ type: 'text', text }) as const;
 
 describe('events of a chat turn', () => {
   it('begin with a snapshot, go on with each event and end with the result', async () => {
-    const { app, call, follow, id } = await begin();
+    const { app, call, follow, id } = await beginChat();
     call.say(say('Once '), say('upon '));
     await pass(app);
     const reader = openFrames(await follow());
@@ -69,7 +50,7 @@ describe('events of a chat turn', () => {
         return log.read(...args);
       },
     };
-    const { app, id, call, follow } = await begin({ eventLog });
+    const { app, id, call, follow } = await beginChat({ eventLog });
     const reading = [readFrames(await follow())];
     await app.settle();
     mayRead = new Promise((resolve) => {
@@ -99,7 +80,7 @@ describe('events of a chat turn', () => {
       const isLate = (topic: string) =>
         isFollowing && (name === 'the whole subscription' || topic.startsWith('events.'));
       const publisher = createLatePublisher(isLate);
-      const { app, call, follow } = await begin({ publisher });
+      const { app, call, follow } = await beginChat({ publisher });
       // Its write is due between the first look of the reader, which follows, and the second one.
       call.say(say('Once '));
       await pass(app, 60);
@@ -124,7 +105,7 @@ describe('events of a chat turn', () => {
   );
 
   it('contain reasoning, tool calls and payloads', async () => {
-    const { app, call, follow } = await begin({}, { message: 'Roll', tools: ['dice_roll'] });
+    const { app, call, follow } = await beginChat({}, { message: 'Roll', tools: ['dice_roll'] });
     call.say(
       { type: 'thinking_delta', text: 'A die ' },
       { type: 'thinking_delta', text: 'it is.' },
@@ -162,7 +143,8 @@ describe('events of a chat turn', () => {
   });
 
   it('continue after the last frame of a reader, by header or query', async () => {
-    const { app, call, path, follow } = await begin();
+    const { app, call, path, follow } = await beginChat();
+    await stay({ follow });
     for (const word of ['a', 'b', 'c', 'd']) {
       call.say(say(word));
       await pass(app);
@@ -188,7 +170,7 @@ describe('events of a chat turn', () => {
   });
 
   it('begin with a snapshot for a position from the future, of another quest or after expiry', async () => {
-    const { app, call, follow } = await begin();
+    const { app, call, follow } = await beginChat();
     call.say(say('Hello'));
     await pass(app);
     for (const id of ['99', '999999999999999', 'end']) {
@@ -212,7 +194,7 @@ describe('events of a chat turn', () => {
   });
 
   it('contain nothing of another quest, whatever the position says', async () => {
-    const { app, call } = await begin();
+    const { app, call } = await beginChat();
     call.say(say('Secret of the first. '));
     await pass(app);
     const { id } = (await app.chat({ message: 'Hi', newConversation: true })).body;
@@ -231,7 +213,7 @@ describe('events of a chat turn', () => {
   it.each(['-1', '1.5', 'x', '1e3', '1234567890123456', 'END', '../1'])(
     'reject the position %s',
     async (id) => {
-      const { path, follow, app } = await begin();
+      const { path, follow, app } = await beginChat();
       const byHeader = await follow({ headers: { 'Last-Event-ID': id } });
       const byQuery = await app.ask('GET', `${path}?after=${encodeURIComponent(id)}`);
       expect([byHeader.status, byQuery.status]).toEqual([422, 422]);
@@ -239,14 +221,14 @@ describe('events of a chat turn', () => {
   );
 
   it('are 404 for strangers', async () => {
-    const { app, path } = await begin();
+    const { app, path } = await beginChat();
     const credential = await app.token(await app.addUser('eve@example.com'));
     expect((await app.ask('GET', path, { credential })).status).toBe(404);
     expect((await app.ask('GET', `/api/v1/quests/${'0'.repeat(24)}/events`)).status).toBe(404);
   });
 
   it('end when the turn is cancelled, and when its session is deleted', async () => {
-    const { app, id, call, follow } = await begin();
+    const { app, id, call, follow } = await beginChat();
     call.say(say('Half an '));
     await pass(app);
     const reader = openFrames(await follow());
@@ -256,7 +238,7 @@ describe('events of a chat turn', () => {
     const rest = [await reader.next(), await reader.next()];
     expect(rest.at(-1) ?? rest[0]).toMatchObject({ id: 'end', data: { state: { status: 'stopped' } } });
 
-    const second = await begin();
+    const second = await beginChat();
     const following = openFrames(await second.follow());
     await following.next();
     const { sessionId } = await second.app.poll(second.id);
@@ -270,7 +252,7 @@ describe('events of a chat turn', () => {
   });
 
   it('send a comment in silence, and stop at shutdown without an end', async () => {
-    const { app, follow } = await begin();
+    const { app, follow } = await beginChat();
     const response = await follow();
     const text = response.text();
     await app.settle();
@@ -284,7 +266,7 @@ describe('events of a chat turn', () => {
 
   it('wait for a reader that stalls, which holds one write and then reads the log', async () => {
     const count = { appends: 0, reads: 0, compactions: 0 };
-    const { app, call, path } = await begin({
+    const { app, call, path } = await beginChat({
       services: (services) => ({ ...services, eventLog: counted(services.eventLog, count) }),
     });
     call.say(say('begin '));
@@ -333,9 +315,10 @@ describe('events of a chat turn', () => {
 
   it('are written at most 20 times a second for any number of tokens, and joined at the end', async () => {
     const count = { appends: 0, compactions: 0 };
-    const { app, call, follow } = await begin({
+    const { app, call, follow } = await beginChat({
       services: (services) => ({ ...services, eventLog: counted(services.eventLog, count) }),
     });
+    await stay({ follow });
     for (let step = 0; step < 1000; step += 1) {
       call.say(say(`${step} `));
       await app.settle();
@@ -380,9 +363,10 @@ describe('event log that fails', () => {
       append: (stream, batch) =>
         isAway ? Promise.reject(new StorageUnavailable('away')) : log.append(stream, batch),
     };
-    const { app, id, call, follow } = await begin({
+    const { app, id, call, follow } = await beginChat({
       services: (services) => ({ ...services, eventLog: failing }),
     });
+    await stay({ follow });
     call.say(say('One '));
     await pass(app);
     isAway = true;
@@ -409,7 +393,7 @@ describe('event log that fails', () => {
 
   it('adds no event twice when the answer of a write is lost', async () => {
     let isLosing = false;
-    const { app, id, call } = await begin({
+    const { app, id, call } = await beginChat({
       services: (services) => ({
         ...services,
         eventLog: {
@@ -438,31 +422,9 @@ describe('event log that fails', () => {
 });
 
 describe('worker that crashes', () => {
-  const twoProcesses = async () => {
-    const gate = createGate();
-    const started = await begin({ store: gate.store, ledger: gate.ledger });
-    const { app } = started;
-    const { limiter } = app.services;
-    const { clock } = app;
-    const model = createScriptedProvider(silent);
-    const services = createServices(
-      { ...gate.shared, limiter, clock, ids: createFakeIds(2), models: [model] },
-      { jwtSecret: 'a'.repeat(64) },
-    );
-    const other = createApi(services);
-    const takeOver = async (): Promise<void> => {
-      gate.shut();
-      await other.start();
-      for (let left = 90_000; left > 0; left -= 5000) {
-        await clock.advance(5000);
-        await app.settle();
-      }
-    };
-    return { ...started, gate, model, takeOver, close: () => other.close() };
-  };
-
   it('is followed by the next attempt behind a reset, and its late events are refused', async () => {
-    const { app, id, call, gate, model, takeOver, close } = await twoProcesses();
+    const { app, id, call, gate, model, takeOver, close, follow } = await beginInTwoProcesses();
+    await stay({ follow });
     // Sent to readers, and not yet saved in the quest.
     call.say(say('Lost '));
     await pass(app);
@@ -485,7 +447,7 @@ describe('worker that crashes', () => {
   });
 
   it('leaves readers with the text that it saved', async () => {
-    const { app, id, call, gate, model, takeOver, close, follow } = await twoProcesses();
+    const { app, id, call, gate, model, takeOver, close, follow } = await beginInTwoProcesses();
     call.say(say('Saved '));
     await pass(app, 600);
     call.say(say('and lost'));

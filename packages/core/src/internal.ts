@@ -438,6 +438,7 @@ export type { PromptContext, PromptPart, PromptSource } from './prompts/prompt.t
 export { type EventBatch, joinBatches, toPage } from './runs/event-batches.ts';
 export { QUESTS, type QuestRecord } from './runs/records.ts';
 export { createStoreEventLog, EVENT_BATCHES, type EventBatchRecord } from './runs/store-event-log.ts';
+export { QUEST_TEXTS, type TextPieceRecord } from './runs/text-pieces.ts';
 export { DEFAULT_LINE_SETTINGS } from './runs/work-line.ts';
 export { countCharacters } from './shared/characters.ts';
 export { type IssueDetail, isCreditCode } from './shared/errors.ts';

@@ -10,8 +10,8 @@ import { baseHeaders, refuse } from '../operations/pipeline.ts';
 import type { Route } from '../operations/route.ts';
 import { createRouter } from '../operations/router.ts';
 import { createEventExpiry } from '../runs/live-expiry.ts';
-import { createRunningQuests } from '../runs/running.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
+import { createTextSweep } from '../runs/text-sweep.ts';
 import { ApiError } from '../shared/errors.ts';
 import { FEATURES } from './features.ts';
 import { createRetentionSweep } from './retention.ts';
@@ -66,8 +66,7 @@ async function loadExamples(): Promise<Readonly<Record<string, OperationExamples
 }
 
 function engineParts(services: Services): EngineParts {
-  const running = createRunningQuests();
-  const { chargeEvents } = services;
+  const { chargeEvents, runningQuests: running } = services;
   const unaudited = { ...services, ...services.unaudited };
   return {
     handlers: [
@@ -80,12 +79,16 @@ function engineParts(services: Services): EngineParts {
       { name: 'sweep-holds', everyMs: 60_000, run: () => services.ledger.sweep() },
       { name: 'sweep-idempotency-keys', everyMs: 600_000, run: () => services.idempotency.sweep() },
       createQuestSweep(services),
+      createTextSweep(services),
       createEventExpiry(services),
       createRetentionSweep(services),
       ...(chargeEvents === undefined ? [] : [createEventSweep({ ...services, chargeEvents })]),
       ...FEATURES.flatMap(({ periodicTasks }) => periodicTasks?.(services) ?? []),
     ],
-    subscriptions: [() => services.questEvents.onStopped((questId) => running.stop(questId))],
+    subscriptions: [
+      () => services.questEvents.onStopped((questId) => running.stop(questId)),
+      () => services.liveFollowers.listen(),
+    ],
     onDrained() {
       services.questEvents.dismiss();
       services.liveTails.dismiss();

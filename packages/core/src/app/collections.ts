@@ -7,6 +7,7 @@ import { IDEMPOTENCY } from '../operations/idempotency-records.ts';
 import type { CollectionShape } from '../ports/store.ts';
 import { QUESTS } from '../runs/records.ts';
 import { EVENT_BATCHES } from '../runs/store-event-log.ts';
+import { QUEST_TEXTS } from '../runs/text-pieces.ts';
 import { FEATURES } from './features.ts';
 
 /** All collections, for engines that create tables. */
@@ -15,6 +16,7 @@ export const COLLECTIONS: readonly CollectionShape[] = [
   API_KEYS,
   ...FEATURES.flatMap(({ collections = [] }) => collections),
   QUESTS,
+  QUEST_TEXTS,
   JOBS,
   TASK_TURNS,
   EVENT_BATCHES,

@@ -63,8 +63,10 @@ import { createOpenStreams } from '../operations/open-streams.ts';
 import { createPaidCalls } from '../operations/paid-calls.ts';
 import { DEFAULT_RATE_LIMITS } from '../operations/rates.ts';
 import { builtInPrompt } from '../prompts/prompt.ts';
+import { createLiveFollowers } from '../runs/live-followers.ts';
 import { createLiveTails } from '../runs/live-tails.ts';
 import { createQuestEvents } from '../runs/quest-events.ts';
+import { createRunningQuests } from '../runs/running.ts';
 import { createStoreEventLog } from '../runs/store-event-log.ts';
 import { createWorkLine, DEFAULT_LINE_SETTINGS } from '../runs/work-line.ts';
 import { joinToolRegistries } from '../tools/toolbox.ts';
@@ -131,6 +133,10 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ports.publisher ??
     createMemoryPublisher({ onError: (error) => onError({ operation: 'publish', requestId: '', error }) });
   const eventLog = ports.eventLog ?? createStoreEventLog({ store: ports.store, clock });
+  const liveFollowers = createLiveFollowers(
+    { store, publisher, clock, onError },
+    ports.publisher !== undefined,
+  );
   const adminSettings = createAdminSettingsReader({ store, clock, defaults: settings.admin ?? {} });
   const agentReach = createAgentReach({ store, adminSettings });
   const isMember = createMembershipCheck(store);
@@ -223,7 +229,9 @@ export function createServices(ports: Ports, settings: Settings): Services {
     jobWatch,
     publisher,
     eventLog,
-    liveTails: createLiveTails({ store, eventLog, publisher, clock, onError }),
+    liveFollowers,
+    liveTails: createLiveTails({ store, eventLog, publisher, clock, liveFollowers, onError }),
+    runningQuests: createRunningQuests(),
     admissionControl: createAdmissionControl(),
     workLine: createWorkLine({ store, queue, clock }, { ...DEFAULT_LINE_SETTINGS, ...settings.admission }),
     streams: createOpenStreams(clock),

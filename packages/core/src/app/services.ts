@@ -68,9 +68,11 @@ import type {
   WebTools,
 } from '../ports/index.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
+import type { LiveFollowers } from '../runs/live-followers.ts';
 import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
 import type { FollowUp } from '../runs/quest-task.ts';
+import type { RunningQuests } from '../runs/running.ts';
 import type { WorkLine } from '../runs/work-line.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -123,6 +125,10 @@ export interface BaseServices {
   /** Responses by `Idempotency-Key`, kept for 24 hours. */
   readonly idempotency: Idempotency;
   readonly questEvents: QuestEvents;
+  /** Connects readers of running quests with their workers. */
+  readonly liveFollowers: LiveFollowers;
+  /** The quests that run in this process. */
+  readonly runningQuests: RunningQuests;
   /** The streams of events that readers of this process follow. */
   readonly liveTails: LiveTails;
   readonly agentEvents: AgentEvents;

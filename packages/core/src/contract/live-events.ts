@@ -5,6 +5,9 @@ import { type ApiHeaders, header } from './message.ts';
 /** The id of the last frame of a stream. */
 export const END_ID = 'end';
 
+/** A position that no stream reaches: a reader that continues there gets a snapshot. */
+export const UNKNOWN_POSITION = 999_999_999_999_999;
+
 const POSITION = /^(?:end|\d{1,15})$/;
 const EXPECTED = 'must be the id of a frame: a whole number, or `end`';
 

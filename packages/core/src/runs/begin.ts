@@ -40,7 +40,7 @@ export function createBeginQuest({
     try {
       await stopQuest(quests, id, NOT_QUEUED, clock.now());
       // No worker gets its job.
-      await closeStopped(quests, id, undefined);
+      await closeStopped(quests, id, {});
     } catch {
       // The sweep finds the quest and enqueues it.
     }

@@ -30,6 +30,14 @@ export async function endInOneStep(
   if (planned === undefined) return undefined;
   const { expected, written } = planned;
   const finish = queue.writes === undefined ? [] : [queue.writes.finish(run.lease)];
-  const isDone = await store.writeAll?.([...expected, write, ...written, ...settlement, ...finish]);
+  const removed = run.writer.removals();
+  const isDone = await store.writeAll?.([
+    ...expected,
+    write,
+    ...removed,
+    ...written,
+    ...settlement,
+    ...finish,
+  ]);
   return isDone === true ? { quest: ended, isFinished: finish.length > 0 } : undefined;
 }

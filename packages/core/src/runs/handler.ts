@@ -4,10 +4,9 @@ import type { JobQueue, LeasedJob } from '../ports/queue.ts';
 import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
 import type { PendingCharge } from './charges.ts';
+import { correctEvents } from './correct-events.ts';
 import { endInOneStep } from './end-in-one-step.ts';
-import { createLiveWriter, type LiveWriterServices } from './live-writer.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
-import type { PaidStepServices } from './paid-steps.ts';
 import type { QuestEvents } from './quest-events.ts';
 import { questJob } from './quest-job.ts';
 import { QuestAbandoned, type QuestTask } from './quest-task.ts';
@@ -19,8 +18,9 @@ import {
   type QuestRecord,
 } from './records.ts';
 import { describeCharges, hasBegun, hasRun, recoverPaidSteps } from './recovery.ts';
-import { createRunContext, type RunContext } from './run-context.ts';
+import { createRunContext, type RunContext, type RunServices } from './run-context.ts';
 import type { Interruption, RunningQuests } from './running.ts';
+import { loadText, removeAllPieces } from './text-pieces.ts';
 import {
   abandonQuest,
   claimQuest,
@@ -37,8 +37,7 @@ const MAX_RUNS = 2;
 /** Lease in milliseconds for closing a quest whose record is gone. */
 const CLOSING_MS = 60_000;
 
-export interface QuestHandlerServices extends PaidStepServices, LiveWriterServices {
-  readonly store: Store;
+export interface QuestHandlerServices extends RunServices {
   readonly queue: JobQueue;
   readonly questEvents: QuestEvents;
 }
@@ -59,12 +58,13 @@ export function createQuestHandler(
     const payload = lease.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
     const resumed = typeof payload.resumed === 'number' ? payload.resumed : 0;
     const job = { ...lease, fence: getFence(lease.fence, resumed) };
-    const quest = await claimQuest(quests, payload.questId, job, clock.now());
-    if (quest === undefined) return closeUnclaimed(payload.questId, lease, resumed);
+    const claimed = await claimQuest(quests, payload.questId, job, clock.now());
+    if (claimed === undefined) return closeUnclaimed(payload.questId, lease, resumed);
+    const quest = await loadText(store, claimed);
     const charges = hasRun(quest, lease) ? await recoverPaidSteps(services, quest, task.operation) : [];
     if (hasBegun(quest) || lease.attempt > MAX_RUNS) return recover(quest, job, charges);
     const running = runningQuests.enter(quest.id, signal);
-    const run = createRunContext(services, quests, quest, lease, running, task);
+    const run = createRunContext(services, quest, lease, running, task);
     try {
       let outcome: QuestOutcome | QuestPause;
       try {
@@ -76,8 +76,7 @@ export function createQuestHandler(
       return await ('calls' in outcome ? pause(run, outcome) : conclude(run, outcome, 'finished'));
     } finally {
       running.remove();
-      await run.writer.close();
-      await run.live.close();
+      await run.close();
     }
   };
 
@@ -103,7 +102,7 @@ export function createQuestHandler(
     }
     if (settlement !== undefined && !(await run.settle(outcome))) return resolveConflict(run);
     const result = getResult();
-    const hasEnded = await end(run.quest.id, run.job, result);
+    const hasEnded = await end(run.quest.id, run.job, result, run.writer.removals().length > 0);
     return hasEnded ? undefined : resolveConflict(run);
   };
 
@@ -122,6 +121,7 @@ export function createQuestHandler(
     const state = { ...run.progress(), phases: run.stopwatch.read(), paid, wait };
     const paused = await pauseQuest(quests, quest.id, job, state, clock.now());
     if (paused === undefined) return resolveConflict(run);
+    await removePiecesOf(run);
     questEvents.paused(quest.id);
     return undefined;
   };
@@ -160,6 +160,7 @@ export function createQuestHandler(
       const { promptMeta } = run.progress();
       const stopped = await abandonQuest(quests, id, run.job, error.message, clock.now(), promptMeta);
       if (stopped !== undefined) questEvents.ended(id);
+      await removePiecesOf(run);
       return undefined;
     }
     if (isStorageUnavailable(error) && !run.hasOutput && !run.hasCharges) {
@@ -177,8 +178,10 @@ export function createQuestHandler(
     if (await hasLost(run)) return abandon(run);
     await run.endSteps('left');
     await run.settleStopped();
+    if (run.hasOutput) await run.live.flush();
+    await run.writer.close();
     const progress = run.progress();
-    if (await closeQuest(run.quest.id, progress)) return undefined;
+    if (await closeQuest(run.quest.id, progress, run.writer.removals().length > 0)) return undefined;
     // A worker that got the job closed it, and may not have known all charges.
     const { promptMeta } = progress;
     if (promptMeta !== undefined) await quests.update(run.quest.id, { promptMeta }, { status: 'stopped' });
@@ -195,6 +198,11 @@ export function createQuestHandler(
     return quest.status === 'done' || isTakenOver(quest, job);
   };
 
+  /** After the complete text is in the record: a crash before leaves pieces that the text contains. */
+  const removePiecesOf = async ({ quest, writer }: RunContext): Promise<void> => {
+    if (writer.removals().length > 0) await removeAllPieces(store, quest.id);
+  };
+
   const abandon = (run: RunContext): undefined => {
     run.abandonSteps();
     return undefined;
@@ -208,52 +216,38 @@ export function createQuestHandler(
   ): Promise<undefined> => {
     const outcome = quest.notes?.outcome ?? unfinished(hasContent(quest));
     const restored = await restore(quest);
-    if (task.restore === undefined) await correctEvents(quest, job);
-    const hasEnded = await end(quest.id, job, {
-      ...outcome,
-      ...restored,
-      ...describeCharges(quest, charges),
-    });
+    if (task.restore === undefined) await correctEvents(services, task, quest, job);
+    const result = { ...outcome, ...restored, ...describeCharges(quest, charges) };
+    const hasEnded = await end(quest.id, job, result, true);
     return hasEnded ? undefined : closeUnclaimed(quest.id, job, quest.resumed ?? 0);
   };
 
-  const restore = async (quest: QuestRecord): Promise<QuestProgress> =>
-    quest.output === undefined ? ((await task.restore?.(quest)) ?? {}) : {};
-
-  /** The crashed worker may have sent readers more than it saved: what it saved is the result. */
-  const correctEvents = async (quest: QuestRecord, { fence }: LeasedJob): Promise<void> => {
-    if (task.isLive === undefined || task.isLive === false) return;
-    const { text = '' } = quest;
-    const live = createLiveWriter(services, {
-      stream: quest.id,
-      fence,
-      getText: () => text,
-      isHeld: async () => true,
-      onError: (error) => services.onError({ operation: `job:${task.kind}`, requestId: '', error }),
-    });
-    live.emit({ type: 'reset-step', text });
-    await live.flush();
-    await live.close();
-  };
+  /** The stored text of a crashed worker, and what else readers may have seen. */
+  const restore = async (quest: QuestRecord): Promise<QuestProgress> => ({
+    ...(quest.text !== undefined && { text: quest.text }),
+    ...(quest.output === undefined && (await task.restore?.(quest))),
+  });
 
   /** Ends a quest that was stopped before its work started, while it waited or after its worker crashed. */
   const closeUnclaimed = async (questId: string, lease: LeasedJob, resumed: number): Promise<undefined> => {
-    const quest = await quests.get(questId, { status: 'stopped' });
+    const stopped = await quests.get(questId, { status: 'stopped' });
     // The quest went on: a later job closes it.
-    if (quest === undefined || (quest.resumed ?? 0) > resumed) return undefined;
-    if (!hasRun(quest, lease)) {
-      await closeQuest(questId, {});
+    if (stopped === undefined || (stopped.resumed ?? 0) > resumed) return undefined;
+    if (!hasRun(stopped, lease)) {
+      await closeQuest(questId, {}, false);
       return undefined;
     }
+    const quest = await loadText(store, stopped);
     const charges = await recoverPaidSteps(services, quest, task.operation);
-    await closeQuest(questId, { ...(await restore(quest)), ...describeCharges(quest, charges) });
+    await closeQuest(questId, { ...(await restore(quest)), ...describeCharges(quest, charges) }, true);
     return undefined;
   };
 
   /** @returns false if another worker has closed it. */
-  const closeQuest = (questId: string, progress: QuestProgress): Promise<boolean> =>
+  const closeQuest = (questId: string, progress: QuestProgress, hasPieces: boolean): Promise<boolean> =>
     store.transaction(async (transaction) => {
-      const quest = await closeStopped(transaction.collection(QUESTS), questId, progress.promptMeta);
+      const quest = await closeStopped(transaction.collection(QUESTS), questId, progress);
+      if (hasPieces) await removeAllPieces(transaction, questId);
       if (quest !== undefined) await task.alongside(transaction, { ...quest, ...progress });
       return quest !== undefined;
     });
@@ -263,10 +257,12 @@ export function createQuestHandler(
     questId: string,
     job: LeasedJob,
     outcome: QuestOutcome & QuestProgress,
+    hasPieces: boolean,
   ): Promise<boolean> => {
     const { ended, following } = await store.transaction(async (transaction) => {
       const quest = await endQuest(transaction.collection(QUESTS), questId, job, outcome, clock.now());
       if (quest === undefined) return { ended: undefined, following: [] };
+      if (hasPieces) await removeAllPieces(transaction, questId);
       await task.alongside(transaction, quest);
       return { ended: quest, following: await follow(transaction, quest) };
     });

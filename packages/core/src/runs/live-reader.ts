@@ -1,4 +1,4 @@
-import { END_ID, getPosition } from '../contract/live-events.ts';
+import { END_ID, getPosition, UNKNOWN_POSITION } from '../contract/live-events.ts';
 import type { ApiHeaders } from '../contract/message.ts';
 import { Reply } from '../contract/reply.ts';
 import { KEEP_ALIVE, STREAM_HEADERS } from '../http/sse.ts';
@@ -127,6 +127,9 @@ async function* generate<View extends object>(
   let epoch = tail.epoch;
   /** The text of a snapshot without events after it. */
   let shown: string | undefined;
+  /** The events, of which the stored text was ahead: those that follow repeat a part of it, so a snapshot replaces it. */
+  let passed: LiveState | undefined;
+  let mayPass = after === undefined;
   try {
     yield encoder.begin;
     while (!reader.isLeft) {
@@ -135,6 +138,12 @@ async function* generate<View extends object>(
         continue;
       }
       const before = tail.state;
+      if (before === passed && !tail.isOver) {
+        if (!(await reader.wait(MAX_SILENCE_MS))) continue;
+        await load();
+        yield KEEP_ALIVE;
+        continue;
+      }
       const events =
         position === undefined || epoch !== tail.epoch
           ? undefined
@@ -142,6 +151,12 @@ async function* generate<View extends object>(
       if (events === undefined) {
         epoch = tail.epoch;
         const loaded = await load();
+        if (mayPass && isAhead(tail, loaded)) {
+          mayPass = false;
+          passed = tail.state;
+          yield encoder.snapshot({ ...passed, last: UNKNOWN_POSITION }, loaded.view, loaded.text);
+          continue;
+        }
         position = tail.state.last;
         shown = getText(tail, loaded);
         yield encoder.snapshot(tail.state, loaded.view, shown);
@@ -185,6 +200,15 @@ async function* generate<View extends object>(
  */
 function getText({ state, isOver, epoch }: LiveTail, { text, hasWaited = false }: LiveView): string {
   return isOver || (state.last === 0 && (hasWaited || epoch > 0)) ? text : state.text;
+}
+
+/** Whether the worker, in another process, has stored text whose events wait for a reader. */
+function isAhead(
+  { state, isRemote, isOver, epoch }: LiveTail,
+  { text, isOver: hasEnded }: LiveView,
+): boolean {
+  if (!isRemote || isOver || hasEnded || epoch > 0) return false;
+  return text.length > state.text.length && text.startsWith(state.text);
 }
 
 /** Takes as many frames as one write takes, at least one. */

@@ -3,6 +3,7 @@ import type { EventLog } from '../ports/event-log.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Incident } from '../shared/incident.ts';
 import { getLiveTopic } from './live-event.ts';
+import type { Following } from './live-followers.ts';
 import { type LiveFrame, toFrames } from './live-frames.ts';
 import { applyEvents, EMPTY_STATE, type LiveState } from './live-state.ts';
 import { getQuestTopic } from './quest-events.ts';
@@ -27,6 +28,8 @@ export interface LiveTail {
   readonly isOver: boolean;
   /** The work waits for decisions, and `state` contains all events before. */
   readonly isWaiting: boolean;
+  /** The worker is not in this process: the stored text can be ahead of the events. */
+  readonly isRemote: boolean;
   /** Recent events after a sequence; undefined: read the log. */
   after(sequence: number): readonly LiveFrame[] | undefined;
   /** @param listener called on every change. @returns a function that unsubscribes. */
@@ -40,11 +43,15 @@ export interface LiveTailServices {
   readonly onError: (incident: Incident) => void;
 }
 
-/** Starts to read a stream. @param getPhase the phase of its work. @returns the tail, and a function that stops it. */
+/**
+ * Starts to read a stream. @param getPhase the phase of its work. @param following asks the worker to write; absent: it always
+ * does. @returns the tail, and a function that stops it.
+ */
 export function startLiveTail(
   { eventLog, publisher, clock, onError }: LiveTailServices,
   stream: string,
   getPhase: () => Promise<LivePhase>,
+  following?: Pick<Following, 'ready' | 'isDue' | 'isRemote'>,
 ): LiveTail & { stop(): void } {
   let state = EMPTY_STATE;
   let epoch = 0;
@@ -107,7 +114,7 @@ export function startLiveTail(
 
   const run = async (): Promise<void> => {
     // News during the subscription reaches no listener, so a look follows it. A broken publisher delays only the first look.
-    void Promise.all(subscribing).then(() => {
+    void Promise.all([...subscribing, following?.ready]).then(() => {
       mayHaveEnded = true;
       look();
     });
@@ -116,7 +123,7 @@ export function startLiveTail(
       wasWoken = false;
       try {
         // Events precede the end: what comes after this look is the rest.
-        const isAsked = mayHaveEnded;
+        const isAsked = mayHaveEnded || following?.isDue === true;
         // Before the question: news of the end that arrives meanwhile needs another look.
         mayHaveEnded = false;
         const phase = isAsked ? await getPhase() : 'running';
@@ -158,6 +165,9 @@ export function startLiveTail(
     },
     get isWaiting() {
       return isWaiting;
+    },
+    get isRemote() {
+      return following?.isRemote === true;
     },
     after(sequence) {
       const first = window[0]?.sequence;

@@ -1,4 +1,5 @@
 import type { Store } from '../ports/store.ts';
+import type { Following, LiveFollowers } from './live-followers.ts';
 import { type LivePhase, type LiveTail, type LiveTailServices, startLiveTail } from './live-tail.ts';
 import { QUESTS } from './records.ts';
 import { hasEnded } from './transitions.ts';
@@ -16,14 +17,23 @@ export interface LiveTails {
   dismiss(): void;
 }
 
-export function createLiveTails(services: LiveTailServices & { readonly store: Store }): LiveTails {
+interface OpenTail {
+  readonly tail: ReturnType<typeof startLiveTail>;
+  readonly following: Following | undefined;
+  readers: number;
+}
+
+export function createLiveTails(
+  services: LiveTailServices & { readonly store: Store; readonly liveFollowers: LiveFollowers },
+): LiveTails {
   const quests = services.store.collection(QUESTS);
-  const tails = new Map<string, { readonly tail: ReturnType<typeof startLiveTail>; readers: number }>();
+  const tails = new Map<string, OpenTail>();
   const readers = new Set<() => void>();
 
-  const getQuestPhase = async (questId: string): Promise<LivePhase> => {
+  const getQuestPhase = async (questId: string, following: Following): Promise<LivePhase> => {
     const quest = await quests.get(questId);
     if (quest === undefined || hasEnded(quest)) return 'over';
+    await following.see(quest);
     return quest.status === 'waiting' ? 'waiting' : 'running';
   };
 
@@ -32,11 +42,12 @@ export function createLiveTails(services: LiveTailServices & { readonly store: S
       let entry = tails.get(stream);
       // An ended tail looks no more.
       if (entry === undefined || entry.tail.isOver) {
+        const following = isEnded === undefined ? services.liveFollowers.follow(stream) : undefined;
         const getPhase = async (): Promise<LivePhase> => {
-          if (isEnded === undefined) return getQuestPhase(stream);
-          return (await isEnded()) ? 'over' : 'running';
+          if (following !== undefined) return getQuestPhase(stream, following);
+          return (await isEnded?.()) === true ? 'over' : 'running';
         };
-        entry = { tail: startLiveTail(services, stream, getPhase), readers: 0 };
+        entry = { tail: startLiveTail(services, stream, getPhase, following), following, readers: 0 };
         tails.set(stream, entry);
       }
       const opened = entry;
@@ -47,6 +58,7 @@ export function createLiveTails(services: LiveTailServices & { readonly store: S
           opened.readers -= 1;
           if (opened.readers > 0) return;
           opened.tail.stop();
+          opened.following?.leave();
           if (tails.get(stream) === opened) tails.delete(stream);
         },
       };

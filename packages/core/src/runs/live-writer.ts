@@ -29,6 +29,10 @@ export interface LiveWriterOptions {
   readonly after?: number;
   /** The complete text so far, written and unwritten. */
   getText(): string;
+  /** Whether a reader follows. Without one, events wait for the next reader or the end. Default: always. */
+  readonly isFollowed?: () => boolean;
+  /** Called when an event waits. */
+  readonly onWaiting?: () => void;
   /** Whether this worker still owns the work. Called only when another one has written with an equal or higher fence. */
   isHeld(): Promise<boolean>;
   onError(error: unknown): void;
@@ -41,6 +45,8 @@ export interface LiveWriterOptions {
 export interface LiveWriter {
   emit(event: LiveEvent): void;
   readonly startRound: StartLiveRound;
+  /** Writes what waits for a reader. Never rejects. */
+  catchUp(): Promise<void>;
   /** Writes what is left of work that is about to end or to wait. Never rejects. */
   flush(): Promise<void>;
   /** The sequence of the last event. */
@@ -53,6 +59,7 @@ export interface LiveWriter {
 export const NO_LIVE_WRITER: LiveWriter = {
   emit: () => undefined,
   startRound: createLiveRounds(() => undefined),
+  catchUp: async () => undefined,
   flush: async () => undefined,
   last: 0,
   close: async () => undefined,
@@ -60,7 +67,7 @@ export const NO_LIVE_WRITER: LiveWriter = {
 
 export function createLiveWriter(services: LiveWriterServices, options: LiveWriterOptions): LiveWriter {
   const { eventLog, publisher, clock } = services;
-  const { stream, getText, isHeld, onError } = options;
+  const { stream, getText, isHeld, onError, isFollowed = () => true, onWaiting } = options;
   const topic = getLiveTopic(stream);
   let attempt = options.fence;
   let last = options.after ?? 0;
@@ -141,12 +148,14 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
   const emit = (event: LiveEvent): void => {
     if (isLost) return;
     addToBatch(pending, event);
-    arm();
+    if (isFollowed()) arm();
+    else onWaiting?.();
   };
 
   return {
     emit,
     startRound: createLiveRounds(emit),
+    catchUp: () => (isClosed ? writing : write(KEEP_RUNNING_MS)),
     flush: () => write(KEEP_AFTER_END_MS),
     get last() {
       return last;

@@ -167,16 +167,20 @@ export interface QuestRecord extends StoredRecord, QuestProgress {
   readonly fence?: number;
   /** Time of acceptance, or of the last decision, in epoch milliseconds; `WAITING` while it waits; absent after the end. */
   readonly liveSince?: number;
+  /** When a reader that may be in another process than the worker last followed the events, in epoch milliseconds. */
+  readonly followedAt?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A quest as it is accepted, at `now` in epoch milliseconds. */
+/** A quest as it is accepted, at `now` in epoch milliseconds. @param isFollowed a reader follows it from the beginning. */
 export function newQuest(
   quest: Pick<QuestRecord, 'id' | 'kind' | 'sessionId' | 'ownerId' | 'request'>,
   now: number,
+  isFollowed = false,
 ): QuestRecord {
-  return { ...quest, status: 'pending', type: 'message', liveSince: now, createdAt: now, updatedAt: now };
+  const record = { ...quest, status: 'pending', type: 'message', liveSince: now, createdAt: now } as const;
+  return { ...record, updatedAt: now, ...(isFollowed && { followedAt: now }) };
 }
 
 export const QUESTS = defineCollection<QuestRecord>({

@@ -2,16 +2,17 @@ import type { CallEnd } from '../credits/usage.ts';
 import type { CatalogueEntry } from '../models/catalogue.ts';
 import type { GenerateRequest } from '../ports/models.ts';
 import type { LeasedJob } from '../ports/queue.ts';
-import type { Collection } from '../ports/store.ts';
+import type { Store } from '../ports/store.ts';
 import type { StoreWrite } from '../ports/write-all.ts';
 import { createRunCharges, type PendingCharge } from './charges.ts';
 import type { PaidStep } from './holds.ts';
+import type { LiveFollowers } from './live-followers.ts';
 import { createLiveWriter, type LiveWriter, type LiveWriterServices, NO_LIVE_WRITER } from './live-writer.ts';
 import type { PaidCall } from './model-call.ts';
 import { createPaidSteps, type PaidStepServices } from './paid-steps.ts';
 import type { PricedWork } from './priced-work.ts';
 import { createProgressWriter, type ProgressWriter } from './progress-writer.ts';
-import type { QuestOutcome, QuestProgress, QuestRecord } from './records.ts';
+import { QUESTS, type QuestOutcome, type QuestProgress, type QuestRecord } from './records.ts';
 import type { RunningQuest } from './running.ts';
 import { createStopwatch, type Stopwatch } from './stopwatch.ts';
 import { getFence, hasContent, saveStopped } from './transitions.ts';
@@ -24,6 +25,11 @@ export interface PlannedEnd {
 
 /** @param quest as it ends. @returns undefined if the end needs a transaction. */
 export type PlanEnd = (quest: QuestRecord) => PlannedEnd | undefined;
+
+export interface RunServices extends PaidStepServices, LiveWriterServices {
+  readonly store: Store;
+  readonly liveFollowers: LiveFollowers;
+}
 
 /** The context of one run of a quest: its output, charges and timings. */
 export interface RunContext {
@@ -80,11 +86,12 @@ export interface RunContext {
   getAllCharges(): readonly PendingCharge[];
   /** Returns the complete result for the quest's record. */
   progress(): QuestProgress;
+  /** Stops all writes of the run, and waits for the current ones. */
+  close(): Promise<void>;
 }
 
 export function createRunContext(
-  services: PaidStepServices & LiveWriterServices,
-  quests: Collection<QuestRecord>,
+  services: RunServices,
   quest: QuestRecord,
   lease: LeasedJob,
   running: RunningQuest,
@@ -110,29 +117,41 @@ export function createRunContext(
     if (!(await writer.save())) signal.throwIfAborted();
   };
   const steps = createPaidSteps(services, quest, job, operation, save);
-  const live =
+  const followers =
+    task.isLive === true
+      ? services.liveFollowers.enter(quest, lease.fence > 1, () => {
+          writer.arm();
+          return live.catchUp();
+        })
+      : services.liveFollowers.enterFixed(task.isLive === 'parts');
+  const live: LiveWriter =
     task.isLive === true || task.isLive === 'parts'
       ? createLiveWriter(services, {
           stream: quest.id,
           fence: job.fence,
           after: wait?.lastEvent ?? 0,
           getText: () => writer.text,
+          isFollowed: () => followers.isFollowed,
+          onWaiting: () => writer.arm(),
           isHeld: () => writer.save(),
           onError,
         })
       : NO_LIVE_WRITER;
-  const writer = createProgressWriter(
+  const writer: ProgressWriter = createProgressWriter(
     {
-      quests,
+      store: services.store,
       clock: services.clock,
       steps: steps.records,
       live: task.isLive === 'parts' ? NO_LIVE_WRITER : live,
+      followers,
       onError,
     },
     quest,
     job,
     () => running.stop(),
   );
+
+  running.show(job, () => ({ text: writer.text, toolPayloads: [...writer.toolPayloads] }));
 
   const progress = (): QuestProgress => {
     const meta = charges.describe(steps.model);
@@ -200,7 +219,8 @@ export function createRunContext(
     },
     async settleStopped() {
       if (needsStorage()) {
-        await saveStopped(quests, quest.id, job, { due: charges.all, steps: steps.records() });
+        const notes = { due: charges.all, steps: steps.records() };
+        await saveStopped(services.store.collection(QUESTS), quest.id, job, notes);
       }
       await settleAll();
     },
@@ -227,5 +247,10 @@ export function createRunContext(
     },
     getAllCharges: () => [...paid, ...charges.all],
     progress,
+    async close() {
+      followers.leave();
+      await writer.close();
+      await live.close();
+    },
   };
 }

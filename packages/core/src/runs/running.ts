@@ -1,4 +1,6 @@
 import { isJobInterrupted } from '../jobs/interruption.ts';
+import type { QuestProgress, QuestRecord } from './records.ts';
+import { type Holder, isHeldBy } from './transitions.ts';
 
 /** The reason of an interruption: the quest was stopped, the lease was lost, or the worker is stopping. */
 export type Interruption = 'stopped' | 'lease-lost' | 'stopping';
@@ -13,6 +15,8 @@ export interface RunningQuests {
   enter(questId: string, signal: AbortSignal): RunningQuest;
   /** Interrupts a quest if it runs in this process. */
   stop(questId: string): void;
+  /** Returns the progress of a quest whose worker is in this process. */
+  read(quest: QuestRecord): QuestProgress | undefined;
 }
 
 export interface RunningQuest {
@@ -21,11 +25,14 @@ export interface RunningQuest {
   readonly interruption: Interruption | undefined;
   /** Called when the store rejects a write of this worker. */
   stop(): void;
+  /** Shows the progress of the run while its holder may write, or has to close the quest. */
+  show(holder: Holder, read: () => QuestProgress): void;
   remove(): void;
 }
 
 export function createRunningQuests(): RunningQuests {
   const running = new Map<string, Set<RunningQuest>>();
+  const shown = new Map<RunningQuest, { readonly holder: Holder; readonly read: () => QuestProgress }>();
   return {
     enter(questId, signal) {
       const control = new AbortController();
@@ -40,7 +47,9 @@ export function createRunningQuests(): RunningQuests {
           return isJobInterrupted(reason) ? reason.reason : 'stopped';
         },
         stop: () => control.abort(new QuestStopped('the quest was stopped')),
+        show: (holder, read) => void shown.set(entry, { holder, read }),
         remove() {
+          shown.delete(entry);
           signal.removeEventListener('abort', pass);
           here.delete(entry);
           if (here.size === 0 && running.get(questId) === here) running.delete(questId);
@@ -52,6 +61,13 @@ export function createRunningQuests(): RunningQuests {
     },
     stop(questId) {
       for (const entry of running.get(questId) ?? []) entry.stop();
+    },
+    read(quest) {
+      for (const entry of running.get(quest.id) ?? []) {
+        const run = shown.get(entry);
+        if (run !== undefined && isHeldBy(quest, run.holder)) return run.read();
+      }
+      return undefined;
     },
   };
 }

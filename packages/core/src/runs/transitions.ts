@@ -119,6 +119,11 @@ export function decideCalls(
   );
 }
 
+/** Marks a quest as followed by a reader, for its worker. @param now epoch milliseconds. */
+export async function markFollowed(quests: Quests, id: string, now: number): Promise<void> {
+  await quests.update(id, { followedAt: now }, { status: LIVE });
+}
+
 /** Saves the partial result. */
 export function saveProgress(
   quests: Quests,
@@ -128,6 +133,26 @@ export function saveProgress(
   now: number,
 ): Promise<QuestRecord | undefined> {
   return quests.update(id, { ...progress, updatedAt: now }, heldBy(holder));
+}
+
+/** `saveProgress`, among other writes. */
+export function writeProgress(
+  id: string,
+  holder: Holder,
+  progress: Parameters<typeof saveProgress>[3],
+  now: number,
+): StoreWrite {
+  return writesTo(QUESTS).update(id, { ...progress, updatedAt: now }, heldBy(holder));
+}
+
+/** Returns the quest if the worker may write. */
+export function findHeld(quests: Quests, id: string, holder: Holder): Promise<QuestRecord | undefined> {
+  return quests.get(id, heldBy(holder));
+}
+
+/** Expects that the worker may write, among other writes. */
+export function expectHolder(id: string, holder: Holder): StoreWrite {
+  return writesTo(QUESTS).expect(id, heldBy(holder));
 }
 
 /** Ends a quest, successfully or not. */
@@ -216,13 +241,21 @@ export function saveStopped(
   return quests.update(id, { notes }, { ...heldBy(holder), status: 'stopped' });
 }
 
-/** Saves the billing of a stopped quest once. Both its worker and a recovering worker may try. */
+/**
+ * Saves the text and the billing of a stopped quest once. Both its worker and a recovering worker may try. Payloads stay as
+ * they were: a plan shows what ran when it was stopped.
+ */
 export function closeStopped(
   quests: Quests,
   id: string,
-  promptMeta: PromptMeta | undefined,
+  { text = '', promptMeta }: Pick<QuestProgress, 'text' | 'promptMeta'>,
 ): Promise<QuestRecord | undefined> {
-  const patch = { jobId: NO_HOLDER, liveSince: undefined, ...(promptMeta !== undefined && { promptMeta }) };
+  const patch = {
+    jobId: NO_HOLDER,
+    liveSince: undefined,
+    ...(text !== '' && { text }),
+    ...(promptMeta !== undefined && { promptMeta }),
+  };
   return quests.update(id, patch, { status: 'stopped', jobId: { not: NO_HOLDER } });
 }
 
@@ -276,6 +309,12 @@ function isContent({ type }: ToolPayload): boolean {
 /** Whether a worker may still write: it runs, or is to be closed. A stopped quest that never ran is not held. */
 export function isHeld(quest: QuestRecord): boolean {
   return !hasEnded(quest) || (quest.jobId !== undefined && quest.jobId !== NO_HOLDER);
+}
+
+/** Whether this worker may write, or has to close the quest. */
+export function isHeldBy(quest: QuestRecord, holder: Holder): boolean {
+  const { status, jobId, fence } = quest;
+  return (status === 'running' || status === 'stopped') && jobId === holder.id && fence === holder.fence;
 }
 
 /** Whether a newer lease than the worker's owns the quest, or owned it until it was closed. */

@@ -59,6 +59,7 @@ const DEFAULT_PLACEMENTS: ReadonlyMap<string, Placement> = new Map<string, Place
   ...HOME_COLLECTIONS.map((name) => [name, HOME] as const),
   ['messages', { by: 'parent', field: 'sessionId', of: ['sessions'], orOwner: 'ownerId' }],
   ['quests', { by: 'parent', field: 'sessionId', of: ['sessions'], orOwner: 'ownerId' }],
+  ['quest_texts', { by: 'parent', field: 'questId', of: ['quests'] }],
   ['execution_steps', { by: 'parent', field: 'executionId', of: ['quests'] }],
   ['enrichment_places', { by: 'parent', field: 'id', of: ['sessions'] }],
   ['artifact_versions', { by: 'parent', field: 'artifactId', of: ['artifacts'] }],

@@ -6,7 +6,9 @@ import { type LiveReaderServices, replyWithEvents, toLiveView } from '../../runs
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { questJob } from '../../runs/quest-job.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import type { RunningQuests } from '../../runs/running.ts';
 import { createStopQuest, type StopServices } from '../../runs/stop.ts';
+import { withProgress } from '../../runs/text-pieces.ts';
 import { notFound } from '../../shared/errors.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
@@ -28,6 +30,7 @@ export interface StartExecutionServices extends PipelineServices, StartServices,
 export interface ExecutionServices extends PipelineServices {
   readonly store: Store;
   readonly questEvents: QuestEvents;
+  readonly runningQuests: RunningQuests;
 }
 
 /** `POST /api/v1/agent-executions` */
@@ -64,7 +67,8 @@ export function createExecutionEventsHandler(services: ExecutionServices & LiveR
         stream: params.id,
         signal,
         async load() {
-          const quest = await findExecution(store, params.id, canReadSession(caller.userId));
+          const found = await findExecution(store, params.id, canReadSession(caller.userId));
+          const quest = await withProgress(services, found);
           return toLiveView(quest, toWireExecution(quest, await getSteps(store, quest.id), caller.userId));
         },
       },

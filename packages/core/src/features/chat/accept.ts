@@ -54,6 +54,8 @@ export interface TurnPlan extends Pick<ChatRequest, 'isRepeated' | 'replaces'> {
   readonly questId: string;
   /** The id of the session, if the turn begins one. */
   readonly newSessionId: string;
+  /** The answer is streamed from its beginning. */
+  readonly isFollowed: boolean;
 }
 
 /** Validates a message and builds its turn. Stores only that the session was used. @param plan absent: new ids. */
@@ -117,9 +119,12 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
     const now = clock.now();
     const request = toRequest(body, call, { entry, payer, session, tools, terms: options, fileIds, plan });
     const isLowered = request.maxTokens < Math.floor(namedCap(body) ?? 0);
+    const id = plan?.questId ?? ids.next();
+    const isFollowed = plan?.isFollowed ?? false;
     const quest = newQuest(
-      { id: plan?.questId ?? ids.next(), kind: CHAT, sessionId: session.id, ownerId: userId, request },
+      { id, kind: CHAT, sessionId: session.id, ownerId: userId, request },
       now,
+      isFollowed,
     );
     const pollUrl = `${call.mountPath}/api/v1/quests/${quest.id}`;
     return {

@@ -11,7 +11,9 @@ import { type LiveReaderServices, streamEvents, toLiveView } from '../../runs/li
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { questJob } from '../../runs/quest-job.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import type { RunningQuests } from '../../runs/running.ts';
 import { createStopQuest } from '../../runs/stop.ts';
+import { withProgress } from '../../runs/text-pieces.ts';
 import { hasEnded } from '../../runs/transitions.ts';
 import { notFound } from '../../shared/errors.ts';
 import { canReadSession } from '../sessions/access.ts';
@@ -46,6 +48,7 @@ export interface UiChatServices
     DecisionServices,
     UiFileServices {
   readonly questEvents: QuestEvents;
+  readonly runningQuests: RunningQuests;
   /** Encrypts the system prompt of requests. */
   readonly textBox: SecretBox;
   readonly clock: AcceptServices['clock'];
@@ -148,7 +151,12 @@ function createSend(services: UiChatServices, path: string) {
           stream: false,
           ...(session === undefined ? { newConversation: true } : { sessionId: session.id }),
         };
-        return accept(turn, call, { ...plan, ...ids, ...(repeated && { isRepeated: true }) });
+        return accept(turn, call, {
+          ...plan,
+          ...ids,
+          isFollowed: true,
+          ...(repeated && { isRepeated: true }),
+        });
       },
       (id) =>
         questJob(
@@ -176,9 +184,10 @@ function createStream(services: UiChatServices) {
       return [...(await findFileParts(services.library, { userId, mountPath }, fileIds)).values()];
     };
     const load = async () => {
-      const quest = await quests.get(id);
-      const session = quest && (await sessions.get(quest.sessionId, canReadSession(userId)));
-      if (quest === undefined || session === undefined) throw notFound('Quest');
+      const found = await quests.get(id);
+      const session = found && (await sessions.get(found.sessionId, canReadSession(userId)));
+      if (found === undefined || session === undefined) throw notFound('Quest');
+      const quest = await withProgress(services, found);
       const view = { quest, files: await findFiles(quest) };
       return { ...toLiveView(quest, view), isOver: hasEnded(quest) || quest.status === 'waiting' };
     };

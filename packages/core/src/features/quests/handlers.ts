@@ -7,7 +7,9 @@ import { showPrompt } from '../../prompts/sealed-texts.ts';
 import { type LiveReaderServices, replyWithEvents, toLiveView } from '../../runs/live-reader.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import type { RunningQuests } from '../../runs/running.ts';
 import { createStopQuest, type StopServices } from '../../runs/stop.ts';
+import { withProgress } from '../../runs/text-pieces.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';
@@ -21,6 +23,7 @@ export interface QuestServices extends PipelineServices {
   readonly store: Store;
   readonly library: FileLibrary;
   readonly questEvents: QuestEvents;
+  readonly runningQuests: RunningQuests;
   /** Decrypts the prompts that quests keep. */
   readonly textBox: SecretBox;
 }
@@ -56,8 +59,8 @@ export function createQuestEventsHandler(services: QuestServices & LiveReaderSer
         stream: params.id,
         signal,
         async load() {
-          const quest = await find(params.id, canReadSession(caller.userId));
-          return toLiveView(quest, await shown(services, quest, caller.userId, mountPath));
+          const quest = await withProgress(services, await find(params.id, canReadSession(caller.userId)));
+          return toLiveView(quest, await showQuest(services, quest, caller.userId, mountPath));
         },
       },
     ),
@@ -76,8 +79,21 @@ export function createCancelQuestHandler(services: QuestServices & StopServices)
   });
 }
 
-/** A quest without files, the common case, needs no lookup. */
+/** A quest with its progress, as a user sees it. */
 export function shown(
+  services: QuestServices,
+  quest: QuestRecord,
+  userId: string,
+  mountPath: string,
+): WireQuest | Promise<WireQuest> {
+  const current = withProgress(services, quest);
+  return current instanceof Promise
+    ? current.then((loaded) => showQuest(services, loaded, userId, mountPath))
+    : showQuest(services, current, userId, mountPath);
+}
+
+/** A quest without files, the common case, needs no lookup. */
+function showQuest(
   { library, textBox }: QuestServices,
   quest: QuestRecord,
   userId: string,

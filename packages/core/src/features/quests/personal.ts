@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS } from '../../runs/records.ts';
+import { QUEST_TEXTS } from '../../runs/text-pieces.ts';
 import { isHeld, stopQuest } from '../../runs/transitions.ts';
 import { SESSIONS } from '../sessions/records.ts';
 
@@ -19,7 +20,10 @@ export function personalQuests({
 }): PersonalData {
   const quests = store.collection(QUESTS);
   return {
-    parts: [{ whole: SESSIONS, part: QUESTS, field: 'sessionId' }],
+    parts: [
+      { whole: SESSIONS, part: QUESTS, field: 'sessionId' },
+      { whole: QUESTS, part: QUEST_TEXTS, field: 'questId' },
+    ],
     async stop(ownerId) {
       for (const { id } of await quests.find({
         ownerId,
