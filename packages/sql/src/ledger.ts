@@ -1,6 +1,8 @@
 import { assertAccount, assertHoldCaps } from '@questline/core/internal';
 import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { createChargeArchive } from './ledger/archive.ts';
+import { createRestore, toEndedHoldText, toIsNewText } from './ledger/archived-keys.ts';
 import { HOUR_MS } from './ledger/hours-tables.ts';
 import { createPostgresWrites } from './ledger/postgres.ts';
 import { createToSettlement } from './ledger/postgres-settlement.ts';
@@ -83,18 +85,17 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
            for update of h skip locked`
     }) returning id`,
   );
-  const readCharged = defineStatement<'id'>(
-    dialect,
-    `select charged from ${charges} where id = @id and kind = 'hold'`,
-  );
+  const readEnded = defineStatement<'id'>(dialect, toEndedHoldText(names));
+  const restore = createRestore(database);
   const record = defineStatement<
     'id' | 'key' | 'account' | 'operation' | 'model' | 'keyId' | 'userId' | 'requestId' | 'usage' | 'now'
   >(
     dialect,
     `insert into ${charges} (id, kind, key, account, reserved, expires_at, charged, settled_at,
        operation, model, key_id, user_id, request_id, usage, created_at)
-     values (@id, 'record', @key, @account, 0, @now, 0, @now,
-       @operation, @model, @keyId, @userId, @requestId, ${json('@usage')}, @now)
+     select @id, 'record', @key, @account, 0, cast(@now as bigint), 0, cast(@now as bigint),
+       @operation, @model, @keyId, @userId, @requestId, ${json('@usage')}, cast(@now as bigint)
+     where ${toIsNewText(names, 'record')}
      on conflict do nothing`,
   );
   const listEntries = defineStatement<'account' | 'before' | 'limit'>(
@@ -119,10 +120,11 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
       .join('');
 
   /** @throws Error for an unknown hold. */
-  const chargedFor = async ({ id }: Hold): Promise<number> => {
-    const [row] = await run(readCharged({ id }));
+  const findEnded = async ({ id }: Hold) => {
+    const [row] = await run(readEnded({ id }));
     if (row === undefined) throw new Error('the hold is unknown');
-    return toNumber(row.charged);
+    const { charged, can_settle, is_archived } = row;
+    return { charged: toNumber(charged), canSettle: Boolean(can_settle), isArchived: Boolean(is_archived) };
   };
 
   const sweep = async (options: CallOptions | undefined): Promise<number> => {
@@ -152,7 +154,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
 
     async renew(hold, expiresAt, options) {
       const renewed = await run(renew({ id: hold.id, expiresAt, now: clock.now() }), options);
-      if (renewed.length === 0) await chargedFor(hold);
+      if (renewed.length === 0) await findEnded(hold);
       return renewed.length === 1;
     },
 
@@ -164,14 +166,19 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
 
     async settle(hold, actual, usage) {
       assertAmount(actual, 0);
-      const first = await inRange(writes.settle(hold, actual, usage, clock.now()));
-      return { charged: first ? actual : await chargedFor(hold), first };
+      for (;;) {
+        const first = await inRange(writes.settle(hold, actual, usage, clock.now()));
+        if (first) return { charged: actual, first };
+        const { charged, canSettle, isArchived } = await findEnded(hold);
+        if (!canSettle) return { charged, first };
+        if (isArchived) await restore(hold.id);
+      }
     },
 
     ...(database.dialect === 'postgres' && { toSettlement: createToSettlement(database, clock) }),
 
     async release(hold) {
-      if (!(await writes.release(hold))) await chargedFor(hold);
+      if (!(await writes.release(hold))) await findEnded(hold);
     },
 
     async record({ account, key, details, usage }) {
@@ -219,6 +226,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
     },
 
     ...createReports(database, filterText),
+    ...createChargeArchive(database, clock),
     async capUsage(capIds, options) {
       const rows = await run(capUsage({ ids: JSON.stringify(capIds), now: clock.now() }), options);
       const states = new Map(

@@ -27,6 +27,8 @@ const VERBS = {
     exportEntries: 1,
     capUsage: 1,
     capUsed: 1,
+    archiveCharges: 1,
+    countArchivable: 1,
     sweep: 1,
   } satisfies Record<keyof CreditLedger, 1>,
   queue: {

@@ -11,6 +11,8 @@ const TABLES = [
   'ledgerEntries',
   'ledgerHoldCaps',
   'ledgerHours',
+  'ledgerArchivedHours',
+  'ledgerArchivedKeys',
   'rateWindows',
   'jobs',
   'eventBatches',

@@ -1,4 +1,7 @@
 import { abortCases } from './ledger/aborts.ts';
+import { archiveCases } from './ledger/archive.ts';
+import { archiveRaceCases } from './ledger/archive-races.ts';
+import { archiveRandomCases } from './ledger/archive-random.ts';
 import { capCases } from './ledger/caps.ts';
 import { historyCases } from './ledger/histories.ts';
 import { holdCapCases } from './ledger/hold-caps.ts';
@@ -23,10 +26,13 @@ export const ledgerCases: readonly LedgerCase[] = [
   ...holdCapCases.map(withCaps),
   ...historyCases,
   ...reportCases,
+  ...archiveCases.map(withArchive),
   ...raceCases,
+  ...archiveRaceCases.map(withArchive),
   ...holdCapRaceCases.map(withCaps),
   ...abortCases,
   ...randomCases,
+  ...archiveRandomCases.map(withArchive),
 ];
 
 /** Ledgers without `capUsage` have no caps beside the spend cap. */
@@ -34,6 +40,14 @@ function withCaps(one: LedgerCase): LedgerCase {
   return {
     ...one,
     excuse: ({ ledger }) => (ledger.capUsage ? undefined : 'the ledger has no caps of budgets'),
+  };
+}
+
+/** Ledgers without `archiveCharges` keep all charges. */
+function withArchive(one: LedgerCase): LedgerCase {
+  return {
+    ...one,
+    excuse: ({ ledger }) => (ledger.archiveCharges ? undefined : 'the ledger has no archive'),
   };
 }
 

@@ -2,6 +2,7 @@ import { assertAccount } from '../credits/accounts.ts';
 import { assertHoldCaps } from '../credits/hold-caps.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Balance, ChargeFilter, CreditLedger, Hold, HoldOutcome, Settlement } from '../ports/ledger.ts';
+import { createChargeArchive } from './archive.ts';
 import { countCharged, countHeld, createCapStates } from './caps.ts';
 import { createHeap } from './heap.ts';
 import { createHistory, type History } from './history.ts';
@@ -101,11 +102,20 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     return log ? [log] : [];
   };
 
-  const write = (reservation: Reservation): void => {
-    openAccount(reservation.account).charges.push(reservation);
-    if (reservation.keyId !== undefined) logIn(logsOfKeys, reservation.keyId, retain).push(reservation);
-    if (reservation.userId !== undefined) logIn(logsOfUsers, reservation.userId, retain).push(reservation);
+  const eachLog = ({ account, keyId, userId }: Reservation, act: (log: ReservationLog) => void): void => {
+    act(openAccount(account).charges);
+    if (keyId !== undefined) act(logIn(logsOfKeys, keyId, retain));
+    if (userId !== undefined) act(logIn(logsOfUsers, userId, retain));
   };
+
+  const write = (reservation: Reservation): void => eachLog(reservation, (log) => log.push(reservation));
+
+  const archive = createChargeArchive({
+    list: () => logsFor({}).flatMap((log) => log.list()),
+    eachLog,
+    // A lapsed hold ends with the sweep that counts it.
+    hasEnded: ({ status, lapsedIn }) => status !== 'reserved' && lapsedIn !== sweeps,
+  });
 
   /** Returns the reservation of a hold, or undefined if it was evicted. */
   const find = (hold: Hold): Reservation | undefined => {
@@ -184,7 +194,9 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       const reservation = find(hold);
       if (reservation === undefined) return { charged: 0, first: false };
       if (reservation.status === 'settled') return { charged: reservation.charged, first: false };
+      archive.restore(reservation);
       close(reservation, 'settled');
+      reservation.settledAt = now;
       reservation.charged = actual;
       reservation.usage = usage && { ...usage };
       countCharged(reservation);
@@ -218,6 +230,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       const request = { account, amount: 0, key, expiresAt: now, details };
       const reservation = createReservation(++reservations, now, request);
       reservation.status = 'settled';
+      reservation.settledAt = now;
       reservation.usage = usage && { ...usage };
       recordedKeys.set(key, reservation);
       write(reservation);
@@ -270,6 +283,18 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
         .flatMap(([, { history }]) => history.since(after, limit))
         .sort((a, b) => a.position - b.position)
         .slice(0, limit);
+    },
+
+    async archiveCharges(page, pass, options) {
+      options?.signal?.throwIfAborted();
+      lapse();
+      return archive.move(page, pass, (reservation) => recordedKeys.get(reservation.key) === reservation);
+    },
+
+    async countArchivable(before, options) {
+      options?.signal?.throwIfAborted();
+      lapse();
+      return archive.find(before).length;
     },
 
     async capUsed(capId, options) {

@@ -1,6 +1,7 @@
 import type { Charge, ChargeDetails, ChargeFilter, Hold, HoldRequest, Usage } from '../ports/ledger.ts';
 import { type HoldCaps, NO_CAPS } from './caps.ts';
 import type { HeapItem } from './heap.ts';
+import { createHourSums, type SummedCalls } from './usage-sums.ts';
 
 /** One paid call: first a hold, then a charge. */
 export interface Reservation extends HeapItem, HoldCaps {
@@ -23,6 +24,10 @@ export interface Reservation extends HeapItem, HoldCaps {
   usage: Usage | undefined;
   /** The number of sweeps before it expired; the next sweep counts it. */
   lapsedIn: number | undefined;
+  /** The time of the settlement. */
+  settledAt: number | undefined;
+  /** Whether only its sums and its key are left. */
+  isArchived: boolean;
 }
 
 export function createReservation(
@@ -51,6 +56,8 @@ export function createReservation(
     expiresAt: request.expiresAt,
     usage: undefined,
     lapsedIn: undefined,
+    settledAt: undefined,
+    isArchived: false,
   };
 }
 
@@ -88,8 +95,14 @@ export interface ReservationLog {
   newest(filter: ChargeFilter, limit: number): Reservation[];
   /** Sum of settled charges since a time. Evicted charges count if the time is before all of them. */
   spent(filter: ChargeFilter, since: number): number;
-  /** The settled ones that were created in a range of time; evicted ones are missing. */
-  settled(filter: ChargeFilter, from: number, to: number): Reservation[];
+  /** The settled ones that were created in a range of time, and sums of archived ones; evicted ones are missing. */
+  settled(filter: ChargeFilter, from: number, to: number): SummedCalls[];
+  /** All that are neither evicted nor archived, oldest first. */
+  list(): readonly Reservation[];
+  /** Replaces a reservation that has ended by its sums. */
+  archive(reservation: Reservation): void;
+  /** Adds an archived reservation, which is in no sum, at its place again. */
+  restore(reservation: Reservation): void;
 }
 
 export function createReservationLog(
@@ -98,6 +111,7 @@ export function createReservationLog(
 ): ReservationLog {
   let items: Reservation[] = [];
   let trimAt = 2 * retain;
+  const archived = createHourSums();
   let dropped: { since: number; charged: number } | undefined;
 
   /** Removes half of the log at a time, for a constant amortized cost of `push`. */
@@ -133,20 +147,31 @@ export function createReservationLog(
         if (item === undefined || item.createdAt < since) break;
         if (isWanted(item, filter)) sum += item.charged;
       }
+      for (const hour of archived.list()) {
+        if (hour.createdAt >= since && isWanted(hour, filter)) sum += hour.charged;
+      }
       return sum;
     },
     settled: (filter, from, to) =>
-      items.filter(
-        (item) =>
-          item.status === 'settled' &&
-          item.createdAt >= from &&
-          item.createdAt < to &&
-          isWanted(item, filter),
+      [...items.filter(({ status }) => status === 'settled'), ...archived.list()].filter(
+        (item) => item.createdAt >= from && item.createdAt < to && isWanted(item, filter),
       ),
+    list: () => items,
+    archive(reservation) {
+      const at = items.indexOf(reservation);
+      // Evicted ones are in other sums.
+      if (at < 0) return;
+      items.splice(at, 1);
+      if (reservation.status === 'settled') archived.add(reservation);
+    },
+    restore(reservation) {
+      const at = items.findIndex(({ number }) => number > reservation.number);
+      items.splice(at < 0 ? items.length : at, 0, reservation);
+    },
   };
 }
 
-function isWanted(reservation: Reservation, filter: ChargeFilter): boolean {
+function isWanted(reservation: SummedCalls, filter: ChargeFilter): boolean {
   return (
     (filter.account === undefined || filter.account === reservation.account) &&
     (filter.keyId === undefined || filter.keyId === reservation.keyId) &&

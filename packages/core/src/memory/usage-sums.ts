@@ -2,11 +2,22 @@ import type { Usage, UsageDimension, UsageSum } from '../ports/ledger.ts';
 import type { Reservation } from './reservation.ts';
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const ORGANIZATION = 'organization:';
+
+/** A call, or the sums of several that are equal in all other fields. */
+export interface SummedCalls
+  extends Pick<
+    Reservation,
+    'account' | 'operation' | 'model' | 'keyId' | 'userId' | 'createdAt' | 'charged' | 'usage'
+  > {
+  /** Default: 1. */
+  readonly requests?: number;
+}
 
 type Value = string | number | null;
 
-const VALUES: Readonly<Record<UsageDimension, (charge: Reservation) => Value>> = {
+const VALUES: Readonly<Record<UsageDimension, (charge: SummedCalls) => Value>> = {
   day: ({ createdAt }) => createdAt - (createdAt % DAY_MS),
   model: ({ model }) => model ?? null,
   operation: ({ operation }) => operation,
@@ -18,7 +29,7 @@ const VALUES: Readonly<Record<UsageDimension, (charge: Reservation) => Value>> =
 
 /** Sorted by the values of the groups; null is first. */
 export function sumByGroup(
-  charges: readonly Reservation[],
+  charges: readonly SummedCalls[],
   groupBy: readonly UsageDimension[],
 ): readonly UsageSum[] {
   const sums = new Map<string, { values: readonly Value[]; sum: UsageSum }>();
@@ -29,7 +40,7 @@ export function sumByGroup(
     const { sum } = sums.get(key) ?? { sum: { group, requests: 0, amount: 0, usage: {} } };
     const next = {
       group,
-      requests: sum.requests + 1,
+      requests: sum.requests + (charge.requests ?? 1),
       amount: sum.amount + charge.charged,
       usage: add(sum.usage, charge.usage),
     };
@@ -38,7 +49,32 @@ export function sumByGroup(
   return [...sums.values()].sort((a, b) => compare(a.values, b.values)).map(({ sum }) => sum);
 }
 
-function add(sum: Usage, usage: Usage = {}): Usage {
+/** Sums of calls per hour of the call. */
+export interface HourSums {
+  add(call: Reservation): void;
+  list(): Iterable<SummedCalls>;
+}
+
+export function createHourSums(): HourSums {
+  const sums = new Map<string, SummedCalls>();
+  return {
+    add({ account, operation, model, keyId, userId, createdAt, charged, usage }) {
+      const hour = createdAt - (createdAt % HOUR_MS);
+      const about = { account, operation, model, keyId, userId, createdAt: hour };
+      const key = JSON.stringify([account, operation, model ?? null, keyId ?? null, userId ?? null, hour]);
+      const before = sums.get(key);
+      sums.set(key, {
+        ...about,
+        charged: (before?.charged ?? 0) + charged,
+        usage: add(before?.usage, usage),
+        requests: (before?.requests ?? 0) + 1,
+      });
+    },
+    list: () => sums.values(),
+  };
+}
+
+function add(sum: Usage = {}, usage: Usage = {}): Usage {
   const total: Record<string, number> = { ...sum };
   for (const [unit, count] of Object.entries(usage)) total[unit] = (total[unit] ?? 0) + Number(count);
   return total;

@@ -154,11 +154,23 @@ export interface Charge extends ChargeDetails {
   readonly createdAt: number;
 }
 
+/** A charge as the archive of the host gets it. */
+export interface ArchivedCharge extends Charge {
+  readonly kind: 'hold' | 'record';
+  /** The idempotency key. */
+  readonly key: string;
+  /** Epoch milliseconds. Absent: released. */
+  readonly settledAt?: number;
+}
+
+/** Receives charges in the order of the calls. A rejection keeps them in the ledger. */
+export type PassToArchive = (charges: readonly ArchivedCharge[]) => Promise<void>;
+
 /** A movement of credit with its cause, for exports. */
 export interface ExportedEntry extends LedgerEntry {
   /** Its place in the export: above that of every entry that could be read before. 1 or more. */
   readonly position: number;
-  /** The cause of a charge. */
+  /** The cause of a charge. May be absent for an archived one. */
   readonly details?: ChargeDetails;
   readonly usage?: Usage;
 }
@@ -247,13 +259,15 @@ export interface CreditLedger {
     page: { limit: number; before?: string },
     options?: CallOptions,
   ): Promise<readonly LedgerEntry[]>;
-  /** Returns paid calls, newest first. */
+  /** Returns paid calls, newest first, without archived ones. */
   charges(filter: ChargeFilter, limit: number, options?: CallOptions): Promise<readonly Charge[]>;
-  /** Returns the sum of settled charges since `since` (epoch milliseconds). */
+  /**
+   * Returns the sum of settled charges since `since` (epoch milliseconds). Archived ones count at the begin of their hour.
+   */
   spent(filter: ChargeFilter, since: number, options?: CallOptions): Promise<number>;
   /**
-   * Adds up settled charges, for reports, in the order of the groups. Optional: without it, usage reports are not part of
-   * the API.
+   * Adds up settled charges, for reports, in the order of the groups. Archived ones count at the begin of their hour.
+   * Optional: without it, usage reports are not part of the API.
    */
   sumCharges?(query: UsageQuery, options?: CallOptions): Promise<readonly UsageSum[]>;
   /**
@@ -272,6 +286,21 @@ export interface CreditLedger {
   capUsage?(capIds: readonly string[], options?: CallOptions): Promise<readonly CapUsage[]>;
   /** Returns the used amount of a `cap`: charged plus held. */
   capUsed(capId: string, options?: CallOptions): Promise<number>;
+  /**
+   * Moves the oldest settled and released charges out of the ledger: passes up to `limit` (1 to 1,000) from before `before`
+   * (epoch milliseconds) to `archive`, then keeps only their sums per hour and their keys. Balances, caps, entries and the
+   * sums of whole hours stay the same, and each key still charges once: a repeated `hold`, `record` or `settle` has the effect
+   * that it would have without the archive. The late settlement of a released hold brings its charge back. A call that
+   * breaks off may pass the same charges again, with the same ids. Optional: without it, charges are kept.
+   * @returns the number of moved charges; fewer than `limit` if no other can be moved now.
+   */
+  archiveCharges?(
+    page: { readonly before: number; readonly limit: number },
+    archive: PassToArchive,
+    options?: CallOptions,
+  ): Promise<number>;
+  /** Returns the number of charges that `archiveCharges` would move now. Optional, like `archiveCharges`. */
+  countArchivable?(before: number, options?: CallOptions): Promise<number>;
   /** Releases expired holds. @returns their number. Safe to run in any process at any time. */
   sweep(options?: CallOptions): Promise<number>;
 }

@@ -3,6 +3,7 @@ import type { CallOptions, CapUsage } from '@questline/core/ports';
 import type { PostgresDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
+import { toIsNewText, toKnownHoldText } from './archived-keys.ts';
 import { createCapSql, toCapsJson } from './postgres-caps.ts';
 import { type SettledValue, toSettlementText } from './postgres-settlement.ts';
 import { toHold } from './rows.ts';
@@ -45,7 +46,7 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      select @account, id, cast(@amount as bigint), cast(@expiresAt as bigint), @capId, true from charge
      returning id`;
 
-  const isNew = `not exists (select 1 from ${charges} where key = @key and kind = 'hold')`;
+  const isNew = toIsNewText(names, 'hold');
 
   const hold = defineStatement<keyof ReturnType<typeof holdValues>>(
     dialect,
@@ -83,12 +84,7 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      ), ${insertHold('granted')}`,
   );
 
-  const known = defineStatement<'key'>(
-    dialect,
-    `select c.id, c.account, c.reserved, coalesce(h.expires_at, c.expires_at) as expires_at
-     from ${charges} c left join ${holds} h on h.account = c.account and h.id = c.id
-     where c.key = @key and c.kind = 'hold'`,
-  );
+  const known = defineStatement<'key'>(dialect, toKnownHoldText(names));
 
   const look = defineStatement<'account' | 'capId' | 'now'>(
     dialect,

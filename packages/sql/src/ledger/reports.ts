@@ -11,18 +11,7 @@ import type { PostgresDatabase, SqlDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, toNumber } from '../statement.ts';
 import { fromJson } from '../store/json.ts';
 import { toEntry } from './rows.ts';
-
-const UNITS: readonly (keyof Usage)[] = [
-  'input',
-  'output',
-  'cachedInput',
-  'cacheWrite',
-  'reasoning',
-  'images',
-  'seconds',
-  'characters',
-  'bytes',
-];
+import { toUnitText, UNIT_COLUMNS, UNITS } from './units.ts';
 
 const DAY_MS = 86_400_000;
 /** Length of `organization:`, plus 1. */
@@ -43,18 +32,29 @@ const BATCH = 1000;
 /** The calls for reports and exports. */
 export function createReports(
   database: SqlDatabase,
-  filterText: (filter: ChargeFilter) => string,
+  filterText: (filter: ChargeFilter, from?: string) => string,
 ): Required<Pick<CreditLedger, 'sumCharges' | 'exportEntries'>> {
   const { dialect, names, run } = database;
   const isSqlite = dialect === 'sqlite';
   const charges = names.table('ledgerCharges');
   const entries = names.table('ledgerEntries');
+  const archived = names.table('ledgerArchivedHours');
   const position = isSqlite ? 'e.sequence' : 'e.position';
   // Text: units such as seconds are not whole.
-  const sumOf = (unit: string) =>
-    isSqlite
-      ? `sum(json_extract(c.usage, '$.${unit}')) as "${unit}"`
-      : `cast(sum(cast(c.usage ->> '${unit}' as numeric)) as text) as "${unit}"`;
+  const sumOf = (unit: keyof Usage) => {
+    const sum = `sum(${UNIT_COLUMNS[unit]})`;
+    return `${isSqlite ? sum : `cast(${sum} as text)`} as "${unit}"`;
+  };
+  /** The settled charges with their units, and the sums of archived ones in the same columns. */
+  const toCallsText = (filter: ChargeFilter) =>
+    `select account, created_at, user_id, key_id, model, operation, 1 as requests, charged,
+       ${UNITS.map((unit) => `${toUnitText(isSqlite, 'usage', unit)} as ${UNIT_COLUMNS[unit]}`).join(', ')}
+     from ${charges} c
+     where created_at >= @from and created_at < @to and settled_at is not null${filterText(filter)}
+     union all
+     select account, hour, nullif(user_id, ''), nullif(key_id, ''), nullif(model, ''), operation, requests, charged,
+       ${UNITS.map((unit) => UNIT_COLUMNS[unit]).join(', ')}
+     from ${archived} a where hour >= @from and hour < @to${filterText(filter, 'a')}`;
 
   const list = (account: string | undefined) =>
     defineStatement<'account' | 'after' | 'limit'>(
@@ -72,9 +72,8 @@ export function createReports(
       const order = groupBy.map((_, at) => `${at + 1} nulls first`).join(', ');
       const statement = defineStatement<'account' | 'keyId' | 'userId' | 'from' | 'to' | 'limit'>(
         dialect,
-        `select ${[...groups, 'count(*) as requests', 'sum(c.charged) as amount', ...UNITS.map(sumOf)].join(', ')}
-         from ${charges} c
-         where c.created_at >= @from and c.created_at < @to and c.settled_at is not null${filterText(filter)}
+        `select ${[...groups, 'sum(c.requests) as requests', 'sum(c.charged) as amount', ...UNITS.map(sumOf)].join(', ')}
+         from (${toCallsText(filter)}) c
          ${groupBy.length === 0 ? 'having count(*) > 0' : `group by ${groupBy.map((_, at) => at + 1).join(', ')}`}
          ${groupBy.length === 0 ? '' : `order by ${order}`} limit @limit`,
       );

@@ -2,6 +2,7 @@ import { getSettledAmount } from '@questline/core/internal';
 import type { CapUnit, CapUsage, Usage } from '@questline/core/ports';
 import type { RunNow, SqliteDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, toNumber } from '../statement.ts';
+import { toKnownHoldText } from './archived-keys.ts';
 import { toHold } from './rows.ts';
 import { holdValues, type LapseScope, type LedgerWrites, toErrorResponse, toText } from './writes.ts';
 
@@ -14,12 +15,7 @@ export function createSqliteWrites({ dialect, names, immediate }: SqliteDatabase
   const entries = names.table('ledgerEntries');
   const holdCaps = names.table('ledgerHoldCaps');
 
-  const known = defineStatement<'key'>(
-    dialect,
-    `select c.id, c.account, c.reserved, coalesce(h.expires_at, c.expires_at) as expires_at
-     from ${charges} c left join ${holds} h on h.account = c.account and h.id = c.id
-     where c.key = @key and c.kind = 'hold'`,
-  );
+  const known = defineStatement<'key'>(dialect, toKnownHoldText(names));
   const look = defineStatement<'account' | 'capId'>(
     dialect,
     `select

@@ -1,5 +1,6 @@
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
 import { EVENT_LOG_TABLES } from '../event-log/tables.ts';
+import { LEDGER_ARCHIVE } from '../ledger/archive-tables.ts';
 import { LEDGER_HOURS } from '../ledger/hours-tables.ts';
 import { LEDGER_REPORTS } from '../ledger/report-tables.ts';
 import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
@@ -41,6 +42,7 @@ export const TABLE_STEPS: readonly TableStep[] = [
   EVENT_LOG_TABLES,
   LEDGER_HOURS,
   VECTOR_LAKE_WORDS,
+  LEDGER_ARCHIVE,
 ];
 
 /** Names that no collection may have. */
@@ -53,6 +55,8 @@ export const OWN_TABLES: readonly string[] = [
   'ledgerEntries',
   'ledgerHoldCaps',
   'ledgerHours',
+  'ledgerArchivedHours',
+  'ledgerArchivedKeys',
   'rateWindows',
   'jobs',
   'vectorChunks',

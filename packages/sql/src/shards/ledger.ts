@@ -108,6 +108,21 @@ export function createShardedLedger(
         }));
       },
     }),
+    ...(ledgers.every(({ archiveCharges }) => archiveCharges !== undefined) && {
+      async archiveCharges(page, archive, options) {
+        let moved = 0;
+        for (const ledger of ledgers) {
+          const limit = page.limit - moved;
+          if (limit === 0) break;
+          moved += (await ledger.archiveCharges?.({ ...page, limit }, archive, options)) ?? 0;
+        }
+        return moved;
+      },
+    }),
+    ...(ledgers.every(({ countArchivable }) => countArchivable !== undefined) && {
+      countArchivable: (before, options) =>
+        addUp(async (ledger) => ledger.countArchivable?.(before, options) ?? 0),
+    }),
     capUsed: (capId, options) => addUp((ledger) => ledger.capUsed(capId, options)),
     sweep: (options) => addUp((ledger) => ledger.sweep(options)),
   };
@@ -115,7 +130,7 @@ export function createShardedLedger(
 
 /** The ledger of the home database. Settlements are steps of their own, because records are elsewhere. */
 export function createHomeLedger(ledger: CreditLedger): CreditLedger {
-  const { renewAll, sumCharges, exportEntries, capUsage } = ledger;
+  const { renewAll, sumCharges, exportEntries, capUsage, archiveCharges, countArchivable } = ledger;
   return {
     balance: (...args) => ledger.balance(...args),
     hold: (...args) => ledger.hold(...args),
@@ -131,6 +146,8 @@ export function createHomeLedger(ledger: CreditLedger): CreditLedger {
     ...(sumCharges && { sumCharges: (...args) => sumCharges.call(ledger, ...args) }),
     ...(exportEntries && { exportEntries: (...args) => exportEntries.call(ledger, ...args) }),
     ...(capUsage && { capUsage: (...args) => capUsage.call(ledger, ...args) }),
+    ...(archiveCharges && { archiveCharges: (...args) => archiveCharges.call(ledger, ...args) }),
+    ...(countArchivable && { countArchivable: (...args) => countArchivable.call(ledger, ...args) }),
     capUsed: (...args) => ledger.capUsed(...args),
     sweep: (...args) => ledger.sweep(...args),
   };

@@ -1,7 +1,10 @@
 import { createMemoryLedger } from '@questline/core/memory';
-import type { Clock, CreditLedger } from '@questline/core/ports';
+import type { ArchivedCharge, Clock, CreditLedger } from '@questline/core/ports';
 import { createFakeClock, fakeTime, type LedgerSubject, ledgerCases } from '@questline/testing';
 import { type Defect, defectTests, gap } from './red.ts';
+
+const UNCHANGED = 'answers like a ledger without an archive for any sequence of calls and archived charges';
+const LATE = 'charges a late settlement of an archived released hold once, in full, with its caps';
 
 /** More credit than any case grants, so that a defect can hold credit that does not exist. */
 const HIDDEN = 1_000_000_000;
@@ -416,4 +419,145 @@ defectTests('ledger', ledgerCases, [
       };
     },
   ),
+  defect('loses the sums of archived charges', [UNCHANGED], (sound) => {
+    const lost = new Set<string>();
+    return {
+      async archiveCharges(page, archive) {
+        const moved = await sound.archiveCharges?.(page, async (charges) => {
+          await archive(charges);
+          for (const { account, status } of charges) if (status === 'settled') lost.add(account);
+        });
+        return moved ?? 0;
+      },
+      async sumCharges(query) {
+        const sums = (await sound.sumCharges?.(query)) ?? [];
+        return lost.size === 0 ? sums : sums.map((sum) => ({ ...sum, requests: sum.requests - 1 }));
+      },
+    };
+  }),
+  defect(
+    'charges an archived key again',
+    [
+      'charges once when a call is repeated under an archived key',
+      'charges and records each key once in parallel repetitions while charges are archived',
+    ],
+    (sound) => {
+      const archived = new Set<string>();
+      return {
+        ...archiving(sound, (charges) => {
+          for (const { key, kind } of charges) if (kind === 'hold') archived.add(key);
+        }),
+        hold: (request) =>
+          sound.hold(archived.has(request.key) ? { ...request, key: `${request.key} again` } : request),
+      };
+    },
+  ),
+  defect(
+    'records an archived key again',
+    [
+      'charges once when a call is repeated under an archived key',
+      'charges and records each key once in parallel repetitions while charges are archived',
+    ],
+    (sound) => {
+      const archived = new Set<string>();
+      return {
+        ...archiving(sound, (charges) => {
+          for (const { key, kind } of charges) if (kind === 'record') archived.add(key);
+        }),
+        record: (charge) =>
+          sound.record(archived.has(charge.key) ? { ...charge, key: `${charge.key} again` } : charge),
+      };
+    },
+  ),
+  defect('does not charge a late settlement of an archived hold', [LATE], (sound) => {
+    const archived = new Set<string>();
+    return {
+      ...archiving(sound, (charges) => {
+        for (const { key, status } of charges) if (status === 'released') archived.add(key);
+      }),
+      settle: async (hold, ...rest) =>
+        archived.has(hold.id) ? { charged: 0, first: false } : sound.settle(hold, ...rest),
+    };
+  }),
+  defect('fails at a late settlement of an archived hold', [LATE], (sound) => {
+    const archived = new Set<string>();
+    return {
+      ...archiving(sound, (charges) => {
+        for (const { key } of charges) archived.add(key);
+      }),
+      async settle(hold, ...rest) {
+        if (archived.has(hold.id)) throw new Error('the hold is unknown');
+        return sound.settle(hold, ...rest);
+      },
+    };
+  }),
+  defect('charges each late settlement of an archived hold', [LATE], (sound) => {
+    const archived = new Set<string>();
+    return {
+      ...archiving(sound, (charges) => {
+        for (const { key, status } of charges) if (status === 'released') archived.add(key);
+      }),
+      async settle(hold, actual, ...rest) {
+        const settlement = await sound.settle(hold, actual, ...rest);
+        if (settlement.first || !archived.has(hold.id)) return settlement;
+        const { account, id } = hold;
+        await sound.grant({ account, amount: -actual, key: `again ${id}`, reason: 'again' });
+        return { charged: actual, first: true };
+      },
+    };
+  }),
+  defect(
+    'moves charges before the archive has them',
+    ['keeps charges that the archive rejects, and passes them again with their ids'],
+    (sound) => ({
+      async archiveCharges(page, archive) {
+        let taken: Parameters<typeof archive>[0] = [];
+        const moved = await sound.archiveCharges?.(page, async (charges) => {
+          taken = charges;
+        });
+        if (taken.length > 0) await archive(taken);
+        return moved ?? 0;
+      },
+    }),
+  ),
+  defect(
+    'moves a charge that has changed since the archive got it',
+    ['leaves a charge that is settled while the archive gets it'],
+    (sound) => ({
+      async archiveCharges(page, archive) {
+        const moved = await sound.archiveCharges?.(page, archive);
+        return moved === 0
+          ? ((await sound.archiveCharges?.(page, async () => undefined)) ?? 0)
+          : (moved ?? 0);
+      },
+    }),
+  ),
+  defect(
+    'passes open holds to the archive',
+    ['passes old settled and released charges to the archive with all fields, and keeps open ones'],
+    (sound) => ({
+      async archiveCharges(page, archive) {
+        const all = await sound.charges({}, 100);
+        const open = all.filter(({ status }) => status === 'reserved');
+        const more = open.map((charge) => ({ ...charge, kind: 'hold' as const, key: charge.id }));
+        return (await sound.archiveCharges?.(page, (charges) => archive([...charges, ...more]))) ?? 0;
+      },
+    }),
+  ),
 ]);
+
+/** A ledger that looks at archived charges. */
+function archiving(
+  sound: CreditLedger,
+  see: (charges: readonly ArchivedCharge[]) => void,
+): Pick<CreditLedger, 'archiveCharges'> {
+  return {
+    async archiveCharges(page, archive) {
+      const moved = await sound.archiveCharges?.(page, async (charges) => {
+        await archive(charges);
+        see(charges);
+      });
+      return moved ?? 0;
+    },
+  };
+}
