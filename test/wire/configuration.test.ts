@@ -31,6 +31,13 @@ const SETTINGS: Readonly<Record<keyof Settings, readonly (readonly [value: unkno
   onEvent: [['log', 'settings.onEvent: expected a function, got "log"']],
   auditRetentionDays: [[0, 'settings.auditRetentionDays: expected number to be >=1, got 0']],
   retention: [[{ sessions: 0 }, 'settings.retention.sessions: expected number to be >=1, got 0']],
+  chargeArchive: [
+    [
+      { days: 89, archive: () => undefined },
+      'settings.chargeArchive.days: expected number to be >=90, got 89',
+    ],
+    [{ days: 90 }, 'settings.chargeArchive.archive: expected a function, got nothing'],
+  ],
   keepNewest: [
     [{ messages: 0 }, 'settings.keepNewest.messages: expected number to be >=1, got 0'],
     [{ quests: 10_001 }, 'settings.keepNewest.quests: expected number to be <=10000, got 10001'],

@@ -3,6 +3,7 @@
  * any release.
  */
 export type { LinkKind, LinkReader } from './access/links.ts';
+export type { ChargeBatch } from './app/charge-archive.ts';
 export {
   type Conversation,
   type Conversations,

@@ -23,6 +23,7 @@ import { type Questions, questionsTo } from './observability/readiness.ts';
 import { createProviders } from './providers.ts';
 import type { SecretsFile } from './secrets.ts';
 import { createSetupCode } from './setup-code.ts';
+import { openChargeArchive } from './storage/charge-archive.ts';
 import { checkSecrets, keepSecrets } from './storage/deployment.ts';
 import { openObjects } from './storage/objects.ts';
 import { openStorage } from './storage/storage.ts';
@@ -102,7 +103,10 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
         clock,
         ids,
       },
-      getSettings(options, imported),
+      {
+        ...getSettings(options, imported),
+        ...openChargeArchive(configuration, demo, async () => objects),
+      },
     );
     // The server starts the worker when it is ready.
     const api = createApi(services, { worker: false });

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { createUser } from '@questline/core';
 import {
   ANALYTICS_EVENTS,
@@ -8,11 +9,14 @@ import {
   WEBHOOK_DELIVERIES,
   WEBHOOKS,
 } from '@questline/core/internal';
+import { createSqliteDatabase, createSqlLedger } from '@questline/sql';
+import { createFakeClock } from '@questline/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../src/cli/run.ts';
 import { readConfiguration } from '../src/environment/configuration.ts';
 import { createLog } from '../src/log.ts';
 import { findSecrets } from '../src/secrets.ts';
+import { sqlitePath } from '../src/storage/sqlite.ts';
 import { openWorkspace } from '../src/workspace.ts';
 import { emptyFolder } from './command.ts';
 
@@ -90,6 +94,46 @@ describe('questline retention', () => {
     expect(isDry).toBe(false);
     expect(deleted).toEqual(dryRun.kinds);
     expect((await events.find({})).map(({ id }) => id)).toEqual(['new']);
+  });
+});
+
+describe('questline retention with an archive', () => {
+  it('counts old charges, writes them to files by month, and keeps their sums', async () => {
+    const { services, command, folder } = await createPlace();
+    const database = createSqliteDatabase({ path: sqlitePath(folder, false) });
+    const clock = createFakeClock(Date.UTC(2025, 2, 31, 23));
+    const old = createSqlLedger(database, { clock, ids: services.ids });
+    const details = { operation: 'sendChatMessage' };
+    for (const key of ['first', 'second']) {
+      await old.record({ account: 'user:a', key, details, usage: { input: 5 } });
+    }
+    await database.close();
+    await services.ledger.record({ account: 'user:a', key: 'young', details });
+    writeFileSync(join(folder, '.env'), 'QUESTLINE_CHARGE_ARCHIVE_DAYS=90\n');
+    const charges = { kind: 'charges', days: 90, newest: null, records: 2 };
+    expect((await command('retention', '--dry-run')).kinds).toContainEqual(charges);
+    expect(existsSync(join(folder, 'charge-archive'))).toBe(false);
+    expect((await command('retention')).kinds).toContainEqual(charges);
+    expect((await command('retention')).kinds).toContainEqual({ ...charges, records: 0 });
+
+    const month = join(folder, 'charge-archive', '2025-03');
+    const [name = '', ...others] = readdirSync(month);
+    expect(name).toMatch(/^[0-9a-f]+-[0-9a-f]{16}\.ndjson\.gz$/);
+    expect(others).toEqual([]);
+    const lines = gunzipSync(readFileSync(join(month, name)))
+      .toString()
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((line) => JSON.parse(line).key)).toEqual(['first', 'second']);
+    const query = {
+      filter: { account: 'user:a' },
+      from: 0,
+      to: Date.now() + 3_600_000,
+      groupBy: [],
+      limit: 1,
+    };
+    expect(await services.ledger.sumCharges?.(query)).toMatchObject([{ requests: 3, usage: { input: 10 } }]);
+    expect(await services.ledger.charges({ account: 'user:a' }, 10)).toHaveLength(1);
   });
 });
 

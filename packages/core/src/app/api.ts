@@ -13,6 +13,7 @@ import { createEventExpiry } from '../runs/live-expiry.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
 import { createTextSweep } from '../runs/text-sweep.ts';
 import { ApiError } from '../shared/errors.ts';
+import { createChargeArchiveTasks } from './charge-archive.ts';
 import { FEATURES } from './features.ts';
 import { createRetentionSweep } from './retention.ts';
 import { createRoutes } from './routes.ts';
@@ -82,6 +83,7 @@ function engineParts(services: Services): EngineParts {
       createTextSweep(services),
       createEventExpiry(services),
       createRetentionSweep(services),
+      ...createChargeArchiveTasks(services),
       ...(chargeEvents === undefined ? [] : [createEventSweep({ ...services, chargeEvents })]),
       ...FEATURES.flatMap(({ periodicTasks }) => periodicTasks?.(services) ?? []),
     ],

@@ -1,5 +1,6 @@
 import { shown } from './configuration-error.ts';
 import type { Ports } from './ports.ts';
+import type { Settings } from './settings.ts';
 
 type PortName =
   | 'store'
@@ -77,6 +78,13 @@ export function findPortIssues(ports: Ports): string[] {
     issues.push(`ports.${name}: expected an object with ${wanted}, got ${shown(port)}`);
   }
   return [...issues, ...findExtractorIssues(given.extractors), ...findProviderIssues(given.models)];
+}
+
+/** @returns what is missing for the archive of charges, if it is set. */
+export function findArchiveIssues(ports: Ports, settings: Pick<Settings, 'chargeArchive'>): string[] {
+  const { archiveCharges } = (ports?.ledger ?? {}) as unknown as Methods;
+  if (settings?.chargeArchive === undefined || typeof archiveCharges === 'function') return [];
+  return [`settings.chargeArchive: expected a ledger with archiveCharges(), got ${shown(ports?.ledger)}`];
 }
 
 type Methods = Readonly<Record<string, unknown>>;

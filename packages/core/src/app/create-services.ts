@@ -72,7 +72,7 @@ import { createWorkLine, DEFAULT_LINE_SETTINGS } from '../runs/work-line.ts';
 import { joinToolRegistries } from '../tools/toolbox.ts';
 import { wireAudit } from './audit.ts';
 import { checkModelNames } from './check-models.ts';
-import { findPortIssues } from './check-ports.ts';
+import { findArchiveIssues, findPortIssues } from './check-ports.ts';
 import { findSettingIssues } from './check-settings.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { wireEvents } from './events.ts';
@@ -98,7 +98,11 @@ const INLINE_AUDIO_BYTES = 4 * 2 ** 20;
  * const services = createServices(ports, { jwtSecret, admin: { enforceCredits: false } });
  */
 export function createServices(ports: Ports, settings: Settings): Services {
-  const issues = [...findPortIssues(ports), ...findSettingIssues(settings)];
+  const issues = [
+    ...findPortIssues(ports),
+    ...findSettingIssues(settings),
+    ...findArchiveIssues(ports, settings),
+  ];
   if (issues.length > 0) throw new ConfigurationError(issues);
   checkModelNames(settings, ports.models);
   const { limiter } = ports;
@@ -249,6 +253,7 @@ export function createServices(ports: Ports, settings: Settings): Services {
     enrichment: settings.enrichment === true,
     retention: settings.retention ?? {},
     keepNewest: settings.keepNewest ?? {},
+    chargeArchive: settings.chargeArchive,
     deletion: createDeletionCleanup(
       { store, queue, clock },
       FEATURES.flatMap(({ deletion }) => deletion ?? []),

@@ -1,5 +1,6 @@
 import type { PeriodicTask } from '../jobs/engine.ts';
 import type { Remover, RetentionBounds, RetentionKind, RetentionRule } from '../operations/retention.ts';
+import { archiveCharges, countArchivable } from './charge-archive.ts';
 import { FEATURES } from './features.ts';
 import { countByAge, removeByAge } from './retention-by-age.ts';
 import { countByGroup, removeByGroup } from './retention-by-group.ts';
@@ -13,7 +14,8 @@ const RUN_BUDGET: RetentionBudget = { removals: 2000, records: 100_000, looks: 1
 
 /** What a rule deletes, or has deleted. */
 export interface RetentionResult {
-  readonly kind: RetentionKind;
+  /** `charges` are archived. */
+  readonly kind: RetentionKind | 'charges';
   /** Days, if the kind is deleted by age. */
   readonly days: number | undefined;
   /** Number of newest records to keep, if the kind is deleted by number. */
@@ -47,7 +49,10 @@ export async function applyRetention(
     const records = isDryRun ? await count(policy) : await removeOld(services, policy, NO_BUDGET);
     results.push({ kind, days, newest, records });
   }
-  return results;
+  const days = services.chargeArchive?.days;
+  if (days === undefined) return results;
+  const records = await (isDryRun ? countArchivable(services) : archiveCharges(services, NO_BUDGET.records));
+  return [...results, { kind: 'charges', days, newest: undefined, records }];
 }
 
 /** Deletes old records in bounded runs. */

@@ -76,6 +76,7 @@ import type { RunningQuests } from '../runs/running.ts';
 import type { WorkLine } from '../runs/work-line.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ChargeArchiveSettings } from './charge-archive.ts';
 import type { OperationSelection } from './selection.ts';
 
 /**
@@ -146,6 +147,8 @@ export interface BaseServices {
   readonly deletion: DeletionCleanup;
   readonly retention: RetentionSettings;
   readonly keepNewest: NewestSettings;
+  /** Absent: charges are kept. */
+  readonly chargeArchive: ChargeArchiveSettings | undefined;
   readonly web: WebTools;
   /** The bytes of files. */
   readonly objects: ObjectStore;

@@ -197,6 +197,9 @@ export const settingsSchema = z.strictObject({
   auditRetentionDays: z.number().int().min(1).max(36_500).nullish(),
   retention: z.partialRecord(z.enum(RETENTION_KINDS), z.number().int().min(1).max(36_500)).optional(),
   keepNewest: z.partialRecord(z.enum(RETENTION_KINDS), z.number().int().min(1).max(MAX_NEWEST)).optional(),
+  chargeArchive: z
+    .strictObject({ days: z.number().int().min(90).max(36_500), archive: aFunction })
+    .optional(),
   creditsLowAt: z.number().min(0).max(1_000_000_000).optional(),
 });
 

@@ -22,6 +22,7 @@ import type { ModelInfo } from '../ports/index.ts';
 import type { LineSettings } from '../runs/work-line.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ChargeArchiveSettings } from './charge-archive.ts';
 import type { OperationSelection } from './selection.ts';
 
 /**
@@ -135,6 +136,12 @@ export interface Settings {
    * responses of the OpenAI API for 30 days, webhook deliveries for 7 days.
    */
   readonly retention?: RetentionSettings;
+  /**
+   * Moves settled and released charges that are older than `days`, 90 to 36,500, out of the ledger and passes them to
+   * `archive` as lines of JSON. Sums of reports stay; see the page about retention. Needs a ledger with `archiveCharges`, and
+   * that no process of a version without the setting runs. Default: charges are kept.
+   */
+  readonly chargeArchive?: ChargeArchiveSettings;
   /**
    * Deletes records beyond the newest ones: their number by kind, 1 to 10,000, such as `{ messages: 1000 }` of each session.
    * Records of the last day stay. Default: any number is kept.

@@ -10,7 +10,7 @@ export const retention: Command = {
   name: 'retention',
   summary: 'Delete now what the retention settings do not keep. A running server does the same in steps.',
   options: [DRY_RUN, JSON_OUTPUT, DEMO, HELP],
-  notes: `QUESTLINE_RETENTION and QUESTLINE_KEEP_NEWEST select the records; old audit entries are deleted by the server alone.\n${WORKSPACE_NOTES}`,
+  notes: `QUESTLINE_RETENTION and QUESTLINE_KEEP_NEWEST select the records, QUESTLINE_CHARGE_ARCHIVE_DAYS the charges, which are archived; old audit entries are deleted by the server alone.\n${WORKSPACE_NOTES}`,
   async run(given, surroundings) {
     const isDryRun = given.has(DRY_RUN.name);
     await withWorkspace(given, surroundings, async (services) => {

@@ -9,7 +9,9 @@ import { type Configuration, readConfiguration } from '../environment/configurat
 import { withEnvFile } from '../environment/env-file.ts';
 import { createLog } from '../log.ts';
 import { knownSecret } from '../secrets.ts';
+import { openChargeArchive } from '../storage/charge-archive.ts';
 import { checkEncryptionKey } from '../storage/deployment.ts';
+import { openObjects } from '../storage/objects.ts';
 import { sqlitePath } from '../storage/sqlite.ts';
 import { openStorage } from '../storage/storage.ts';
 import type { Given, Option } from './arguments.ts';
@@ -63,6 +65,7 @@ export async function withWorkspace(
       jwtSecret: randomBytes(32),
       ...(retention !== undefined && { retention }),
       ...(keepNewest !== undefined && { keepNewest }),
+      ...openChargeArchive(configuration, demo, () => openObjects(configuration, demo)),
       ...(key !== undefined && { secretEncryptionKey: key }),
     });
     await work(actingAs(services, { type: 'command-line' }));

@@ -44,6 +44,8 @@ function toConfiguration(values: Values, folder: string) {
     retention: values.QUESTLINE_RETENTION,
     /** Undefined: any number is kept. */
     keepNewest: values.QUESTLINE_KEEP_NEWEST,
+    /** Undefined: charges are kept. */
+    chargeArchiveDays: values.QUESTLINE_CHARGE_ARCHIVE_DAYS,
     /** Undefined: audit entries are kept. */
     auditRetentionDays: values.QUESTLINE_AUDIT_RETENTION_DAYS,
     webhooksPrivate: values.QUESTLINE_WEBHOOKS_PRIVATE,

@@ -46,6 +46,14 @@ const workspace = {
     fallback: 'any number is kept',
     meaning: `number of newest records to keep, of each session or owner: KIND=NUMBER, separated by commas; kinds: ${RETENTION_KINDS.join(', ')}`,
   }),
+  QUESTLINE_CHARGE_ARCHIVE_DAYS: optionalWhole(
+    { min: 90, max: 36_500 },
+    {
+      fallback: 'charges are kept',
+      meaning:
+        'days after which charges move to charge-archive in the bucket, or else in STORAGE_DIR; their sums stay',
+    },
+  ),
   QUESTLINE_AUDIT_RETENTION_DAYS: optionalWhole(
     { min: 1, max: 36_500 },
     { fallback: 'kept forever', meaning: 'days for which the audit log keeps entries' },
