@@ -1,7 +1,7 @@
 /**
  * How long clean-ups on SQLite delay other requests: `npm run bench:stalls`, or with the seconds of the load and the number of jobs. An app in this
  * process answers 100 requests a second. Meanwhile it deletes a session of 50,000 messages, 50,000 expired idempotency keys
- * and 100,000 jobs. Reports the delay of the event loop, the CPU time of its
+ * and 100,000 jobs, and archives 50,000 charges. Reports the delay of the event loop, the CPU time of its
  * turns, which hardly depends on other processes, and the time of `GET /api/ping`. Exits with 1 beyond a bound.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ const app = await createTestApp({
   },
   settings: { worker: { pollMs: 60_000 } },
 });
-const { queue, idempotency, store } = app.services;
+const { queue, idempotency, store, ledger } = app.services;
 const numbers = (count: number): string =>
   `(with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count - 1}) select i from n)`;
 
@@ -61,6 +61,18 @@ await database.run(
   {
     sql: `insert into ${database.names.table('jobs')} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
       select 'job ' || i, 'job ' || i, 'stalls', 'owner ' || (i % 100), '{}', 0, 0, 1, 0, 0 from ${numbers(JOBS)}`,
+    parameters: [],
+  },
+  { timeoutMs: 600_000 },
+);
+const table = database.names.table('ledgerCharges');
+await database.run(
+  {
+    sql: `insert into ${table} (id, kind, key, account, reserved, expires_at, charged, settled_at, operation, model, key_id,
+        user_id, usage, created_at)
+      select 'charge ' || i, 'hold', 'charge ' || i, 'user:' || (i % 1000), 1, 0, 1, 1, 'sendChatMessage', 'model',
+        'key ' || (i % 1000), 'user ' || (i % 1000), '{"input":1,"output":2}', ${NOW - 365 * 86_400_000} + i * 1000
+      from ${numbers(RECORDS)}`,
     parameters: [],
   },
   { timeoutMs: 600_000 },
@@ -100,6 +112,11 @@ async function drainJobs(): Promise<void> {
   }
 }
 
+async function archiveCharges(): Promise<void> {
+  const page = { before: NOW - 90 * 86_400_000, limit: 200 };
+  while ((await ledger.archiveCharges?.(page, async () => {})) === page.limit);
+}
+
 /** The figures of a part of the load. The next part begins when the turn of the report is over. */
 async function report(part: string): Promise<void> {
   const details = `${pings.length} pings, load of the machine ${loadavg()[0]?.toFixed(1)}`;
@@ -137,10 +154,11 @@ for (const [part, work] of [
   ['a session of 50,000 messages', deleteSession],
   ['50,000 expired keys', () => idempotency.sweep()],
   [`${JOBS} jobs`, drainJobs],
+  ['50,000 old charges', archiveCharges],
 ] as const) {
   const start = performance.now();
   await work();
-  console.log(`${part}: deleted in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  console.log(`${part}: removed in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   await report(part);
 }
 const leftMs = began + SECONDS * 1000 - performance.now();

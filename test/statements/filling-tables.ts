@@ -41,6 +41,17 @@ export function fillOwnTables(
       from ${numbers} on conflict do nothing`,
     ],
     [
+      'ledgerArchivedHours',
+      `insert into ${table('ledgerArchivedHours')} (account, user_id, key_id, hour, model, operation, requests, charged, input)
+      select ${account}, ${user}, ${key}, (${time}) - (${time}) % ${HOUR} - i % 20 * ${HOUR}::bigint, 'model', 'sendChatMessage',
+        1, 1, 1 from ${numbers} on conflict do nothing`,
+    ],
+    [
+      'ledgerArchivedKeys',
+      `insert into ${table('ledgerArchivedKeys')} (key, kind, id, account, reserved, expires_at, charged)
+      select 'archived ' || i, 'hold', 'archived ' || i, ${account}, 1, ${time}, 1 from ${numbers}`,
+    ],
+    [
       'rateWindows',
       `insert into ${table('rateWindows')} select 'key:' || i, '[]', true, ${NOW} + 60000 + i from ${numbers}`,
     ],

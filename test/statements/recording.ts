@@ -63,12 +63,33 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
       await addOldSession(wire.app);
       for (let passed = 0; passed < PERIODIC_MS; passed += 60_000) await wire.app.clock.advance(60_000);
       while (running > 0) await turn();
+      operation = 'archive of charges';
+      await archiveCharges(wire.app);
     }
     await wire.app.api.close();
     for (const table of filled) await database.run({ sql: `delete from ${table}`, parameters: [] });
     filled.clear();
   }
   return [...seen.values()];
+}
+
+/** Archives a settled, a recorded and a released charge, counts, and settles the released one late. */
+async function archiveCharges({ services, account }: TestApp): Promise<void> {
+  const { ledger, clock } = services;
+  const details = { operation: 'sendChatMessage' };
+  const hold = async (key: string) => {
+    const outcome = await ledger.hold({ account, amount: 1, key, expiresAt: clock.now() + 1000, details });
+    if (outcome.outcome !== 'held') throw new Error(outcome.outcome);
+    return outcome.hold;
+  };
+  await ledger.settle(await hold('settled'), 1, { input: 1 });
+  await ledger.record({ account, key: 'recorded', details });
+  const released = await hold('released');
+  await ledger.release(released);
+  const before = clock.now() + 1;
+  await ledger.countArchivable?.(before);
+  await ledger.archiveCharges?.({ before, limit: 500 }, async () => {});
+  await ledger.settle(released, 1);
 }
 
 /** A session in use, with an old turn and a newer one. */
