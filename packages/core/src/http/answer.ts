@@ -27,11 +27,15 @@ export function isBodiless(status: number): boolean {
  */
 export function headersWithLength(response: ApiResponse, head: boolean): Readonly<Record<string, string>> {
   const { status, headers, body } = response;
-  if (isBodiless(status) || (head && body === undefined)) return headers;
-  for (const name in headers) {
-    if (name.length === 14 && name.toLowerCase() === 'content-length') return headers;
-  }
+  if (isBodiless(status) || (head && body === undefined) || hasLength(headers)) return headers;
   return { ...headers, 'Content-Length': String(getLength(body)) };
+}
+
+export function hasLength(headers: ApiResponse['headers']): boolean {
+  for (const name in headers) {
+    if (name.length === 14 && name.toLowerCase() === 'content-length') return true;
+  }
+  return false;
 }
 
 function getLength(body: ApiResponse['body']): number {

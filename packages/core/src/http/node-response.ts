@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { ApiResponse } from '../contract/message.ts';
-import { headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
+import { hasLength, headersWithLength, isBodiless, UNEXPECTED } from './answer.ts';
 import { onLeave } from './node-connection.ts';
 import { type BodySink, discard, isStreamed, Pump } from './pump.ts';
 
@@ -41,7 +41,7 @@ function send(response: ApiResponse, incoming: IncomingMessage, outgoing: Server
     outgoing.end();
     return;
   }
-  const pump = new Pump(body, new ResponseSink(outgoing, () => pump.resume()));
+  const pump = new Pump(body, new ResponseSink(outgoing, hasLength(headers), () => pump.resume()));
   onLeave(incoming, outgoing, () => pump.leave());
   void pump.run();
   sendHeadSoon(pump, outgoing);
@@ -59,13 +59,15 @@ function sendHead(pump: Pump, outgoing: ServerResponse): void {
 /** Error code of RFC 9113, section 7. Without one, a destroyed stream looks complete to the client. */
 const HTTP2_INTERNAL_ERROR = 2;
 
-/** Aborts the connection, so that the client detects a truncated response. */
-export function breakOff(outgoing: ServerResponse): void {
+/**
+ * Aborts the connection, so that the client detects a truncated response.
+ * @param isSized whether the head announced the length of the body. The headers given to `writeHead` cannot be asked for.
+ */
+export function breakOff(outgoing: ServerResponse, isSized = outgoing.hasHeader('content-length')): void {
   // Earlier writes still reach the operating system in this tick.
   setImmediate(() => {
     // On HTTP/1.0 the end of the connection ends the body, so only a reset shows the truncation.
-    const endsWithConnection = outgoing.chunkedEncoding === false && !outgoing.hasHeader('content-length');
-    if (endsWithConnection) outgoing.socket?.resetAndDestroy();
+    if (outgoing.chunkedEncoding === false && !isSized) outgoing.socket?.resetAndDestroy();
     if ('stream' in outgoing) (outgoing.stream as ServerHttp2Stream).close(HTTP2_INTERNAL_ERROR);
     outgoing.destroy();
   });
@@ -73,12 +75,14 @@ export function breakOff(outgoing: ServerResponse): void {
 
 class ResponseSink implements BodySink {
   readonly #outgoing: ServerResponse;
+  readonly #isSized: boolean;
   readonly #drained: () => void;
   #listening = false;
   #headOut = false;
 
-  constructor(outgoing: ServerResponse, drained: () => void) {
+  constructor(outgoing: ServerResponse, isSized: boolean, drained: () => void) {
     this.#outgoing = outgoing;
+    this.#isSized = isSized;
     this.#drained = drained;
   }
 
@@ -103,7 +107,7 @@ class ResponseSink implements BodySink {
   }
 
   fail(): void {
-    breakOff(this.#outgoing);
+    breakOff(this.#outgoing, this.#isSized);
   }
 }
 
