@@ -188,9 +188,7 @@ function parseForm(text: string): Record<string, string> {
 
 function decode(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8');
-  const buffer = Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length > LARGE && holdsMoreValues(buffer, 2 * MAX_VALUES)) throw tooManyValues();
   return buffer.toString('utf8');
 }

@@ -50,7 +50,7 @@ export class FetchRequest implements ApiRequest {
       this.#leaving = new AbortController();
       const { signal } = this.#request;
       if (signal.aborted) this.leave();
-      else signal.addEventListener('abort', () => this.leave(), { once: true });
+      else signal.addEventListener('abort', () => this.leave());
     }
     return this.#leaving.signal;
   }
@@ -90,27 +90,25 @@ class FetchBody implements ApiBody {
 
   async *stream(): AsyncGenerator<Uint8Array, void> {
     if (this.#request.bodyUsed) {
-      yield await this.bytes(Number.POSITIVE_INFINITY);
+      yield this.bytes(Number.POSITIVE_INFINITY);
       return;
     }
     const reader = this.#request.body?.getReader();
     if (reader === undefined) return;
-    let done = false;
     try {
       for (;;) {
         const step = await reader.read();
-        done = step.done;
         if (step.done) return;
         yield step.value;
       }
     } finally {
-      if (!done) letThrough(reader);
+      letThrough(reader);
     }
   }
 
   async #read(limit: number): Promise<Uint8Array> {
     const { headers, bodyUsed } = this.#request;
-    const declared = Number(headers.get('content-length') ?? 0);
+    const declared = Number(headers.get('content-length'));
     if (declared > limit) throw new BodyTooLarge(limit);
     if (bodyUsed) {
       const empty = declared === 0 && !headers.has('transfer-encoding');

@@ -86,7 +86,8 @@ function toReadableStream(
         pump = new Pump(body, {
           write(chunk) {
             write(chunk);
-            return (controller.desiredSize ?? 0) > 0;
+            // Without a buffer, every chunk waits for a read.
+            return false;
           },
           end(rest) {
             if (rest !== '') write(rest);

@@ -79,11 +79,9 @@ function joinOptions(options: readonly unknown[] = []): string {
   return `one of ${options.map((option) => JSON.stringify(option)).join('|')}`;
 }
 
-/** Whether the schema has a custom message. */
-function hasOwnWords({ code, message }: z.core.$ZodIssue): boolean {
-  return (
-    code === 'invalid_union' && message !== 'Invalid input' && !message.startsWith('Invalid discriminator')
-  );
+/** Whether the schema of a union has a custom message. */
+function hasOwnWords({ message }: z.core.$ZodIssue): boolean {
+  return message !== 'Invalid input' && !message.startsWith('Invalid discriminator');
 }
 
 function describeUnknown(names: readonly string[]): string {

@@ -31,7 +31,7 @@ export class NodeBody implements ApiBody {
   async *stream(): AsyncGenerator<Uint8Array, void> {
     const source = this.#source;
     if (source.readableDidRead) {
-      yield await this.bytes(Number.POSITIVE_INFINITY);
+      yield this.bytes(Number.POSITIVE_INFINITY);
       return;
     }
     try {
@@ -96,10 +96,7 @@ function collect(source: Readable, limit: number): Promise<Uint8Array> {
       const [first] = chunks;
       resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
     };
-    const onClose = () => {
-      settle();
-      reject(new Error('the client left before its body was complete'));
-    };
+    const onClose = () => reject(new Error('the client left before its body was complete'));
     source.on('data', onData).on('end', onEnd).on('close', onClose);
     // `close` follows every error and settles this promise. Without a listener, a stream error would crash the
     // process.

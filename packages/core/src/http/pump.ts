@@ -66,7 +66,6 @@ export class Pump {
     this.flush();
     if (this.#full) return;
     this.#wake?.();
-    this.#wake = undefined;
   }
 
   /** Cancels: ends the source once, even if it has not started, and writes nothing more. */

@@ -59,9 +59,8 @@ function holdsAtMost(value: unknown, most: number): boolean {
     left -= 1;
     if (left < 0) return false;
     if (typeof one !== 'object' || one === null) return true;
-    const keys = Array.isArray(one) ? undefined : Object.keys(one);
-    if ((keys ?? (one as unknown[])).length > left) return false;
-    return Object.values(one).every(isWithin);
+    const values = Object.values(one);
+    return values.length <= left && values.every(isWithin);
   };
   return isWithin(value);
 }
