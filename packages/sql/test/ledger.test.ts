@@ -19,6 +19,18 @@ describe.each(ENGINES)('$name', (engine) => {
 
   ledgerSuite({ name: engine.name, create });
 
+  it('returns a known hold with the expiry of its last renewal', async () => {
+    const { ledger, time } = await create();
+    await ledger.grant({ account: 'user:a', amount: 10, key: 'a', reason: 'start' });
+    const details = { operation: 'chat' };
+    const request = { account: 'user:a', amount: 10, key: 'b', expiresAt: time.now() + 10, details };
+    const first = await ledger.hold(request);
+    if (first.outcome !== 'held') throw new Error(first.outcome);
+    const expiresAt = time.now() + 20;
+    expect(await ledger.renew(first.hold, expiresAt)).toBe(true);
+    expect(await ledger.hold(request)).toEqual({ outcome: 'held', hold: { ...first.hold, expiresAt } });
+  });
+
   it('keeps amounts exact up to the largest safe integer and rejects larger ones', async () => {
     const { ledger } = await create();
     const most = Number.MAX_SAFE_INTEGER;
