@@ -1,8 +1,8 @@
+import { createJobNotifier } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import type { Clock, Ids, JobQueue, LeasedJob, LeaseWanted, OwnerLimit } from '@questline/core/ports';
 import type { IQueueBackend, JobJson, MinimalJob, RedisConnectionClient } from 'bullmq';
 import { createCallTimeout, isRefusal } from './call-timeout.ts';
-import { createJobNotifier } from './job-notifier.ts';
 import { createKinds } from './kinds.ts';
 import { type BullLease, getLock, recover, recoverRest, takeNext } from './lease.ts';
 
