@@ -20,7 +20,7 @@ export function openResponse({ minor = 1 } = {}) {
   });
   const write = socket.write.bind(socket) as (...parts: unknown[]) => boolean;
   socket.write = ((chunk: unknown, ...rest: unknown[]) => {
-    calls.push(String(chunk));
+    calls.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk as Uint8Array).toString());
     return write(chunk, ...rest);
   }) as typeof socket.write;
   const message = { method: 'GET', headers: {}, httpVersionMajor: 1, httpVersionMinor: minor, socket };

@@ -16,6 +16,43 @@ describe('memory limiter', () => {
     expect(limiter.size).toBeGreaterThanOrEqual(1000);
   });
 
+  it('deletes a key in the millisecond in which its last window ends', async () => {
+    const limiter = createMemoryLimiter();
+    const windows = [{ name: 'second', limit: 1, lengthMs: 1000 }];
+    await limiter.take('a', windows, 0);
+    await limiter.take('b', windows, 999);
+    expect(limiter.size).toBe(2);
+    await limiter.take('c', windows, 1000);
+    await limiter.take('d', windows, 1000);
+    expect((await limiter.peek('a', windows, 0))[0]?.remaining).toBe(1);
+    expect(limiter.size).toBe(3);
+  });
+
+  it('shows reported windows without taking from them', async () => {
+    const limiter = createMemoryLimiter();
+    const minute = { name: 'minute', limit: 1, lengthMs: 60_000 };
+    const day = { name: 'day', limit: 3, lengthMs: 86_400_000 };
+    await limiter.take('a', [day], 5);
+    const first = await limiter.take('a', [minute], 10, { report: [day] });
+    const state = { name: 'day', limit: 3, remaining: 2, resetAt: 86_400_005 };
+    expect(first).toEqual({
+      allowed: true,
+      windows: [{ name: 'minute', limit: 1, remaining: 0, resetAt: 60_010 }, state],
+    });
+    const second = await limiter.take('a', [minute], 10, { report: [day] });
+    expect(second).toMatchObject({ allowed: false, windows: [{ name: 'minute' }, state] });
+  });
+
+  it('takes nothing when the call is aborted', async () => {
+    const limiter = createMemoryLimiter();
+    const windows = [{ name: 'minute', limit: 1, lengthMs: 60_000 }];
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(limiter.take('a', windows, 0, { signal })).rejects.toThrow('left');
+    await expect(limiter.takeAll?.([{ key: 'a', windows }], 0, { signal })).rejects.toThrow('left');
+    await expect(limiter.peek('a', windows, 0, { signal })).rejects.toThrow('left');
+    expect(limiter.size).toBe(0);
+  });
+
   it('never deletes a key whose long window is open', async () => {
     const limiter = createMemoryLimiter();
     const windows = [
