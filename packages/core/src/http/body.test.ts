@@ -158,6 +158,11 @@ describe('an operation without a body', () => {
     expect(await hasBody(toRequest('x'))).toBe(true);
   });
 
+  it('notices one that was read before', async () => {
+    const bytes = async () => Buffer.from('x');
+    expect(await hasBody({ body: { bytes } } as unknown as ApiRequest)).toBe(true);
+  });
+
   it('reads nothing of one', async () => {
     const limits: number[] = [];
     const bytes = async (limit: number) => {

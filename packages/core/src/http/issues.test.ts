@@ -79,6 +79,12 @@ describe('the value of an issue', () => {
       'a: must be a word, got 1',
       'b: Too small: expected string to have >=3 characters, got 1 characters of text',
     ]);
+    expect(
+      refuse(
+        z.custom(() => false),
+        1,
+      ),
+    ).toEqual([': Invalid input, got 1']);
     expect(refuse(z.literal('a'), 'b')).toEqual([': Invalid input: expected "a", got 1 characters of text']);
   });
 });
@@ -119,6 +125,14 @@ describe('a union', () => {
 
   it.each([
     [z.union([z.literal('auto'), z.object({ a: z.string() })]), { a: 1 }, 'a: expected string, got 1'],
+    [
+      z.union([
+        z.string(),
+        z.object({ a: z.string() }).refine(() => false, { error: 'is odd', abort: true }),
+      ]),
+      { a: 'x' },
+      ': is odd',
+    ],
     [z.union([z.string(), z.strictObject({ a: z.string() })]), { a: 'x', b: 1 }, ': Unrecognized key: "b"'],
     [
       z.union([z.string().and(z.object({ a: z.number() })), z.object({ b: z.number() })]),

@@ -23,7 +23,7 @@ describe('a streamed response of node:http', () => {
     send();
     await give('a');
     look();
-    await give(Buffer.from('bc'));
+    await give(new Uint8Array([98, 99]));
     expect(look().join('')).toBe('2\r\nbc\r\n');
   });
 
@@ -129,6 +129,16 @@ describe('a streamed response of node:http', () => {
     outgoing.destroy();
     await give(chunk);
     expect([look(), errors]).toEqual([[], []]);
+  });
+
+  it('writes nothing more to a connection that is ended', async () => {
+    const { send, give, socket, look } = openResponse();
+    send();
+    await give('a');
+    look();
+    socket.end();
+    await give('b');
+    expect(look()).toEqual([]);
   });
 
   it('breaks off if its body fails', async () => {

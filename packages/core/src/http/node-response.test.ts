@@ -85,10 +85,11 @@ describe('a response of node:http', () => {
   ])('is not written if another one %s', (_, prepare) => {
     const { send, outgoing, calls } = setUp();
     prepare(outgoing);
-    const before = calls.length;
+    const before = { count: calls.length, isClosed: outgoing.destroyed, isSent: outgoing.headersSent };
     const { body, counts } = createStreamedBody();
     send({ body });
-    expect([counts().returns, calls.length - before]).toEqual([1, 0]);
+    expect([counts().returns, calls.length]).toEqual([1, before.count]);
+    expect([outgoing.destroyed, outgoing.headersSent]).toEqual([before.isClosed, before.isSent]);
   });
 
   it('stops its body when the client leaves', () => {

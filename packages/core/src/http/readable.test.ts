@@ -37,6 +37,13 @@ describe('a body as a stream of Node', () => {
     expect(text).toBe('abc');
   });
 
+  it('ends with the text of its last tick', async () => {
+    const { readable } = setUp(['a', 'b']);
+    const chunks: string[] = [];
+    for await (const chunk of readable) chunks.push(String(chunk));
+    expect(chunks).toEqual(['ab']);
+  });
+
   it('ends without a chunk after the last one', async () => {
     const { readable } = setUp([new Uint8Array([97])]);
     const chunks: string[] = [];
