@@ -31,6 +31,19 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await ledger.hold(request)).toEqual({ outcome: 'held', hold: { ...first.hold, expiresAt } });
   });
 
+  it('frees what an expired hold of another account has taken of a cap', async () => {
+    const { ledger, time } = await create();
+    const hold = async (account: string) => {
+      await ledger.grant({ account, amount: 100, key: account, reason: 'start' });
+      const common = { amount: 60, expiresAt: time.now() + 10, details: { operation: 'chat' } };
+      const cap = { id: 'cap', limit: 100 };
+      return (await ledger.hold({ ...common, account, key: account, cap })).outcome;
+    };
+    expect([await hold('user:a'), await hold('user:b')]).toEqual(['held', 'spend_cap_exceeded']);
+    await time.advance(10);
+    expect(await hold('user:c')).toBe('held');
+  });
+
   it('keeps amounts exact up to the largest safe integer and rejects larger ones', async () => {
     const { ledger } = await create();
     const most = Number.MAX_SAFE_INTEGER;
