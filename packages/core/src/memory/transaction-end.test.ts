@@ -41,13 +41,17 @@ describe('the end of a transaction', () => {
   it('ends the use of its collections', async () => {
     const { store } = await openItems([item('a', 1)]);
     let kept = store.collection(items);
+    let whole = store;
     await store.transaction(async (inside) => {
+      whole = inside;
       kept = inside.collection(items);
+      await expect(inside.transaction(async () => undefined)).rejects.toThrow('transactions do not nest');
       // The same view of the records for each collection.
       await kept.insert(item('b'));
       expect(await inside.collection(items).get('b')).toEqual(item('b'));
     });
     const over = 'the transaction is over';
+    expect(() => whole.collection(items)).toThrow(over);
     await expect(kept.get('a')).rejects.toThrow(over);
     await expect(kept.find({})).rejects.toThrow(over);
     await expect(kept.count({})).rejects.toThrow(over);

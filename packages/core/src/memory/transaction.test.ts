@@ -39,6 +39,19 @@ describe('a transaction runs again', () => {
     expect(third.tries).toBe(1);
   });
 
+  it('if one of the lists that it read was changed', async () => {
+    const { store, collection } = await openItems(all);
+    const { tries } = await meanwhile(
+      store,
+      () => collection.update('a', { size: 5 }),
+      async (inside) => {
+        await inside.collection(items).find({ size: { lt: 3 } });
+        await inside.collection(items).find({ size: { gt: 9 } });
+      },
+    );
+    expect(tries).toBe(2);
+  });
+
   it('if a unique value that it looked for was given back', async () => {
     const { store, collection } = await openItems(all);
     const { tries, result } = await meanwhile(
@@ -110,6 +123,30 @@ describe('within a transaction', () => {
       expect(await mine.find({ size: 3 })).toEqual([]);
     });
     expect(await collection.count({})).toBe(5);
+  });
+
+  it('lists contain what it has only read', async () => {
+    const { store } = await openItems([item('a', 1), item('b', 2)]);
+    await store.transaction(async (inside) => {
+      const mine = inside.collection(items);
+      await mine.get('a');
+      expect(await mine.find({}, { offset: 1, limit: 1 })).toMatchObject([{ id: 'b' }]);
+      await mine.update('b', { size: 3 });
+      expect(await mine.find({})).toMatchObject([{ id: 'a' }, { id: 'b', size: 3 }]);
+      expect(await mine.count({})).toBe(2);
+    });
+  });
+
+  it('records are found among many', async () => {
+    const { store, collection } = await openItems();
+    const ids = Array.from({ length: 12 }, (_, at) => `${10 + at}`);
+    await store.transaction(async (inside) => {
+      const mine = inside.collection(items);
+      for (const id of ids) await mine.insert(item(id, 1));
+      for (const id of ids) expect(await mine.add(id, { size: 1 })).toMatchObject({ id, size: 2 });
+      for (const id of ids) expect(await mine.insert(item(id))).toBe(false);
+    });
+    expect(await collection.find({ size: 2 })).toHaveLength(12);
   });
 
   it('unique values are those that it wrote', async () => {

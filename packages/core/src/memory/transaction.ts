@@ -56,6 +56,7 @@ class MemoryTransaction implements Transaction {
   }
 }
 
+/** Each verb of a collection begins with `get`, `select` or `count`, which check that the transaction is open. */
 class TableView implements Records {
   readonly table: Table;
   readonly #transaction: MemoryTransaction;
@@ -76,14 +77,12 @@ class TableView implements Records {
   }
 
   write(id: string, record: AnyRecord | undefined): void {
-    this.#transaction.assertOpen();
     const entry = this.#look(id);
     entry.isWritten = true;
     entry.written = record;
   }
 
   conflicts(record: AnyRecord): readonly string[] {
-    this.#transaction.assertOpen();
     const { table } = this;
     if (!table.isConstrained) return NO_IDS;
     const changes = this.#getChanges();
@@ -112,7 +111,7 @@ class TableView implements Records {
   count(filter: Parameters<Records['count']>[0]): number {
     this.#transaction.assertOpen();
     const [committed = 0] = this.#readAgain(() => [this.table.count(filter)]);
-    const isMatch = (record: AnyRecord | undefined) => record !== undefined && matches(record, filter);
+    const isMatch = (record: AnyRecord | undefined) => matches(record, filter);
     let count = committed;
     for (const [id, record] of this.#getChanges()) {
       count += Number(isMatch(record)) - Number(isMatch(this.table.get(id)));
