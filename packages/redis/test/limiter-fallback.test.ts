@@ -40,7 +40,7 @@ const two = ['1', '2'].map((key) => ({ key, windows: [MINUTE] }));
 describe('a limiter on Redis', () => {
   it('sends the windows of a key, first those to take from', async () => {
     const { calls, limiter } = setUp(async () => [['0', '1', '70000', '4', '80000']]);
-    expect(await limiter.take('1', [MINUTE], 0, { report: [DAY] })).toEqual({
+    expect(await limiter.take('1', [MINUTE], 0, { report: [DAY] })).toStrictEqual({
       allowed: true,
       windows: [
         { name: 'minute', limit: 5, remaining: 4, resetAt: 70_000 },
@@ -56,6 +56,10 @@ describe('a limiter on Redis', () => {
 
   it('shows no less than 0 slots, and the window that refuses', async () => {
     const { limiter } = setUp(async () => [[2, 1, 70_000, 11, 80_000]]);
+    const first = setUp(async () => [[1, 5, 70_000]]);
+    expect(await first.limiter.take('1', [MINUTE], 0)).toMatchObject({
+      ...{ allowed: false, refusedBy: { name: 'minute', remaining: 0 } },
+    });
     const day = { name: 'day', limit: 9, remaining: 0, resetAt: 80_000 };
     expect(await limiter.take('1', [MINUTE, DAY], 0)).toMatchObject({ allowed: false, refusedBy: day });
     expect((await limiter.peek('1', [MINUTE, DAY], 0))[1]).toEqual(day);
@@ -64,8 +68,11 @@ describe('a limiter on Redis', () => {
   it('sends several keys at once, but not to a cluster', async () => {
     const answer = async (keys: number) => Array.from({ length: keys }, () => [0, 1, 70_000]);
     const one = setUp(answer);
-    expect(await one.limiter.takeAll?.(two, 0)).toHaveLength(2);
-    expect(one.calls.map(([keys]) => keys)).toEqual([2]);
+    const taken = { allowed: true, windows: [{ name: 'minute', remaining: 4 }] };
+    expect(await one.limiter.takeAll?.(two, 0)).toMatchObject([taken, taken]);
+    const values = [1, 1, 'minute', 5, 60_000];
+    expect(one.calls).toEqual([[2, 'questline:limiter:{1}', 'questline:limiter:{2}', ...values, ...values]]);
+    expect([await one.limiter.takeAll?.([], 0), one.calls.length]).toEqual([[], 1]);
     const cluster = setUp(answer, true);
     expect(await cluster.limiter.takeAll?.(two, 0)).toHaveLength(2);
     expect(cluster.calls.map(([keys]) => keys)).toEqual([1, 1]);
