@@ -22,6 +22,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const day = { name: 'day', limit: 5, lengthMs: 86_400_000 };
     for (let at = 0; at < 1200; at += 1) await limiter.take(`idle ${at}`, [minute], 1000);
     await limiter.take('busy', [minute, day], 1000);
+    await limiter.take('busy', [minute], 1000);
 
     expect(await limiter.sweep(70_000)).toBe(1200);
     expect(await limiter.peek('busy', [minute, day], 70_000)).toMatchObject([
