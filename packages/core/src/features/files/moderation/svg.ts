@@ -32,25 +32,30 @@ function inspect(
   let element = '';
   let attribute = '';
   let value: string[] = [];
+  /** The number of open style elements. Their text is joined across the elements in it, as browsers do. */
+  let styles = 0;
   let style: string[] = [];
   const found = (kind: string | undefined): void => {
     harm ??= kind;
   };
   const addText = (part: string): void => {
-    if (element === 'style') style.push(part);
+    if (styles > 0) style.push(part);
   };
   const endStyle = (): void => {
     found(getStyleHarm(style.join('')));
     style = [];
-    element = '';
+  };
+  const endElement = (name: string): void => {
+    if (name === 'style') styles = Math.max(0, styles - 1);
+    if (styles === 0) endStyle();
   };
   const tokenizer = new Tokenizer(
-    { xmlMode: true, decodeEntities: true },
+    { xmlMode: true },
     {
       onopentagname(start, end) {
-        endStyle();
         element = getLocalName(text.slice(start, end));
         isSvg ||= element === 'svg';
+        if (element === 'style') styles += 1;
         if (element === 'script') found('a script');
         else if (ACTIVE_ELEMENTS.has(element)) found('foreign content');
       },
@@ -63,8 +68,8 @@ function inspect(
       onattribentity: (code) => void value.push(String.fromCodePoint(code)),
       onattribend: () => found(getAttributeHarm(attribute, value.join(''))),
       onopentagend: () => undefined,
-      onselfclosingtag: endStyle,
-      onclosetag: endStyle,
+      onselfclosingtag: () => endElement(element),
+      onclosetag: (start, end) => endElement(getLocalName(text.slice(start, end))),
       ontext: (start, end) => addText(text.slice(start, end)),
       ontextentity: (code) => addText(String.fromCodePoint(code)),
       oncdata: (start, end, offset) => addText(text.slice(start, end - offset)),
