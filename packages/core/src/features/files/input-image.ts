@@ -36,7 +36,7 @@ export async function readInputImages(
     if (!file.mimeType.startsWith('image/')) throw unusableImage('A reference file is not an image.');
   }
   const images = new Map<string, Media>();
-  const seeing: ModelInfo = { ...model, type: 'text', supportsVision: true };
+  const seeing: ModelInfo = { ...model, supportsVision: true };
   for await (const { id, content } of files.contents(userId, ids, seeing)) {
     const image = content?.find((part) => part.type === 'image');
     if (image === undefined) throw unusableImage(UNREADABLE);

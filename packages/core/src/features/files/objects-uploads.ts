@@ -48,9 +48,10 @@ export async function takeUpload(
 
 /** @throws ApiError for a wrong declared length. */
 export function checkLength(request: ApiRequest, size: number): void {
-  const length = header(request.headers, 'content-length');
-  if (length !== undefined && Number(length) > size) throw tooLong(size);
-  if (length !== undefined && Number(length) < size) throw tooShort(size);
+  // Not a number without a declaration.
+  const length = Number(header(request.headers, 'content-length'));
+  if (length > size) throw tooLong(size);
+  if (length < size) throw tooShort(size);
 }
 
 export function badLink(): ApiError {

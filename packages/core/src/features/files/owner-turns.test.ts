@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createOwnerTurns } from './owner-turns.ts';
 
@@ -55,6 +56,26 @@ describe('slots of owners', () => {
     expect(turns.tryTake('d')).toBeUndefined();
     await end('c0');
     expect(turns.tryTake('d')).toBeTypeOf('function');
+  });
+
+  it('are counted for each owner, as they are released', async () => {
+    const { turns } = setUp(4);
+    const [first] = [1, 2, 3].map(() => turns.tryTake('a'));
+    expect(turns.tryTake('a')).toBeUndefined();
+    first?.();
+    expect(turns.tryTake('a')).toBeTypeOf('function');
+    expect(turns.tryTake('a')).toBeUndefined();
+  });
+
+  it('leave the signal of a slot that was given', async () => {
+    const { take, end } = setUp(1);
+    const { signal } = new AbortController();
+    void take('a', 'a0');
+    void take('b', 'b0', signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await settle();
+    await end('a0');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('reject at once with an aborted signal', async () => {

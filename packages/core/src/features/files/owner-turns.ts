@@ -57,8 +57,7 @@ export function createOwnerTurns({ slots }: { readonly slots: number }): OwnerTu
     }
   };
 
-  const tryTake = (owner: string): (() => void) | undefined =>
-    isFree(owner) && !waiting.has(owner) ? hold(owner) : undefined;
+  const tryTake = (owner: string): (() => void) | undefined => (isFree(owner) ? hold(owner) : undefined);
 
   return {
     tryTake,
@@ -79,7 +78,7 @@ export function createOwnerTurns({ slots }: { readonly slots: number }): OwnerTu
             resolve(hold(owner));
           },
         };
-        signal?.addEventListener('abort', leave, { once: true });
+        signal?.addEventListener('abort', leave);
         waiting.set(owner, (waiting.get(owner) ?? new Set<Waiter>()).add(waiter));
       }),
   };

@@ -7,7 +7,8 @@ const toQuery = (url: string) => new URL(url).searchParams;
 
 describe('signed links', () => {
   it('contain what they allow, until they expire', () => {
-    const { url } = signer.signPut(options);
+    const { url, ...about } = signer.signPut(options);
+    expect(about).toEqual({ fields: { 'content-type': 'image/png' }, expiresAt: 1000 });
     expect(signer.verify('put', toQuery(url), 999)).toEqual({
       action: 'put',
       key: 'files/1',
@@ -16,7 +17,11 @@ describe('signed links', () => {
     });
     expect(signer.verify('put', toQuery(url), 1000)).toBeUndefined();
     const link = signer.signGet('files/1', { expiresAt: 1000, attachment: 'a & b.png' });
-    expect(signer.verify('get', toQuery(link), 0)).toEqual({
+    const typed = signer.signGet('files/1', { expiresAt: 1000, contentType: 'a/b' });
+    expect(signer.verify('get', toQuery(typed), 0)).toStrictEqual({
+      ...{ action: 'get', key: 'files/1', contentType: 'a/b' },
+    });
+    expect(signer.verify('get', toQuery(link), 0)).toStrictEqual({
       action: 'get',
       key: 'files/1',
       attachment: 'a & b.png',
@@ -24,7 +29,8 @@ describe('signed links', () => {
   });
 
   it('contain a complete form', () => {
-    const { url, fields } = signer.signPost(options);
+    const { url, fields, expiresAt } = signer.signPost(options);
+    expect(expiresAt).toBe(1000);
     expect(url).toBe('https://api.example.com/objects');
     expect(signer.verify('post', new URLSearchParams(fields), 0)).toMatchObject({ action: 'post', size: 5 });
   });

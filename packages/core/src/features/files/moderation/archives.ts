@@ -154,7 +154,6 @@ async function* piped(
     yield* source.pipe(stream);
   } finally {
     source.destroy();
-    stream.destroy();
   }
 }
 

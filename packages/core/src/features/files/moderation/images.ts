@@ -46,7 +46,7 @@ async function jpegSize(file: FileToCheck): Promise<Size | undefined> {
   for (let count = 0; count < MAX_SEGMENTS; count += 1) {
     const segment = Buffer.from(await file.read(at, at + 9));
     if (segment.length < 9 || segment[0] !== 0xff) return undefined;
-    const marker = segment[1] ?? 0;
+    const marker = segment.readUInt8(1);
     // Fill bytes.
     if (marker === 0xff) {
       at += 1;
@@ -81,13 +81,14 @@ async function tiffSize(file: FileToCheck, isLittle: boolean): Promise<Size | un
   if (start.length < 4) return undefined;
   const offset = long(start, 0);
   const directory = Buffer.from(await file.read(offset, offset + 2 + 12 * 200));
-  const size = { width: 0, height: 0 };
+  let width = 0;
+  let height = 0;
   for (let at = 2; at + 12 <= directory.length && at < 2 + 12 * short(directory, 0); at += 12) {
     const value = short(directory, at + 2) === 3 ? short(directory, at + 8) : long(directory, at + 8);
-    if (short(directory, at) === 256) size.width = value;
-    if (short(directory, at) === 257) size.height = value;
+    if (short(directory, at) === 256) width = value;
+    if (short(directory, at) === 257) height = value;
   }
-  return size;
+  return { width, height };
 }
 
 /** Returns the largest size in the header of an AVIF or HEIC: one of the sizes is that of the whole image. */

@@ -72,13 +72,9 @@ export const findWrongType: Inspection = async (file) => {
 function programIn(head: Buffer): string | undefined {
   const known = PROGRAMS.find(([bytes]) => beginsWith(head, bytes, 0));
   if (known !== undefined) return known[1];
-  // Two letters alone may also begin a text.
+  // Two letters alone may also begin a text, which has no zeros. The second header, `PE\0\0`, has two of them.
   const isDos = head.length > 64 && head.toString('latin1', 0, 2) === 'MZ';
-  if (!isDos) return undefined;
-  const at = head.readUInt32LE(60);
-  return head.toString('latin1', at, at + 4) === 'PE\0\0' || head.includes(0)
-    ? 'a Windows program'
-    : undefined;
+  return isDos && head.includes(0) ? 'a Windows program' : undefined;
 }
 
 function beginsWith(head: Buffer, bytes: string, at: number): boolean {
