@@ -105,6 +105,7 @@ function isReplaceable(node: ts.Node): boolean {
   if (ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent)) {
     if (parent.name === node) return false;
   }
+  if (ts.isBindingElement(parent) && parent.propertyName === node) return false;
   // The rest of an optional chain belongs to its beginning.
   if (ts.isNonNullExpression(parent) || (node.flags & ts.NodeFlags.OptionalChain) !== 0) return false;
   return !ts.isLiteralTypeNode(parent) && !ts.isEnumMember(parent);

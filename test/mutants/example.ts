@@ -19,6 +19,7 @@ export function endAbove(value: number, limit: number): void {
   if (value > limit) process.kill(process.pid, 'SIGKILL');
 }
 
-export function unused(): boolean {
-  return true;
+/** Has a place as the name of a property. */
+export function unused({ 0: value = true }: readonly boolean[]): boolean {
+  return value;
 }
