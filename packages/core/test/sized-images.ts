@@ -1,7 +1,8 @@
 import { findHugeImage } from '../src/features/files/moderation/images.ts';
 import { makeFile } from './checked-file.ts';
 
-export const find = (content: Uint8Array, mimeType = 'image/png') => findHugeImage(makeFile(content, mimeType), {});
+export const find = (content: Uint8Array, mimeType = 'image/png') =>
+  findHugeImage(makeFile(content, mimeType), {});
 /** 64 megapixels are allowed; this is one row more. */
 export const WIDTH = 8000;
 export const MAX_HEIGHT = 8000;

@@ -65,6 +65,37 @@ describe('slots of owners', () => {
     first?.();
     expect(turns.tryTake('a')).toBeTypeOf('function');
     expect(turns.tryTake('a')).toBeUndefined();
+    const few = setUp(3).turns;
+    const [one] = [1, 2].map(() => few.tryTake('a'));
+    one?.();
+    expect(few.tryTake('a')).toBeTypeOf('function');
+    expect(few.tryTake('a')).toBeUndefined();
+  });
+
+  it('wait on when another waiter of the owner aborts', async () => {
+    const { started, take, end } = setUp(1);
+    const stop = new AbortController();
+    void take('a', 'a0');
+    const given = take('a', 'a1', stop.signal).catch((error: unknown) => error);
+    void take('a', 'a2');
+    void take('a', 'a3');
+    stop.abort(new Error('enough'));
+    await given;
+    await end('a0');
+    await end('a2');
+    expect(started).toEqual(['a0', 'a2', 'a3']);
+  });
+
+  it('leave one waiter of an owner when another aborts', async () => {
+    const { started, take, end } = setUp(1);
+    const stop = new AbortController();
+    void take('a', 'a0');
+    const given = take('a', 'a1', stop.signal).catch((error: unknown) => error);
+    void take('a', 'a2');
+    stop.abort(new Error('enough'));
+    await given;
+    await end('a0');
+    expect(started).toEqual(['a0', 'a2']);
   });
 
   it('leave the signal of a slot that was given', async () => {
