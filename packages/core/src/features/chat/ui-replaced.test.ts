@@ -22,7 +22,14 @@ async function setUp(turns: number) {
       await messages.insert({ id: `m${String(at).padStart(4, '0')}`, ...about, ...pageId });
     }
   }
-  const other = { id: 'z', sessionId: 'other', ownerId: 'ada', role: 'user', content: 'x', createdAt: 9999 } as const;
+  const other = {
+    id: 'z',
+    sessionId: 'other',
+    ownerId: 'ada',
+    role: 'user',
+    content: 'x',
+    createdAt: 9999,
+  } as const;
   await messages.insert(other);
   const limits: unknown[] = [];
   const counting = {
