@@ -36,8 +36,8 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['a completion', 3, 20, ({ ask }) => ask('POST', '/api/ai/v1/completions', completion)],
   [
     'a chat that opens a session, with its turn',
-    9,
-    41,
+    5,
+    36,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],
   ['a poll', 2, 5, ({ ask, quest }) => ask('GET', `/api/v1/quests/${quest}`)],
@@ -49,15 +49,15 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['the usage', 5, 8, ({ ask }) => ask('GET', '/api/v1/usage')],
   [
     'an image, with its job',
-    12,
-    44,
+    11,
+    42,
     ({ ask, session }) =>
       ask('POST', '/api/v1/image-generations', { prompt: 'A cat', model: 'painter', session_id: session }),
   ],
   [
     'an agent run of one round, with its job',
-    13,
-    45,
+    12,
+    42,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],
   ['a mailed code', 1, 9, (app) => sendCode(app)],

@@ -1,6 +1,7 @@
 import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { createEngine, type EngineParts } from '../src/jobs/engine.ts';
+import { createJobSlots } from '../src/jobs/job-slots.ts';
 import { watchJobs } from '../src/jobs/job-watch.ts';
 import { DEFAULT_WORKER_SETTINGS } from '../src/jobs/worker-settings.ts';
 import type { Observer } from '../src/observability/observer.ts';
@@ -31,10 +32,11 @@ export function openEngine(
   const inner = createMemoryQueue({ clock, ids: createFakeIds() });
   const { queue, jobWatch } = watchJobs(inner, { clock, onError });
   const admissionControl = createAdmissionControl();
+  const jobSlots = createJobSlots();
   let drained = 0;
   const engine = createEngine(
     {
-      ...{ store, queue, jobWatch, clock: watched, admissionControl, onError },
+      ...{ store, queue, jobWatch, jobSlots, clock: watched, admissionControl, onError },
       ...{ worker: DEFAULT_WORKER_SETTINGS, ...(observer && { observer }) },
     },
     {

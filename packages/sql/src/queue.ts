@@ -76,6 +76,17 @@ export function createSqlQueue(
          cast(@runAt as bigint), cast(@runAt as bigint), cast(@ready as integer), 0, 0
        where ${condition} on conflict (key) do nothing returning 1 as done`,
   );
+  const enqueueLeasedIf = defineConditional<
+    'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'leaseUntil' | 'attempt' | 'fence'
+  >(
+    dialect,
+    (condition) =>
+      `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, lease_until, ready, attempt, fence)
+       select @id, @key, @kind, @owner, ${dialect === 'sqlite' ? '@payload' : 'cast(@payload as jsonb)'},
+         cast(@runAt as bigint), cast(@leaseUntil as bigint), cast(@leaseUntil as bigint), 0,
+         cast(@attempt as integer), cast(@fence as bigint)
+       where ${condition} on conflict (key) do nothing returning 1 as done`,
+  );
   const finishIf = defineConditional<'id' | 'fence'>(
     dialect,
     (condition) => `delete from ${table} where ${isHeld} and ${condition} returning 1 as done`,
@@ -200,6 +211,22 @@ export function createSqlQueue(
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
         });
+      },
+      enqueueLeased({ kind, payload, key, owner = '' }, leaseMs) {
+        const now = clock.now();
+        const lease = { id: ids.next(), key, kind, attempt: 1, fence: 1, leaseUntil: now + leaseMs };
+        const toStatement = enqueueLeasedIf({
+          ...lease,
+          owner,
+          runAt: now,
+          payload: toJsonText(payload, dialect),
+        });
+        return {
+          job: { ...lease, payload, ...(owner !== '' && { owner }) },
+          write: toEngineWrite(database, { toStatement, expected: isNew({ key }) }, () =>
+            notifier.wakeAt(lease.leaseUntil),
+          ),
+        };
       },
       finish: ({ id, fence }) =>
         toEngineWrite(database, { toStatement: finishIf({ id, fence }), expected: isLeased({ id, fence }) }),

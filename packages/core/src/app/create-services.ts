@@ -36,6 +36,7 @@ import {
   type IdentitySettings,
 } from '../identity/host-callers.ts';
 import { createAccessTokens, DEFAULT_TOKEN_LIFETIMES } from '../identity/tokens.ts';
+import { createJobSlots } from '../jobs/job-slots.ts';
 import { watchJobs } from '../jobs/job-watch.ts';
 import { createStoreQueue } from '../jobs/store-queue.ts';
 import { DEFAULT_WORKER_SETTINGS } from '../jobs/worker-settings.ts';
@@ -64,6 +65,7 @@ import { createPaidCalls } from '../operations/paid-calls.ts';
 import { DEFAULT_RATE_LIMITS } from '../operations/rates.ts';
 import { builtInPrompt } from '../prompts/prompt.ts';
 import { createLiveFollowers } from '../runs/live-followers.ts';
+import { createClaimedQuests } from '../runs/claimed-quests.ts';
 import { createLiveTails } from '../runs/live-tails.ts';
 import { createQuestEvents } from '../runs/quest-events.ts';
 import { createRunningQuests } from '../runs/running.ts';
@@ -231,6 +233,8 @@ export function createServices(ports: Ports, settings: Settings): Services {
     limiter,
     queue,
     jobWatch,
+    jobSlots: createJobSlots(),
+    claimedQuests: createClaimedQuests(),
     publisher,
     eventLog,
     liveFollowers,

@@ -30,6 +30,7 @@ import type { WhatsNewEntry } from '../features/whats-new/contract.ts';
 import type { Authenticator } from '../identity/credentials.ts';
 import type { ModelLists } from '../identity/model-lists.ts';
 import type { AccessTokens } from '../identity/tokens.ts';
+import type { JobSlots } from '../jobs/job-slots.ts';
 import type { JobWatch } from '../jobs/job-watch.ts';
 import type { WorkerSettings } from '../jobs/worker-settings.ts';
 import type { GetCatalogue } from '../models/allowed-models.ts';
@@ -69,6 +70,7 @@ import type {
 } from '../ports/index.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
 import type { LiveFollowers } from '../runs/live-followers.ts';
+import type { ClaimedQuests } from '../runs/claimed-quests.ts';
 import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
 import type { FollowUp } from '../runs/quest-task.ts';
@@ -113,6 +115,9 @@ export interface BaseServices {
   /** Jobs, such as chat turns. A worker leases them. */
   readonly queue: JobQueue;
   readonly jobWatch: JobWatch;
+  /** The free slots of this process, for jobs that it accepts. */
+  readonly jobSlots: JobSlots;
+  readonly claimedQuests: ClaimedQuests;
   /** Messages between processes, for live updates and revocations. */
   readonly publisher: Publisher;
   /** Events of running work, for readers that continue where they stopped. */

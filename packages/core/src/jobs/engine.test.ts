@@ -3,6 +3,7 @@ import { createFakeClock, createFakeIds } from '@questline/testing';
 import { expect, it } from 'vitest';
 import { createAdmissionControl } from '../operations/admission-control.ts';
 import { createEngine } from './engine.ts';
+import { createJobSlots } from './job-slots.ts';
 import { watchJobs } from './job-watch.ts';
 import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
 
@@ -20,7 +21,7 @@ async function setUp() {
       store: createMemoryStore(),
       admissionControl: createAdmissionControl(),
       worker: DEFAULT_WORKER_SETTINGS,
-      ...{ queue, jobWatch, clock, onError },
+      ...{ queue, jobWatch, jobSlots: createJobSlots(), clock, onError },
     },
     {
       handlers: [],

@@ -6,6 +6,7 @@ import type { Store } from '../ports/store.ts';
 import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobHandler } from './handler.ts';
+import type { JobSlots } from './job-slots.ts';
 import type { JobWatch } from './job-watch.ts';
 import { repeating } from './repeating.ts';
 import { createTaskTurns } from './task-turns.ts';
@@ -38,6 +39,7 @@ export interface EngineServices {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly jobWatch: JobWatch;
+  readonly jobSlots: JobSlots;
   readonly clock: Clock;
   readonly admissionControl: AdmissionControl;
   readonly worker: WorkerSettings;
@@ -143,7 +145,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       endings = parts.periodicTasks.map((periodicTask) =>
         repeating(clock, periodicTask.everyMs, () => runInTurn(periodicTask)),
       );
-      endings.push(stopped);
+      endings.push(stopped, services.jobSlots.offer(worker.reserve));
       endings.push(...(await Promise.all(parts.subscriptions.map(listen))));
     },
     async drain(timeoutMs) {

@@ -105,6 +105,7 @@ export function watchJobs(
 function watchWrites(writes: JobWrites, accepted: () => void): JobWrites {
   return {
     enqueue: (job) => followed(writes.enqueue(job), accepted),
+    ...(writes.enqueueLeased !== undefined && { enqueueLeased: writes.enqueueLeased.bind(writes) }),
     finish: (job) => writes.finish(job),
   };
 }

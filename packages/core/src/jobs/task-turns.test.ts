@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAdmissionControl } from '../operations/admission-control.ts';
 import type { Store } from '../ports/store.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { createJobSlots } from './job-slots.ts';
 import { watchJobs } from './job-watch.ts';
 import { createTaskTurns, TASK_TURNS } from './task-turns.ts';
 import { DEFAULT_WORKER_SETTINGS } from './worker-settings.ts';
@@ -19,7 +20,7 @@ function setUp() {
     const watch = watchJobs(createMemoryQueue({ clock, ids: createFakeIds() }), { clock, onError });
     return createEngine(
       {
-        ...{ store: on, clock, onError, worker: DEFAULT_WORKER_SETTINGS },
+        ...{ store: on, clock, onError, worker: DEFAULT_WORKER_SETTINGS, jobSlots: createJobSlots() },
         ...{ queue: watch.queue, jobWatch: watch.jobWatch, admissionControl: createAdmissionControl() },
       },
       {

@@ -7,6 +7,7 @@ import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobEnd, JobHandler } from './handler.ts';
 import { isJobInterrupted, JobInterrupted } from './interruption.ts';
+import type { ReserveSlot } from './job-slots.ts';
 import { createLeaseRenewal, type HeldLease } from './lease-renewal.ts';
 import { repeating } from './repeating.ts';
 import type { WorkerSettings } from './worker-settings.ts';
@@ -15,6 +16,8 @@ import type { WorkerSettings } from './worker-settings.ts';
 export interface Worker {
   readonly running: boolean;
   start(): void;
+  /** Reserves a slot for a job that this process accepts, unless it may have to wait behind others. */
+  readonly reserve: ReserveSlot;
   /**
    * Takes no new jobs and waits for running jobs. After `timeoutMs` it interrupts the rest; these return to the queue
    * without a counted attempt.
@@ -34,6 +37,14 @@ interface ActiveJob extends HeldLease {
   ended: Promise<void>;
 }
 
+/** The slots of one kind. */
+interface Lane {
+  readonly handler: JobHandler;
+  readonly most: number;
+  active: number;
+  readonly owners: { readonly max: number; readonly held: Map<string, number> };
+}
+
 export function createWorker(services: {
   readonly queue: JobQueue;
   readonly clock: Clock;
@@ -44,7 +55,7 @@ export function createWorker(services: {
 }): Worker {
   const { queue, clock, settings } = services;
   const observe = services.observer?.job;
-  const lanes = new Map(
+  const lanes = new Map<string, Lane>(
     services.handlers.map((handler) => {
       const most = settings.concurrency[handler.kind] ?? handler.concurrency;
       const max = settings.maxPerOwner[handler.kind] ?? handler.maxPerOwner ?? Math.ceil(most / 3);
@@ -58,6 +69,8 @@ export function createWorker(services: {
   /** A third of the shortest lease. */
   const beatMs = Math.floor(Math.min(settings.leaseMs, ...Object.values(leaseMsByKind)) / 3);
   const active = createBag<ActiveJob>();
+  /** Slots of jobs that are being accepted. */
+  const reserved = createBag<Promise<void>>();
   let isRunning = false;
   let isWoken = false;
   /** A wake-up arrived during a lease call: lease once more. */
@@ -111,26 +124,62 @@ export function createWorker(services: {
     }
   };
 
-  const launch = (job: LeasedJob): void => {
-    const lane = lanes.get(job.kind);
-    if (lane === undefined) return;
-    const { handler } = lane;
-    const leaseMs = handler.leaseMs ?? settings.leaseMs;
-    const entry: ActiveJob = { ...renewal.enter(job, leaseMs), ended: Promise.resolve() };
-    const { held } = lane.owners;
+  /** Counts a job as running. @returns a function that ends it. */
+  const occupy = (lane: Lane, owner: string | undefined): (() => void) => {
     lane.active += 1;
-    count(held, job.owner, 1);
-    const remove = active.add(entry);
-    entry.ended = execute(handler, entry).finally(() => {
-      const mayUnblock = lane.active >= lane.most || isFull(lane.owners, job.owner);
+    count(lane.owners.held, owner, 1);
+    return () => {
+      const mayUnblock = lane.active >= lane.most || isFull(lane.owners, owner);
       lane.active -= 1;
-      count(held, job.owner, -1);
-      remove();
+      count(lane.owners.held, owner, -1);
       // A look that runs may have counted this job.
       if (mayUnblock || !isDrained || pumping !== undefined) wake();
+    };
+  };
+
+  const launch = (job: LeasedJob): void => {
+    const lane = lanes.get(job.kind);
+    if (lane !== undefined) run(lane, job, occupy(lane, job.owner));
+  };
+
+  const run = ({ handler }: Lane, job: LeasedJob, vacate: () => void): void => {
+    const leaseMs = handler.leaseMs ?? settings.leaseMs;
+    const entry: ActiveJob = { ...renewal.enter(job, leaseMs), ended: Promise.resolve() };
+    const remove = active.add(entry);
+    entry.ended = execute(handler, entry).finally(() => {
+      remove();
+      vacate();
     });
     // The job was leased while the worker was stopping.
     if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
+  };
+
+  const reserve: ReserveSlot = (kind, owner) => {
+    const lane = lanes.get(kind);
+    // A look that runs or comes decides about the free slots, and jobs that wait come before new ones.
+    if (lane === undefined || !isRunning || !isDrained || isWoken || isWanted || pumping !== undefined)
+      return undefined;
+    if (lane.active >= lane.most || isFull(lane.owners, owner)) return undefined;
+    const vacate = occupy(lane, owner);
+    let end = (): void => undefined;
+    const remove = reserved.add(
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+    );
+    let isOver = false;
+    const use = (then: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      then();
+      remove();
+      end();
+    };
+    return {
+      leaseMs: lane.handler.leaseMs ?? settings.leaseMs,
+      start: (job) => use(() => run(lane, job, vacate)),
+      cancel: () => use(vacate),
+    };
   };
 
   const execute = async (handler: JobHandler, entry: ActiveJob): Promise<void> => {
@@ -149,13 +198,13 @@ export function createWorker(services: {
   const attempt = async (handler: JobHandler, entry: ActiveJob): Promise<JobEnd> => {
     const { job } = entry;
     const { signal } = entry.interruption;
-    const run = () => handler.run(job, signal, () => renewal.extend(entry, settings.leaseMs));
+    const runJob = () => handler.run(job, signal, () => renewal.extend(entry, settings.leaseMs));
     try {
-      if (observe === undefined) return await run();
+      if (observe === undefined) return await runJob();
       const { kind, attempt } = job;
       let hasFinished = false;
       const again = await observe({ kind, attempt, carried: carriedBy(job) }, async () => {
-        const end = await run();
+        const end = await runJob();
         hasFinished = end === 'finished';
         return end === 'finished' ? undefined : end;
       });
@@ -189,7 +238,7 @@ export function createWorker(services: {
     const [stopListening, stopPolling, stopRenewing] = endings;
     stopListening?.();
     stopPolling?.();
-    await pumping;
+    await Promise.all([pumping, ...reserved.values()]);
     await ended(timeoutMs);
     for (const { interruption } of active.values()) interruption.abort(new JobInterrupted('stopping'));
     await ended(INTERRUPTED_MS);
@@ -212,6 +261,7 @@ export function createWorker(services: {
       return isRunning;
     },
     start,
+    reserve,
     drain,
   };
 }

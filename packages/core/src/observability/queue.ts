@@ -24,11 +24,18 @@ export function propagateContext(
     return { ...job, payload: { ...payload, [CONTEXT_FIELD]: carried } };
   };
   const { writes } = queue;
+  const enqueueLeased = writes?.enqueueLeased?.bind(writes);
   return {
     enqueue: (job, options) => queue.enqueue(addContext(job), options),
     ...(writes !== undefined && {
       writes: {
         enqueue: (job) => writes.enqueue(addContext(job)),
+        ...(enqueueLeased !== undefined && {
+          enqueueLeased(job, leaseMs) {
+            const leased = enqueueLeased(addContext(job), leaseMs);
+            return { ...leased, job: unpacked(leased.job) };
+          },
+        }),
         finish: (job) => writes.finish(job),
       },
     }),

@@ -3,8 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../contract/call.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { defineCollection, type Store, type StoredRecord } from '../ports/store.ts';
-import { type StoreWrite, writeInTransaction, writesTo } from '../ports/write-all.ts';
-import { type AcceptedWork, createIdempotency, type IdempotentRequest } from './idempotency.ts';
+import { writeInTransaction, writesTo } from '../ports/write-all.ts';
+import {
+  type AcceptedWork,
+  type CompletingWrite,
+  createIdempotency,
+  type IdempotentRequest,
+} from './idempotency.ts';
 import { IDEMPOTENCY } from './idempotency-records.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -46,8 +51,9 @@ function setUp(store: Store) {
   return { clock, idempotency, prepare, things, kept, countPrepared: () => prepared };
 }
 
-const complete = (answer: number): StoreWrite =>
-  writesTo(THINGS).insert({ id: `last-${answer}`, by: 'caller' });
+const complete = (answer: number): CompletingWrite => ({
+  write: writesTo(THINGS).insert({ id: `last-${answer}`, by: 'caller' }),
+});
 
 describe.each([
   ['without a write in one step', createMemoryStore, 'write'],

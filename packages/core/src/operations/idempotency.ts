@@ -1,6 +1,7 @@
 import type { Call } from '../contract/call.ts';
 import { header } from '../contract/message.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { LeasedJob } from '../ports/queue.ts';
 import { removeAll } from '../ports/remove-where.ts';
 import type { Store } from '../ports/store.ts';
 import { type StoreWrite, writesTo } from '../ports/write-all.ts';
@@ -18,8 +19,11 @@ export interface AcceptedWork<A> {
   readonly answer: A;
   /** Writes the records of the work in a transaction. May run again after a rollback. */
   write(store: Store): Promise<void>;
-  /** Returns the same in one step, without reads. If it has no effect, `write` decides. */
-  readonly toWrites?: () => readonly StoreWrite[];
+  /**
+   * Returns the same in one step, without reads. If it has no effect, `write` decides.
+   * @param lease the lease of its job, which this process has from the beginning.
+   */
+  readonly toWrites?: (lease?: LeasedJob) => readonly StoreWrite[];
 }
 
 export interface Accepted<A> {
@@ -32,8 +36,14 @@ export interface Accepted<A> {
   readonly isWhole: boolean;
 }
 
+/** A further write of accepted work, and the lease of its job if it leases it. */
+export interface CompletingWrite {
+  readonly write: StoreWrite;
+  readonly lease?: LeasedJob;
+}
+
 /** Returns a further write of accepted work; undefined: this store takes none. */
-export type CompleteWork<A> = (answer: A) => StoreWrite | undefined;
+export type CompleteWork<A> = (answer: A) => CompletingWrite | undefined;
 
 export interface Idempotency extends SingleUses {
   /**
@@ -177,7 +187,8 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     if (store.writeAll === undefined || toWrites === undefined) return undefined;
     const last = complete?.(answer);
     const first = record === undefined ? [] : [writesTo(IDEMPOTENCY).insert(record)];
-    const isDone = await store.writeAll([...first, ...toWrites(), ...(last === undefined ? [] : [last])]);
+    const own = toWrites(last?.lease);
+    const isDone = await store.writeAll([...first, ...own, ...(last === undefined ? [] : [last.write])]);
     return isDone ? { isWhole: last !== undefined } : undefined;
   };
 

@@ -73,10 +73,22 @@ export interface Reschedule {
   readonly countAttempt: boolean;
 }
 
+/** The write of a leased job. */
+export interface LeasedWrite {
+  readonly write: EngineWrite;
+  readonly job: LeasedJob;
+}
+
 /** Writes of jobs, for `writeAll` of a store. */
 export interface JobWrites {
   /** Has no effect if a job with this key exists. */
   enqueue(job: NewJob): EngineWrite;
+  /**
+   * Adds a job that this process has leased already, for `leaseMs` from now: its first attempt, with fence 1. Has no effect if
+   * a job with this key exists. Without this method, Questline leases the job after it was added.
+   * @returns the job as it is leased once the write has taken effect.
+   */
+  enqueueLeased?(job: Omit<NewJob, 'runAt'>, leaseMs: number): LeasedWrite;
   /** Has no effect if the lease was lost. */
   finish(job: LeasedJob): EngineWrite;
 }

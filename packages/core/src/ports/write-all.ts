@@ -5,6 +5,7 @@ import {
   type CollectionDefinition,
   type Deltas,
   type Filter,
+  type FindOptions,
   isUniqueViolation,
   type Patch,
   type Store,
@@ -41,10 +42,12 @@ export interface RemoveWhereWrite {
  * guards of the writes see that.
  */
 export interface StoreRead {
-  readonly do: 'read';
+  readonly do: 'read' | 'read-ordered';
   readonly collection: CollectionDefinition<StoredRecord>;
   readonly filter: object;
-  /** The maximum number of records, 1 to 1,000, in the order of their ids. */
+  /** With `read-ordered` only, as of `find`. Default: by id, ascending. */
+  readonly order?: { readonly field: string; readonly direction: 'asc' | 'desc' };
+  /** The maximum number of records, 1 to 1,000. */
   readonly max: number;
   /** Called after all writes have taken effect; not called without effect. */
   found(records: readonly StoredRecord[]): void;
@@ -72,6 +75,11 @@ export type StoreWrite =
   | StoreRead
   | EngineWrite;
 
+/** Whether it writes nothing and expects nothing. */
+export function isStoreRead(write: StoreWrite): write is StoreRead {
+  return write.do === 'read' || write.do === 'read-ordered';
+}
+
 /** A write with a further consequence. */
 export function followed(write: EngineWrite, then: () => void): EngineWrite {
   return {
@@ -86,6 +94,14 @@ export function followed(write: EngineWrite, then: () => void): EngineWrite {
 /** Builds the writes to one collection. */
 export function writesTo<R extends StoredRecord>(definition: CollectionDefinition<R>) {
   const collection = definition as unknown as CollectionDefinition<StoredRecord>;
+  const toRead = (
+    filter: Filter<R>,
+    max: number,
+    found: (records: readonly R[]) => void,
+  ): Omit<StoreRead, 'do'> => ({
+    ...{ collection, filter, max },
+    found: (records) => found(records as unknown as readonly R[]),
+  });
   return {
     insert: (record: R): StoreWrite => ({ do: 'insert', collection, id: record.id, record }),
     update: (id: string, patch: Patch<R>, guard?: Filter<R>): StoreWrite => ({
@@ -103,10 +119,14 @@ export function writesTo<R extends StoredRecord>(definition: CollectionDefinitio
     }),
     expect: (id: string, guard?: Filter<R>): StoreWrite => ({ do: 'expect', collection, id, guard }),
     expectNone: (id: string, guard: Filter<R>): StoreWrite => ({ do: 'expect-none', collection, id, guard }),
-    read: (filter: Filter<R>, max: number, found: (records: readonly R[]) => void): StoreWrite => ({
-      ...{ do: 'read', collection, filter, max },
-      found: (records) => found(records as unknown as readonly R[]),
+    read: (filter: Filter<R>, max: number, found: (records: readonly R[]) => void): StoreRead => ({
+      ...{ do: 'read', ...toRead(filter, max, found) },
     }),
+    readOrdered: (
+      filter: Filter<R>,
+      { max, ...order }: NonNullable<FindOptions<R>['order']> & { readonly max: number },
+      found: (records: readonly R[]) => void,
+    ): StoreRead => ({ ...{ do: 'read-ordered', order, ...toRead(filter, max, found) } }),
   };
 }
 
@@ -135,14 +155,15 @@ export async function writeInTransaction(
 ): Promise<boolean> {
   const known = writes.filter((write) => write.do !== 'engine');
   if (known.length < writes.length) return false;
-  const reads = known.filter((write) => write.do === 'read');
-  const records = known.filter((write) => write.do !== 'read');
+  const reads = known.filter(isStoreRead);
+  const records = known.filter((write) => !isStoreRead(write));
   try {
     const answers = await store.transaction(async (inner) => {
       const found: (readonly StoredRecord[])[] = [];
-      for (const { collection, filter, max } of reads) {
+      for (const { collection, filter, max, order } of reads) {
         if (!(max >= 1 && max <= MAX_READ)) throw new RangeError(`a read of ${max} records`);
-        found.push(await inner.collection(collection).find(filter, { limit: max }));
+        const options = { limit: max, ...(order && { order: order as { field: 'id'; direction: 'asc' } }) };
+        found.push(await inner.collection(collection).find(filter, options));
       }
       for (const write of records) {
         if (!(await writeRecord(inner.collection(write.collection), write))) throw new WithoutEffect();

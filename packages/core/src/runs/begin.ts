@@ -1,9 +1,11 @@
 import type { Call } from '../contract/call.ts';
+import type { JobSlots } from '../jobs/job-slots.ts';
 import type { AdmissionControl } from '../operations/admission-control.ts';
 import type { AcceptedWork, Idempotency } from '../operations/idempotency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { openJob } from './open-job.ts';
 import { QUESTS } from './records.ts';
 import { closeStopped, stopQuest } from './transitions.ts';
 import type { WorkLine } from './work-line.ts';
@@ -11,6 +13,7 @@ import type { WorkLine } from './work-line.ts';
 export interface BeginServices {
   readonly store: Store;
   readonly queue: JobQueue;
+  readonly jobSlots: JobSlots;
   readonly clock: Clock;
   readonly admissionControl: AdmissionControl;
   readonly workLine: WorkLine;
@@ -21,19 +24,13 @@ export interface BeginServices {
 export type BeginQuest = <A extends { readonly id: string }>(
   request: { readonly call: Call; readonly path: string; readonly body: unknown },
   prepare: () => Promise<AcceptedWork<A>>,
-  toJob: (id: string) => NewJob,
+  toJob: (id: string, answer: A) => NewJob,
 ) => Promise<A>;
 
 const NOT_QUEUED = 'This could not be taken on. Please try again.';
 
-export function createBeginQuest({
-  store,
-  queue,
-  clock,
-  admissionControl,
-  workLine,
-  idempotency,
-}: BeginServices): BeginQuest {
+export function createBeginQuest(services: BeginServices): BeginQuest {
+  const { store, queue, clock, admissionControl, workLine, idempotency } = services;
   const quests = store.collection(QUESTS);
 
   const withdraw = async (id: string): Promise<void> => {
@@ -49,7 +46,9 @@ export function createBeginQuest({
   return async (request, prepare, toJob) => {
     admissionControl.admit();
     const admission = workLine.open(request.call.caller.userId);
+    const opened = openJob(services);
     let isStored = false;
+    let isWritten = false;
     try {
       const accepted = await idempotency.accept(
         request,
@@ -57,15 +56,16 @@ export function createBeginQuest({
           const entering = admission.enter();
           return entering === undefined ? prepare() : entering.then(prepare);
         },
-        queue.writes && (({ id }) => queue.writes?.enqueue(toJob(id))),
+        queue.writes && ((answer) => opened.toWrite(toJob(answer.id, answer))),
       );
+      isWritten = accepted.isWhole;
       const { answer, isRepeated, isRepeatable, isWhole } = accepted;
       const { id } = answer;
       // The process that accepted it may have crashed before it enqueued the job.
       const hasJob = isWhole || (isRepeated && (await quests.get(id, { status: 'pending' })) === undefined);
       if (!hasJob) {
         try {
-          await queue.enqueue(toJob(id));
+          await queue.enqueue(toJob(id, answer));
         } catch (error) {
           // The client retries after an error. Only a retry with a key gets the same quest, so any other quest must not
           // run and be charged.
@@ -76,6 +76,7 @@ export function createBeginQuest({
       isStored = true;
       return answer;
     } finally {
+      opened.end(isWritten);
       admission.end(isStored);
     }
   };

@@ -5,6 +5,8 @@ import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
 import type { PendingCharge } from './charges.ts';
 import { correctEvents } from './correct-events.ts';
+import { createClaim } from './claim.ts';
+import type { ClaimedQuests } from './claimed-quests.ts';
 import { endInOneStep } from './end-in-one-step.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
 import type { QuestEvents } from './quest-events.ts';
@@ -23,7 +25,6 @@ import type { Interruption, RunningQuests } from './running.ts';
 import { loadText, removeAllPieces } from './text-pieces.ts';
 import {
   abandonQuest,
-  claimQuest,
   closeStopped,
   endQuest,
   getFence,
@@ -40,6 +41,7 @@ const CLOSING_MS = 60_000;
 export interface QuestHandlerServices extends RunServices {
   readonly queue: JobQueue;
   readonly questEvents: QuestEvents;
+  readonly claimedQuests: ClaimedQuests;
 }
 
 /** Runs quests of one kind. Each quest ends exactly once and is charged exactly once. */
@@ -50,6 +52,7 @@ export function createQuestHandler(
 ): JobHandler {
   const { store, clock, questEvents } = services;
   const quests = store.collection(QUESTS);
+  const claim = createClaim(services, task);
   const unfinished = (hasOutput: boolean): QuestOutcome =>
     task.unfinished ?? (hasOutput ? { type: 'message' } : VANISHED);
 
@@ -58,7 +61,7 @@ export function createQuestHandler(
     const payload = lease.payload as { readonly questId: string } & Readonly<Record<string, Json>>;
     const resumed = typeof payload.resumed === 'number' ? payload.resumed : 0;
     const job = { ...lease, fence: getFence(lease.fence, resumed) };
-    const claimed = await claimQuest(quests, payload.questId, job, clock.now());
+    const claimed = await claim(payload.questId, lease, job);
     if (claimed === undefined) return closeUnclaimed(payload.questId, lease, resumed);
     const quest = await loadText(store, claimed);
     const charges = hasRun(quest, lease) ? await recoverPaidSteps(services, quest, task.operation) : [];

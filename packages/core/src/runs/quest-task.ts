@@ -1,4 +1,6 @@
+import type { LeasedJob } from '../ports/queue.ts';
 import type { Json, Store } from '../ports/store.ts';
+import type { StoreRead } from '../ports/write-all.ts';
 import type { QuestOutcome, QuestPause, QuestProgress, QuestRecord } from './records.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -12,6 +14,8 @@ export interface QuestTask {
   readonly phases: readonly string[];
   /** Whether readers can follow its events. `parts`: the work emits the parts of its answer itself. */
   readonly isLive?: boolean | 'parts';
+  /** What the first run reads first, in one step with its claim. Undefined: nothing that the job names. */
+  readonly readFirst?: (lease: LeasedJob) => FirstReads | undefined;
   /**
    * Does the work and returns its outcome, or what it waits for: it then runs again when all calls are decided. Rejects
    * with an `ApiError` to fail with a message for clients, or with `QuestAbandoned` if the target of the quest was deleted.
@@ -39,6 +43,13 @@ export interface QuestTask {
   readonly followUps?: readonly FollowUp[];
   /** Called after the end is stored. */
   ended?(quest: QuestRecord): void;
+}
+
+/** The reads of a first run. */
+export interface FirstReads {
+  readonly reads: readonly StoreRead[];
+  /** Returns the input of the `ClaimedQuest`, after the reads. */
+  getInput(): unknown;
 }
 
 /**

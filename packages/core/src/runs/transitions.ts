@@ -45,6 +45,14 @@ function heldBy(holder: Holder): Filter<QuestRecord> {
   return { status: 'running', jobId: holder.id, fence: holder.fence };
 }
 
+/** The fields of a quest that a lease claims. */
+export function toClaim({ id: jobId, fence }: Holder, now: number) {
+  return { status: 'running', jobId, fence, updatedAt: now } as const;
+}
+
+/** A quest that no lease has claimed. */
+export const FIRST_CLAIM: Filter<QuestRecord> = { status: 'pending', fence: null };
+
 /** Claims a quest for a lease. @returns undefined if it ended or a newer lease owns it. */
 export function claimQuest(
   quests: Quests,
@@ -52,19 +60,15 @@ export function claimQuest(
   holder: Holder,
   now: number,
 ): Promise<QuestRecord | undefined> {
-  return quests.update(
-    id,
-    { status: 'running', jobId: holder.id, fence: holder.fence, updatedAt: now },
-    {
-      status: LIVE,
-      anyOf: [
-        { fence: null },
-        // A job that was lost and recreated. A job from before the last wait never takes the quest over.
-        { jobId: { not: holder.id }, fence: { lt: getNextJobFence(holder.fence) } },
-        { fence: { lt: holder.fence } },
-      ],
-    },
-  );
+  return quests.update(id, toClaim(holder, now), {
+    status: LIVE,
+    anyOf: [
+      { fence: null },
+      // A job that was lost and recreated. A job from before the last wait never takes the quest over.
+      { jobId: { not: holder.id }, fence: { lt: getNextJobFence(holder.fence) } },
+      { fence: { lt: holder.fence } },
+    ],
+  });
 }
 
 function getNextJobFence(fence: number): number {

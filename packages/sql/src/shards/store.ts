@@ -4,6 +4,7 @@ import {
   type CollectionDefinition,
   type Filter,
   followed,
+  isStoreRead,
   type Store,
   type StoredRecord,
   type StoreRead,
@@ -61,10 +62,10 @@ export function createShardedStore(
       ),
     async writeAll(writes, options) {
       const added = createSeenOver(seen);
-      const reads = writes.filter((write) => write.do === 'read');
+      const reads = writes.filter(isStoreRead);
       const steps = [];
       for (const write of writes) {
-        if (write.do !== 'read') steps.push(await placeWrite(router, engine, write, added.seen, options));
+        if (!isStoreRead(write)) steps.push(await placeWrite(router, engine, write, added.seen, options));
       }
       const places = new Set(steps.flatMap(({ node }) => node ?? []));
       const [node = nodes.home, ...others] = places;
@@ -74,12 +75,17 @@ export function createShardedStore(
       const there: StoreWrite[] = [];
       const elsewhere: (() => void)[] = [];
       for (const read of reads) {
-        const { collection, filter, max } = read;
+        const { collection, filter, max, order } = read;
         router.know(collection);
         const [at, ...more] = await router.forFilter(collection, filter, added.seen, options);
         if (at === node && more.length === 0) there.push(read);
         else {
-          const records = await getCollection(collection).find(filter, { ...options, limit: max });
+          const inOrder = order && { order: order as { field: 'id'; direction: 'asc' } };
+          const records = await getCollection(collection).find(filter, {
+            ...options,
+            ...inOrder,
+            limit: max,
+          });
           elsewhere.push(() => read.found(records));
         }
       }

@@ -1,4 +1,4 @@
-import type { CallOptions, StoreRead, StoreWrite } from '@questline/core/ports';
+import { type CallOptions, isStoreRead, type StoreRead, type StoreWrite } from '@questline/core/ports';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import type { SqlRow, SqlStatement } from '../statement.ts';
@@ -9,7 +9,7 @@ import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import { assertFits, type Column, getColumn, type Table } from './table.ts';
 import { type CompileCheck, createCompileCheck, type GetTable } from './write-checks.ts';
-import { createCompileReads, type Effect, giveReads, isRead } from './write-reads.ts';
+import { createCompileReads, type Effect, giveReads } from './write-reads.ts';
 
 const ALWAYS = '1 = 1';
 
@@ -46,8 +46,8 @@ export function createWriteAll(
   };
 
   async function attempt(writes: readonly StoreWrite[], options: CallOptions | undefined): Promise<boolean> {
-    const reads = writes.filter(isRead);
-    const effects = writes.filter((write) => !isRead(write));
+    const reads = writes.filter(isStoreRead);
+    const effects = writes.filter((write) => !isStoreRead(write));
     try {
       const row =
         database.dialect === 'postgres'

@@ -6,6 +6,7 @@ import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
 import { fromJson } from './json.ts';
 import { assertLimit } from './reads.ts';
+import { getColumn } from './table.ts';
 import type { GetTable } from './write-checks.ts';
 
 /** A write that can have no effect. */
@@ -16,16 +17,22 @@ export type CompileReads = (reads: readonly StoreRead[]) => RawBuilder<unknown>;
 
 export function createCompileReads({ dialect, names }: SqlDatabase, getTable: GetTable): CompileReads {
   const expressions = createWording(dialect, names);
-  const list =
-    dialect === 'sqlite'
-      ? sql`json_group_array(json(record))`
-      : sql`cast(jsonb_agg(record order by id) as text)`;
   return (reads) => {
-    const columns = reads.map(({ collection, filter, max }, at) => {
+    const columns = reads.map(({ collection, filter, max, order }, at) => {
       assertLimit(max);
       const table = getTable(collection);
-      const matching = sql`select id, record from ${sql.raw(names.table(table.collection))}
-        where ${compileFilter(table, expressions, filter)} order by id limit ${max}`;
+      const column = getColumn(table, order?.field ?? 'id');
+      const { direction = 'asc' } = order ?? {};
+      const byId = sql.raw(`id ${direction}`);
+      const byColumn = sql`${sql.ref(column.name)} ${expressions.direction(direction)}, ${byId}`;
+      const inOrder = column.name === 'id' ? byId : byColumn;
+      const matching = sql`select ${sql.raw([...new Set(['id', column.name])].join(', '))}, record
+        from ${sql.raw(names.table(table.collection))}
+        where ${compileFilter(table, expressions, filter)} order by ${inOrder} limit ${max}`;
+      const list =
+        dialect === 'sqlite'
+          ? sql`json_group_array(json(record))`
+          : sql`cast(jsonb_agg(record order by ${inOrder}) as text)`;
       return sql`, (select ${list} from (${matching}) as matching) as ${sql.raw(toColumn(at))}`;
     });
     return columns.length === 0 ? sql`` : sql.join(columns, sql``);
@@ -37,10 +44,6 @@ export function giveReads(reads: readonly StoreRead[], row: SqlRow): void {
   for (const [at, read] of reads.entries()) {
     read.found(fromJson<readonly StoredRecord[] | null>(row[toColumn(at)] ?? null) ?? []);
   }
-}
-
-export function isRead(write: StoreWrite): write is StoreRead {
-  return write.do === 'read';
 }
 
 function toColumn(at: number): string {

@@ -158,6 +158,23 @@ export const writeAllCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'reads records in the order of a field, if it can, as `find` does',
+    section: 'behaviour',
+    async run({ store }) {
+      const ranks = [3, 1, 2, 3, 2];
+      for (const [at, rank] of ranks.entries()) await getNotes({ store }).insert(note(at + 1, { rank }));
+      for (const direction of ['asc', 'desc'] as const) {
+        let found: readonly object[] = [];
+        const read = toNotes.readOrdered({}, { field: 'rank', direction, max: 4 }, (records) => {
+          found = records;
+        });
+        const isDone = await writeAll(store, [read, toNotes.update(getId(1), { slug: direction })]);
+        const before = await getNotes({ store }).find({}, { order: { field: 'rank', direction }, limit: 4 });
+        if (isDone) expect(getNumbers(found as never)).toEqual(getNumbers(before));
+      }
+    },
+  },
+  {
     name: 'rejects a step with an invalid value or an undefined condition, and writes nothing',
     section: 'behaviour',
     async run({ store }) {

@@ -7,12 +7,14 @@ import type { AcceptedWork } from '../../operations/idempotency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Store } from '../../ports/store.ts';
+import { acceptClaimed, type ClaimedQuests } from '../../runs/claimed-quests.ts';
 import { newQuest } from '../../runs/records.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import { createFindMentions } from '../agents/mentions.ts';
 import { type AgentOptions, getAgentOptions } from '../agents/options.ts';
 import type { AgentReach } from '../agents/reach.ts';
 import { checkAttachments } from '../conversation/attachments.ts';
+import type { KnownInput } from '../conversation/turn-input.ts';
 import type { FilesReader } from '../files/reader.ts';
 import { type PayerServices, payerFor } from '../organizations/membership.ts';
 import { chooseSession, peekSession } from '../sessions/choice.ts';
@@ -35,6 +37,7 @@ import { type ChosenTools, chooseTools, usesTools } from './tools.ts';
 
 export interface AcceptServices extends PayerServices {
   readonly store: Store;
+  readonly claimedQuests: ClaimedQuests;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly getCatalogue: GetCatalogue;
@@ -139,7 +142,13 @@ export function createAcceptMessage(services: AcceptServices): AcceptMessage {
         ...(isLowered && { maxTokens: request.maxTokens }),
         ...(tools?.echo !== undefined && { tools: tools.echo }),
       },
-      toWrites: () => turnWrites(quest, session, isNew, services.storageQuotas),
+      toWrites(lease) {
+        if (lease === undefined) return turnWrites(quest, session, isNew, services.storageQuotas);
+        const claimed = acceptClaimed(quest, lease);
+        const input: KnownInput = { session, ...(isNew && { newest: [] }) };
+        services.claimedQuests.add(lease, { quest: claimed, input });
+        return turnWrites(claimed, session, isNew, services.storageQuotas);
+      },
       write: (where) => storeTurn(services, where, quest, session, isNew),
     };
   };

@@ -37,10 +37,10 @@ export function createChatHandler(services: ChatServices): Route {
       const answer = await begin(
         { call, path, body },
         () => accept(body, call),
-        (id) =>
+        (id, { sessionId }) =>
           questJob(
             { id, kind: CHAT, ownerId: call.caller.userId },
-            sealSystemPrompt(services.textBox, id, systemPrompt),
+            { sessionId, ...sealSystemPrompt(services.textBox, id, systemPrompt) },
           ),
       );
       return body.wait ? finish(call, answer, arrivedAt) : answer;

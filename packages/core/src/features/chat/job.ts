@@ -18,7 +18,12 @@ import { createModelSession } from '../conversation/model-session.ts';
 import { openWork, type PausedWork, sealWork } from '../conversation/paused-work.ts';
 import { getWaitingCalls } from '../conversation/tool-calls.ts';
 import { type ModelSession, runTurn, whyEmpty } from '../conversation/turn.ts';
-import { type DialogueServices, loadTurnInput, type TurnInput } from '../conversation/turn-input.ts';
+import {
+  type DialogueServices,
+  loadTurnInput,
+  readKnownInput,
+  type TurnInput,
+} from '../conversation/turn-input.ts';
 import { masterQuest } from '../quest-master/master.ts';
 import { removeMessages } from '../sessions/replaced.ts';
 import { planMessages, writeMessages } from '../sessions/session.ts';
@@ -40,6 +45,7 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
     phases: PHASES,
     isLive: true,
     followUps: services.followUps,
+    readFirst: readKnownInput,
     ended: (quest) => publishAnswer(services.agentEvents, quest),
 
     async work(run, payload) {

@@ -158,10 +158,10 @@ function createSend(services: UiChatServices, path: string) {
           ...(repeated && { isRepeated: true }),
         });
       },
-      (id) =>
+      (id, { sessionId }) =>
         questJob(
           { id, kind: CHAT, ownerId: userId },
-          sealSystemPrompt(services.textBox, id, body.systemPrompt),
+          { sessionId, ...sealSystemPrompt(services.textBox, id, body.systemPrompt) },
         ),
     );
     const clientTools = body.clientTools ?? [];

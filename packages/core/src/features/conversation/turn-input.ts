@@ -7,18 +7,21 @@ import type { PromptCacheSetting } from '../../models/prompt-cache.ts';
 import type { SecretBox } from '../../models/secret-box.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ModelContent } from '../../ports/models.ts';
+import type { LeasedJob } from '../../ports/queue.ts';
+import { writesTo } from '../../ports/write-all.ts';
 import type { PromptSource } from '../../prompts/prompt.ts';
 import type { QuestHandlerServices } from '../../runs/handler.ts';
-import type { FollowUp } from '../../runs/quest-task.ts';
+import type { FirstReads, FollowUp } from '../../runs/quest-task.ts';
 import type { QuestRequest } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { ToolRegistry } from '../../tools/registry.ts';
 import type { AgentEvents } from '../agents/events.ts';
 import type { AgentReach } from '../agents/reach.ts';
 import type { FilesReader } from '../files/reader.ts';
-import { MESSAGES, type MessageRecord, type SessionRecord } from '../sessions/records.ts';
+import { canEditSession } from '../sessions/access.ts';
+import { MESSAGES, type MessageRecord, SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import type { MessageRange } from '../sessions/replaced.ts';
-import { getSession, recentMessages } from '../sessions/session.ts';
+import { getSession, NEWEST_MESSAGES, recentMessages } from '../sessions/session.ts';
 import { loadAttachments } from './attachments.ts';
 
 /*
@@ -59,6 +62,13 @@ export interface DialogueRequest extends QuestRequest {
   readonly remembers?: true;
 }
 
+/** Input that was read with the claim of the turn, or written with its acceptance. */
+export interface KnownInput {
+  readonly session: SessionRecord;
+  /** The newest messages, newest first, up to `NEWEST_MESSAGES`. */
+  readonly newest?: readonly MessageRecord[];
+}
+
 /** The input of a turn before the model is called. */
 export interface TurnInput {
   readonly session: SessionRecord;
@@ -76,20 +86,21 @@ export interface TurnInput {
 /** @param historyCount number of earlier messages for the model; absent: a number that suits its cache. */
 export async function loadTurnInput(
   services: DialogueServices,
-  { quest, update, signal }: RunContext,
+  { quest, lease, update, signal }: RunContext,
   { model, maxTokens, fileIds = [], replaces }: DialogueRequest,
   historyCount: number | undefined,
 ): Promise<TurnInput> {
   const { store } = services;
-  const session = await getSession(store, quest);
+  const known = services.claimedQuests.get(lease)?.input as KnownInput | undefined;
+  const session = known?.session ?? (await getSession(store, quest));
   const messages = store.collection(MESSAGES);
-  const recent = await recentMessages(messages, session, historyCount, replaces?.from);
-  const known = { session, history: recent.messages, lastMessage: recent.last };
+  const recent = await recentMessages(messages, session, historyCount, replaces?.from, known?.newest);
+  const ofSession = { session, history: recent.messages, lastMessage: recent.last };
   const catalogue = await services.getCatalogue(quest.request.payer);
   const candidates = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
   const [{ info }] = candidates;
   const tokenLimit = getInputLimit(info, maxTokens);
-  if (fileIds.length === 0) return { ...known, candidates, tokenLimit, contents: [] };
+  if (fileIds.length === 0) return { ...ofSession, candidates, tokenLimit, contents: [] };
   const { files } = services;
   const attached = await loadAttachments(files, quest.ownerId, fileIds, info, { signal });
   const { contents, delivery, notices } = attached;
@@ -97,5 +108,30 @@ export async function loadTurnInput(
     attachmentDelivery: delivery,
     ...(notices.length > 0 && { attachmentNotices: notices }),
   });
-  return { ...known, candidates, tokenLimit, contents };
+  return { ...ofSession, candidates, tokenLimit, contents };
+}
+
+/** Reads the session and the newest messages of a turn with its claim, if its job names the session. */
+export function readKnownInput({ owner, payload }: LeasedJob): FirstReads | undefined {
+  const { sessionId } = payload as { readonly sessionId?: unknown };
+  if (owner === undefined || typeof sessionId !== 'string') return undefined;
+  let session: SessionRecord | undefined;
+  let newest: readonly MessageRecord[] = [];
+  return {
+    reads: [
+      writesTo(SESSIONS).read({ id: sessionId, ...canEditSession(owner) }, 1, ([found]) => {
+        session = found;
+      }),
+      writesTo(MESSAGES).readOrdered(
+        { sessionId },
+        { field: 'createdAt', direction: 'desc', max: NEWEST_MESSAGES },
+        (found) => {
+          newest = found;
+        },
+      ),
+    ],
+    getInput(): KnownInput | undefined {
+      return session && { session, newest };
+    },
+  };
 }

@@ -14,6 +14,8 @@ const MAX_MESSAGES = 1000;
 /** Minimum number of earlier messages where the request sets none, and the step of the window, of which it is a multiple. */
 const DEFAULT_HISTORY = 10;
 const HISTORY_BLOCK = 10;
+/** Number of messages that `recentMessages` reads where the request sets none. */
+export const NEWEST_MESSAGES = DEFAULT_HISTORY + HISTORY_BLOCK;
 
 /**
  * Loads the session of a quest.
@@ -37,29 +39,34 @@ export interface RecentMessages {
  * @param count the exact number. Absent: 10 to 19, so that the window moves by ten messages, not with each turn: providers
  * cache a prompt only while it begins the same way.
  * @param before a message: only those before it.
+ * @param known the newest messages, newest first, up to `NEWEST_MESSAGES`, if they are read already.
  */
 export async function recentMessages(
   messages: Collection<MessageRecord>,
   session: SessionRecord,
   count: number | undefined,
   before?: MessagePosition,
+  known?: readonly MessageRecord[],
 ): Promise<RecentMessages> {
   const inSession = { sessionId: session.id, ownerId: session.ownerId };
-  const limit = Math.min(
-    count === undefined ? DEFAULT_HISTORY + HISTORY_BLOCK : Math.ceil(count),
-    MAX_MESSAGES,
-  );
-  const newest = await messages.find(inSession, {
-    order: { field: 'createdAt', direction: 'desc' },
-    limit,
-    ...(before !== undefined && { after: { value: before.createdAt, id: before.id } }),
-  });
+  const limit = Math.min(count === undefined ? NEWEST_MESSAGES : Math.ceil(count), MAX_MESSAGES);
+  const isKnown =
+    before === undefined &&
+    (limit <= NEWEST_MESSAGES || (known !== undefined && known.length < NEWEST_MESSAGES)) &&
+    known?.every(({ ownerId }) => ownerId === session.ownerId) === true;
+  const newest = isKnown
+    ? known.slice(0, limit)
+    : await messages.find(inSession, {
+        order: { field: 'createdAt', direction: 'desc' },
+        limit,
+        ...(before !== undefined && { after: { value: before.createdAt, id: before.id } }),
+      });
   const isAll = newest.length < limit;
-  const known = newest[0]?.number ?? (isAll ? newest.length : undefined);
-  if (count !== undefined || isAll) return { messages: newest.toReversed(), last: known };
+  const number = newest[0]?.number ?? (isAll ? newest.length : undefined);
+  if (count !== undefined || isAll) return { messages: newest.toReversed(), last: number };
   // Counting takes longer with each message, so the messages have numbers.
   const counted = { ...inSession, ...(before !== undefined && { createdAt: { lt: before.createdAt } }) };
-  const last = known ?? (await messages.count(counted));
+  const last = number ?? (await messages.count(counted));
   return { messages: newest.slice(0, DEFAULT_HISTORY + (last % HISTORY_BLOCK)).toReversed(), last };
 }
 
