@@ -44,6 +44,8 @@ export interface SqliteDatabase extends Database {
 
 export interface PostgresDatabase extends Database {
   readonly dialect: 'postgres';
+  /** Milliseconds until a call gives up. */
+  readonly timeoutMs: number;
   /** Only with a pool. */
   readonly listen?: Listen;
 }

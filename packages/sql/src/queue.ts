@@ -1,6 +1,7 @@
 import { createJobNotifier } from '@questline/core/internal';
 import type { Clock, Ids, JobQueue, Json, LeasedJob, Publisher } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
+import { createAdditions } from './queue/additions.ts';
 import { createClaims, defineClaim, definePromotion, listRooms } from './queue/claim.ts';
 import { createJobNotices } from './queue/notices.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
@@ -41,11 +42,7 @@ export function createSqlQueue(
   let listeners = 0;
   let stopHearing: (() => void) | undefined;
 
-  const enqueue = defineStatement<'id' | 'key' | 'kind' | 'owner' | 'payload' | 'runAt' | 'ready'>(
-    dialect,
-    `insert into ${table} (id, key, kind, owner, payload, run_at, due_at, ready, attempt, fence)
-       values (@id, @key, @kind, @owner, @payload, @runAt, @runAt, @ready, 0, 0) on conflict (key) do nothing returning id`,
-  );
+  const add = createAdditions(database);
   const readByKey = defineStatement<'key'>(dialect, `select id from ${table} where key = @key`);
   const readKeys = defineStatement<'keys'>(
     dialect,
@@ -119,7 +116,7 @@ export function createSqlQueue(
       const ready = Number(runAt <= clock.now());
       const job = { id, key, kind, owner, payload: toJsonText(payload, dialect), runAt, ready };
       for (;;) {
-        if ((await run(enqueue(job), options)).length === 1) {
+        if (await add(job, options)) {
           notifier.wakeAt(runAt);
           if (ready === 1) notices?.announce();
           else nextDueAt = Math.min(nextDueAt, runAt);

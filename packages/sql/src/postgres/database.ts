@@ -94,6 +94,7 @@ export function createPostgresDatabase({
   return {
     dialect: 'postgres',
     names,
+    timeoutMs,
     ...(pool !== undefined && { listen: createListen(pool) }),
 
     async run(statement, options) {

@@ -1,0 +1,87 @@
+import { isStorageUnavailable } from '@questline/core/ports';
+import type { RunOptions } from './database.ts';
+import { createDeadline, type Deadline, within } from './deadline.ts';
+
+/** Runs calls of one kind. */
+export interface GroupedWork<Call, Result> {
+  /** Maximum number of calls of one group. */
+  readonly max: number;
+  /** Milliseconds until a call gives up, its wait included. */
+  readonly timeoutMs: number;
+  /** Runs calls in one step, which has an effect as a whole or not at all. @returns the results in the order of the calls. */
+  runAll(calls: readonly Call[], options: RunOptions): Promise<readonly Result[]>;
+  runOne(call: Call, options: RunOptions): Promise<Result>;
+}
+
+interface WaitingCall<Call, Result> {
+  readonly call: Call;
+  readonly deadline: Deadline;
+  readonly signal: AbortSignal | undefined;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Gathers the calls that arrive while others run, so that they share one statement and one commit. A call without others runs at
+ * once, and one that waits does so only for the group before it. If a group fails, each of its calls runs
+ * alone: the error of one is never that of another. Only the loss of the engine fails them all.
+ */
+export function createGrouping<Call, Result>({
+  max,
+  timeoutMs,
+  runAll,
+  runOne,
+}: GroupedWork<Call, Result>): (call: Call, options?: RunOptions) => Promise<Result> {
+  let waiting: WaitingCall<Call, Result>[] = [];
+  let isRunning = false;
+
+  const runAlone = async ({ call, deadline, resolve, reject }: WaitingCall<Call, Result>): Promise<void> => {
+    try {
+      resolve(await runOne(call, { timeoutMs: deadline.left() }));
+    } catch (error) {
+      reject(error);
+    }
+  };
+
+  const runGroup = async (group: readonly WaitingCall<Call, Result>[]): Promise<void> => {
+    const [first, second] = group;
+    if (first === undefined) return;
+    if (second === undefined) return runAlone(first);
+    try {
+      const limit = Math.max(...group.map(({ deadline }) => deadline.left()));
+      const results = await runAll(
+        group.map(({ call }) => call),
+        { timeoutMs: limit },
+      );
+      for (const [at, one] of group.entries()) one.resolve(results[at] as Result);
+    } catch (error) {
+      if (isStorageUnavailable(error)) for (const one of group) one.reject(error);
+      else await Promise.all(group.map(runAlone));
+    }
+  };
+
+  const runWaiting = async (): Promise<void> => {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, max);
+      waiting = waiting.slice(max);
+      // A signal has an effect until the statement is sent.
+      const live = group.filter(({ signal, reject }) => {
+        if (signal?.aborted === true) reject(signal.reason);
+        return signal?.aborted !== true;
+      });
+      await runGroup(live);
+    }
+    isRunning = false;
+  };
+
+  return (call, { signal, timeoutMs: limit = timeoutMs } = {}) => {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const deadline = createDeadline(limit);
+    const result = new Promise<Result>((resolve, reject) => {
+      waiting.push({ call, deadline, signal, resolve, reject });
+    });
+    if (!isRunning) void runWaiting();
+    return within(result, deadline, 'a grouped PostgreSQL statement');
+  };
+}
