@@ -6,7 +6,7 @@ import type { TextExtractor } from '../src/ports/text-extractor.ts';
 import { delayed } from './delayed.ts';
 
 export const ID = 'a'.repeat(24);
-export const BYTES = Buffer.from('bytes');
+const BYTES = Buffer.from('bytes');
 export const ADA = { owner: 'ada' };
 
 export type Extract = TextExtractor['extract'];

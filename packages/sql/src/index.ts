@@ -7,13 +7,13 @@ export { createSqlPorts, type SqlPorts, type SqlPortsOptions } from './ports.ts'
 export type { PostgresConnection, PostgresPool } from './postgres/client.ts';
 export { createPostgresDatabase, type PostgresOptions } from './postgres/database.ts';
 export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
+export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export {
   createShardDirectory,
   type ShardDirectory,
   type ShardDirectoryOptions,
   type ShardPlacementRecord,
 } from './shards/directory.ts';
-export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export type { ShardPorts } from './shards/nodes.ts';
 export type { Placement } from './shards/placement.ts';
 export { type ShardOptions, shard } from './shards/shard.ts';

@@ -69,8 +69,8 @@ import type {
   WebTools,
 } from '../ports/index.ts';
 import type { PromptSource } from '../prompts/prompt.ts';
-import type { LiveFollowers } from '../runs/live-followers.ts';
 import type { ClaimedQuests } from '../runs/claimed-quests.ts';
+import type { LiveFollowers } from '../runs/live-followers.ts';
 import type { LiveTails } from '../runs/live-tails.ts';
 import type { QuestEvents } from '../runs/quest-events.ts';
 import type { FollowUp } from '../runs/quest-task.ts';

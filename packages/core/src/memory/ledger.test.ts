@@ -148,19 +148,22 @@ describe('memory ledger', () => {
     expect(await ledger.sweep()).toBe(1);
   });
 
-  it.each(['renew', 'renewAll'])('releases a hold in the order of its renewed lease: %s first', async (first) => {
-    const { clock, ledger, hold } = await setUp();
-    const renewed = await hold('renewed', 30);
-    const together = await hold('together', 20);
-    await hold('left', 10);
-    if (first === 'renew') await ledger.renew(renewed, clock.now() + 300_000);
-    await ledger.renewAll?.([together], clock.now() + 200_000);
-    if (first === 'renewAll') await ledger.renew(renewed, clock.now() + 300_000);
-    await clock.advance(60_000);
-    expect(await ledger.balance(account)).toMatchObject({ held: 50 });
-    await clock.advance(140_000);
-    expect(await ledger.balance(account)).toMatchObject({ held: 30 });
-  });
+  it.each(['renew', 'renewAll'])(
+    'releases a hold in the order of its renewed lease: %s first',
+    async (first) => {
+      const { clock, ledger, hold } = await setUp();
+      const renewed = await hold('renewed', 30);
+      const together = await hold('together', 20);
+      await hold('left', 10);
+      if (first === 'renew') await ledger.renew(renewed, clock.now() + 300_000);
+      await ledger.renewAll?.([together], clock.now() + 200_000);
+      if (first === 'renewAll') await ledger.renew(renewed, clock.now() + 300_000);
+      await clock.advance(60_000);
+      expect(await ledger.balance(account)).toMatchObject({ held: 50 });
+      await clock.advance(140_000);
+      expect(await ledger.balance(account)).toMatchObject({ held: 30 });
+    },
+  );
 
   it('renews no hold whose lease has ended, and lists its charge as released', async () => {
     const { clock, ledger, hold } = await setUp();
