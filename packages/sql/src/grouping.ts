@@ -2,6 +2,9 @@ import { isStorageUnavailable } from '@questline/core/ports';
 import type { RunOptions } from './database.ts';
 import { createDeadline, type Deadline, within } from './deadline.ts';
 
+/** Maximum number of groups that run at once. One alone would wait for each turn of one connection on a busy machine. */
+const MAX_RUNNING = 4;
+
 /** Runs calls of one kind. */
 export interface GroupedWork<Call, Result> {
   /** Maximum number of calls of one group. */
@@ -22,8 +25,8 @@ interface WaitingCall<Call, Result> {
 }
 
 /**
- * Gathers the calls that arrive while others run, so that they share one statement and one commit. A call without others runs at
- * once, and one that waits does so only for the group before it. If a group fails, each of its calls runs
+ * Gathers the calls that arrive while four others run, so that they share one statement and one commit. The first four run at
+ * once, and one that waits does so only for the first of them to end. If a group fails, each of its calls runs
  * alone: the error of one is never that of another. Only the loss of the engine fails them all.
  */
 export function createGrouping<Call, Result>({
@@ -33,7 +36,7 @@ export function createGrouping<Call, Result>({
   runOne,
 }: GroupedWork<Call, Result>): (call: Call, options?: RunOptions) => Promise<Result> {
   let waiting: WaitingCall<Call, Result>[] = [];
-  let isRunning = false;
+  let running = 0;
 
   const runAlone = async ({ call, deadline, resolve, reject }: WaitingCall<Call, Result>): Promise<void> => {
     try {
@@ -61,7 +64,7 @@ export function createGrouping<Call, Result>({
   };
 
   const runWaiting = async (): Promise<void> => {
-    isRunning = true;
+    running += 1;
     while (waiting.length > 0) {
       const group = waiting.slice(0, max);
       waiting = waiting.slice(max);
@@ -72,7 +75,7 @@ export function createGrouping<Call, Result>({
       });
       await runGroup(live);
     }
-    isRunning = false;
+    running -= 1;
   };
 
   return (call, { signal, timeoutMs: limit = timeoutMs } = {}) => {
@@ -81,7 +84,7 @@ export function createGrouping<Call, Result>({
     const result = new Promise<Result>((resolve, reject) => {
       waiting.push({ call, deadline, signal, resolve, reject });
     });
-    if (!isRunning) void runWaiting();
+    if (running < MAX_RUNNING) void runWaiting();
     return within(result, deadline, 'a grouped PostgreSQL statement');
   };
 }
