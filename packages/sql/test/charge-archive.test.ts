@@ -1,7 +1,7 @@
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createSqlLedger } from '../src/index.ts';
-import { ENGINES } from './engines.ts';
+import { ENGINES, POSTGRES, POSTGRES_URL } from './engines.ts';
 import { shareDatabase } from './shared.ts';
 
 const DAY_MS = 86_400_000;
@@ -74,5 +74,57 @@ describe.each(ENGINES)('archived charges on $name', (engine) => {
     expect(await count('ledgerArchivedKeys')).toBe(4);
     expect(await count('ledgerArchivedHours')).toBe(1);
     expect(await count('ledgerEntries')).toBe(3);
+  });
+});
+
+describe.skipIf(POSTGRES_URL === undefined)('the archive of charges on PostgreSQL', () => {
+  const shared = shareDatabase(POSTGRES);
+  const record = { account: 'user:a', key: 'call', details };
+
+  const create = async () => {
+    const clock = createFakeClock();
+    const database = await shared.fresh();
+    return { clock, database, ledger: createSqlLedger(database, { clock, ids: createFakeIds(1) }) };
+  };
+
+  it('waits for no charge that another transaction uses', async () => {
+    const { clock, database, ledger } = await create();
+    for (const key of ['call', 'other']) await ledger.record({ ...record, key });
+    const page = { before: clock.now() + 1, limit: 10 };
+    const table = database.names.table('ledgerCharges');
+    await shared.peer().transaction(async (connection) => {
+      await connection.run({ sql: `select 1 from ${table} where key = 'call' for update`, parameters: [] });
+      expect(await ledger.archiveCharges?.(page, async () => {})).toBe(1);
+    });
+    expect(await ledger.archiveCharges?.(page, async () => {})).toBe(1);
+  });
+
+  it('leaves a key known to a call that begins while its charge moves', async () => {
+    const { database, ledger } = await create();
+    await ledger.record(record);
+    const charges = database.names.table('ledgerCharges');
+    let repeated: Promise<void> | undefined;
+    await shared.peer().transaction(async (connection) => {
+      const sql = `with moved as (delete from ${charges} returning *)
+        insert into ${database.names.table('ledgerArchivedKeys')} (key, kind, account, reserved, expires_at, charged)
+        select key, kind, account, reserved, expires_at, charged from moved`;
+      await connection.run({ sql, parameters: [] });
+      let isAnswered = false;
+      repeated = ledger.record(record).finally(() => {
+        isAnswered = true;
+      });
+      // The end of this transaction comes while the call waits for it, if it does.
+      for (let isWaiting = false; !isAnswered && !isWaiting; ) {
+        const waiting =
+          'select 1 from pg_stat_activity where pid <> pg_backend_pid() and wait_event_type = $1 and query like $2';
+        const found = await connection.run({
+          sql: waiting,
+          parameters: ['Lock', `%insert into ${charges}%`],
+        });
+        isWaiting = found.length > 0;
+      }
+    });
+    await repeated;
+    expect(await ledger.charges({}, 10)).toEqual([]);
   });
 });
