@@ -6,6 +6,7 @@ import type { Loss } from '../support/lost-statements.ts';
 
 const [MEMORY, SERVER] = [ENGINES.at(0), ENGINES.at(-1)];
 const MICRO = 1_000_000;
+const TEXT = 'Once upon a time';
 
 describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))(
   'a stopped turn whose statements are lost on $name',
@@ -16,9 +17,7 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))(
     beforeAll(async () => {
       engine = await kind.open();
       // An answer that goes on until it is stopped.
-      app = await openLossyApp(engine.database, (call) =>
-        call.say({ type: 'text', text: 'Once upon a time' }),
-      );
+      app = await openLossyApp(engine.database, (call) => call.say({ type: 'text', text: TEXT }));
     }, 60_000);
 
     afterAll(async () => {
@@ -57,6 +56,8 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))(
         reported: before - posted,
         status: 'stopped',
       });
+      // The charged text is stored.
+      expect(reported > 0 ? quest?.text : TEXT, `${loss} ${place}`).toBe(TEXT);
       expect(await queue.counts()).toMatchObject({ ready: 0, leased: 0 });
       return isHit;
     };

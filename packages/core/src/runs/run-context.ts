@@ -219,8 +219,9 @@ export function createRunContext(
     },
     async settleStopped() {
       if (needsStorage()) {
+        const { text } = writer;
         const notes = { due: charges.all, steps: steps.records() };
-        await saveStopped(services.store.collection(QUESTS), quest.id, job, notes);
+        await saveStopped(services.store.collection(QUESTS), quest.id, job, { text, notes });
       }
       await settleAll();
     },

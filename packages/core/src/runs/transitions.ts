@@ -235,14 +235,17 @@ export function stopQuest(
   );
 }
 
-/** Saves the charges of a stopped quest before its worker settles them. @returns undefined if another worker has closed it. */
+/**
+ * Saves the text and the charges of a stopped quest before its worker settles them. @returns undefined if another worker has
+ * closed it.
+ */
 export function saveStopped(
   quests: Quests,
   id: string,
   holder: Holder,
-  notes: QuestNotes,
+  saved: { readonly text: string; readonly notes: QuestNotes },
 ): Promise<QuestRecord | undefined> {
-  return quests.update(id, { notes }, { ...heldBy(holder), status: 'stopped' });
+  return quests.update(id, saved, { ...heldBy(holder), status: 'stopped' });
 }
 
 /**
