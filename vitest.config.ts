@@ -16,6 +16,7 @@ const EVERY_TEST = [
 const IN_REAL_TIME = [
   'packages/{core,express,fastify,koa,testing}/test/**/adapter.test.ts',
   'packages/*/test/**/outage.test.ts',
+  'packages/redis/test/event-log.test.ts',
   'packages/redis/test/expiring.test.ts',
   'packages/redis/test/publisher.test.ts',
   'test/guest/guest.test.ts',

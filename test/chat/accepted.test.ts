@@ -27,6 +27,7 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))('a turn
   ) => {
     let calls = 0;
     let looks = 0;
+    let running = 0;
     const app = await createChatApp({
       onCall: (call) => onCall(call, ++calls),
       settings: { worker: { leaseMs: LEASE_MS, pollMs: 3_000_000, concurrency: { chat: concurrency } } },
@@ -35,7 +36,10 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))('a turn
         const { queue } = ports;
         const lease: JobQueue['lease'] = (want, options) => {
           looks += 1;
-          return queue.lease(want, options);
+          running += 1;
+          return queue.lease(want, options).finally(() => {
+            running -= 1;
+          });
         };
         return { ...ports, queue: { ...queue, lease, ...wrap(queue) } };
       },
@@ -44,7 +48,8 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))('a turn
       while (!(await isSo())) await turn();
     };
     await until(() => looks > 0);
-    for (let count = 0; count < 50; count += 1) await turn();
+    // The worker has looked until it found no job.
+    for (let quiet = 0; quiet < 50; quiet = running === 0 ? quiet + 1 : 0) await turn();
     const hasStatus = (id: string, status: string) =>
       until(async () => (await app.poll(id)).status === status);
     const send = async (body: object) => (await app.chat(body)).body;

@@ -145,7 +145,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       endings = parts.periodicTasks.map((periodicTask) =>
         repeating(clock, periodicTask.everyMs, () => runInTurn(periodicTask)),
       );
-      endings.push(stopped, services.jobSlots.offer(worker.reserve));
+      endings.push(stopped, services.jobSlots.offer(worker.acquire));
       endings.push(...(await Promise.all(parts.subscriptions.map(listen))));
     },
     async drain(timeoutMs) {

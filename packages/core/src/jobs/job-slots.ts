@@ -11,27 +11,27 @@ export interface JobSlot {
 }
 
 /** @returns undefined while no slot is free for this kind and owner, or other jobs may wait. */
-export type ReserveSlot = (kind: string, owner: string | undefined) => JobSlot | undefined;
+export type AcquireSlot = (kind: string, owner: string | undefined) => JobSlot | undefined;
 
 /** The slots of the workers of this process, for jobs that it accepts. */
 export interface JobSlots {
-  readonly reserve: ReserveSlot;
+  readonly acquire: AcquireSlot;
   /** Adds a worker. @returns a function that removes it. */
-  offer(reserve: ReserveSlot): () => void;
+  offer(acquire: AcquireSlot): () => void;
 }
 
 export function createJobSlots(): JobSlots {
-  const workers = new Set<{ readonly reserve: ReserveSlot }>();
+  const workers = new Set<{ readonly acquire: AcquireSlot }>();
   return {
-    reserve(kind, owner) {
+    acquire(kind, owner) {
       for (const worker of workers) {
-        const slot = worker.reserve(kind, owner);
+        const slot = worker.acquire(kind, owner);
         if (slot !== undefined) return slot;
       }
       return undefined;
     },
-    offer(reserve) {
-      const worker = { reserve };
+    offer(acquire) {
+      const worker = { acquire };
       workers.add(worker);
       return () => workers.delete(worker);
     },

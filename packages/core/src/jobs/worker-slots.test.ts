@@ -53,7 +53,7 @@ it('runs an accepted job in its slot, and completes it', async () => {
   const { worker, ran, gates, returned } = slotted();
   worker.start();
   await turns();
-  const slot = worker.reserve('work', 'ada');
+  const slot = worker.acquire('work', 'ada');
   expect(slot?.leaseMs).toBe(LEASE_MS);
   slot?.start(accepted('a', 'ada'));
   await turns();
@@ -65,36 +65,36 @@ it('runs an accepted job in its slot, and completes it', async () => {
 
 it('gives no slot before its first look, for an unknown kind, or after its end', async () => {
   const { worker } = slotted();
-  expect(worker.reserve('work', 'ada')).toBeUndefined();
+  expect(worker.acquire('work', 'ada')).toBeUndefined();
   worker.start();
-  expect(worker.reserve('work', 'ada')).toBeUndefined();
+  expect(worker.acquire('work', 'ada')).toBeUndefined();
   await turns();
-  expect(worker.reserve('other', 'ada')).toBeUndefined();
-  expect(worker.reserve('work', 'ada')).toBeDefined();
+  expect(worker.acquire('other', 'ada')).toBeUndefined();
+  expect(worker.acquire('work', 'ada')).toBeDefined();
   void worker.drain(0);
-  expect(worker.reserve('work', 'bob')).toBeUndefined();
+  expect(worker.acquire('work', 'bob')).toBeUndefined();
 });
 
 it('gives each slot once, within the limits of the kind and of the owner', async () => {
   const { worker } = slotted();
   worker.start();
   await turns();
-  const first = worker.reserve('work', 'ada');
-  expect(worker.reserve('work', 'ada')).toBeUndefined();
-  expect(worker.reserve('work', 'bob')).toBeDefined();
-  expect(worker.reserve('work', 'eve')).toBeUndefined();
+  const first = worker.acquire('work', 'ada');
+  expect(worker.acquire('work', 'ada')).toBeUndefined();
+  expect(worker.acquire('work', 'bob')).toBeDefined();
+  expect(worker.acquire('work', 'eve')).toBeUndefined();
   first?.cancel();
   first?.cancel();
   await turns();
-  expect(worker.reserve('work', 'eve')).toBeDefined();
-  expect(worker.reserve('work', 'mia')).toBeUndefined();
+  expect(worker.acquire('work', 'eve')).toBeDefined();
+  expect(worker.acquire('work', 'mia')).toBeUndefined();
 });
 
 it('counts a slot against the jobs that it leases', async () => {
   const { worker, enqueue, ran } = slotted();
   worker.start();
   await turns();
-  const slot = worker.reserve('work', 'ada');
+  const slot = worker.acquire('work', 'ada');
   await enqueue('b', 'ada');
   await enqueue('c', 'bob');
   await enqueue('d', 'eve');
@@ -114,9 +114,9 @@ it('gives no slot while it looks for jobs, so that jobs that wait come first', a
   look();
   await turns();
   await enqueue('a', 'ada');
-  expect(worker.reserve('work', 'bob')).toBeUndefined();
+  expect(worker.acquire('work', 'bob')).toBeUndefined();
   await turns();
-  expect(worker.reserve('work', 'bob')).toBeUndefined();
+  expect(worker.acquire('work', 'bob')).toBeUndefined();
   look();
   await turns();
   expect(ran).toEqual(['a']);
@@ -126,12 +126,12 @@ it('gives a slot that becomes free to the job that waits for it', async () => {
   const { worker, enqueue, gates, ran } = slotted();
   worker.start();
   await turns();
-  worker.reserve('work', 'ada')?.start(accepted('a', 'ada'));
+  worker.acquire('work', 'ada')?.start(accepted('a', 'ada'));
   await enqueue('b', 'ada');
   await turns();
   gates[0]?.();
   await turns(1);
-  expect(worker.reserve('work', 'ada')).toBeUndefined();
+  expect(worker.acquire('work', 'ada')).toBeUndefined();
   await turns();
   expect(ran).toEqual(['a', 'b']);
 });
@@ -140,7 +140,7 @@ it('waits at its end for a job that is being accepted, and returns it to the que
   const { worker, returned } = slotted();
   worker.start();
   await turns();
-  const slot = worker.reserve('work', 'ada');
+  const slot = worker.acquire('work', 'ada');
   let isOver = false;
   void worker.drain(0).then(() => {
     isOver = true;
@@ -157,7 +157,7 @@ it('ends without a job that was not accepted', async () => {
   const { worker } = slotted();
   worker.start();
   await turns();
-  const slot = worker.reserve('work', 'ada');
+  const slot = worker.acquire('work', 'ada');
   let isOver = false;
   void worker.drain(0).then(() => {
     isOver = true;

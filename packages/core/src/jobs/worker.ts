@@ -7,7 +7,7 @@ import { createBag } from '../shared/bag.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { JobEnd, JobHandler } from './handler.ts';
 import { isJobInterrupted, JobInterrupted } from './interruption.ts';
-import type { ReserveSlot } from './job-slots.ts';
+import type { AcquireSlot } from './job-slots.ts';
 import { createLeaseRenewal, type HeldLease } from './lease-renewal.ts';
 import { repeating } from './repeating.ts';
 import type { WorkerSettings } from './worker-settings.ts';
@@ -16,8 +16,8 @@ import type { WorkerSettings } from './worker-settings.ts';
 export interface Worker {
   readonly running: boolean;
   start(): void;
-  /** Reserves a slot for a job that this process accepts, unless it may have to wait behind others. */
-  readonly reserve: ReserveSlot;
+  /** Acquires a slot for a job that this process accepts, unless it may have to wait behind others. */
+  readonly acquire: AcquireSlot;
   /**
    * Takes no new jobs and waits for running jobs. After `timeoutMs` it interrupts the rest; these return to the queue
    * without a counted attempt.
@@ -154,7 +154,7 @@ export function createWorker(services: {
     if (!isRunning) entry.interruption.abort(new JobInterrupted('stopping'));
   };
 
-  const reserve: ReserveSlot = (kind, owner) => {
+  const acquire: AcquireSlot = (kind, owner) => {
     const lane = lanes.get(kind);
     // A look that runs or comes decides about the free slots, and jobs that wait come before new ones.
     if (lane === undefined || !isRunning || !isDrained || isWoken || isWanted || pumping !== undefined)
@@ -261,7 +261,7 @@ export function createWorker(services: {
       return isRunning;
     },
     start,
-    reserve,
+    acquire,
     drain,
   };
 }

@@ -24,7 +24,7 @@ export function openJob({
       if (writes === undefined) return undefined;
       if (writes.enqueueLeased === undefined || job.runAt !== undefined)
         return { write: writes.enqueue(job) };
-      const slot = jobSlots.reserve(job.kind, job.owner);
+      const slot = jobSlots.acquire(job.kind, job.owner);
       if (slot === undefined) return { write: writes.enqueue(job) };
       const { write, job: lease } = writes.enqueueLeased(job, slot.leaseMs);
       leased = { slot, job: lease };
