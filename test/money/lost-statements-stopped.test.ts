@@ -73,7 +73,7 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))(
         while (await stopTurn(place, loss, isLasting)) place += 1;
         expect(place).toBeGreaterThan(2);
       },
-      60_000,
+      240_000,
     );
   },
 );

@@ -63,7 +63,7 @@ describe.each([MEMORY, SERVER].filter((engine) => engine !== undefined))(
         while (await runTurn(place, loss)) place += 1;
         expect(place).toBeGreaterThan(5);
       },
-      60_000,
+      240_000,
     );
   },
 );
