@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeBody, parseEncoding } from './encoding.ts';
 
 describe('the encoding of a body', () => {
-  it.each([undefined, '', ' ', 'identity', ' Identity '])('is none for %j', (value) => {
+  it.each([undefined, '', ' ', 'identity', ' Identity '])('is absent for %j', (value) => {
     expect(parseEncoding(value)).toBeUndefined();
   });
 

@@ -1,9 +1,9 @@
-import { createMemoryLedger } from '@questline/core/memory';
-import type { CreditLedger, Hold, HoldCap, UsageDimension } from '@questline/core/ports';
+import type { CreditLedger, HoldCap, UsageDimension } from '@questline/core/ports';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { checkConservation } from '../conservation.ts';
 import { getRuns } from '../suite.ts';
+import { createSides, type Side } from './random.ts';
 import type { LedgerCase, LedgerSubject } from './subject.ts';
 
 const HOUR_MS = 3_600_000;
@@ -34,11 +34,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('advance' as const) }),
 );
 
-interface Side {
-  readonly ledger: CreditLedger;
-  readonly holds: Map<number, Hold>;
-}
-
 export const archiveRandomCases: readonly LedgerCase[] = [
   {
     name: 'answers like a ledger without an archive for any sequence of calls and archived charges',
@@ -59,9 +54,7 @@ export const archiveRandomCases: readonly LedgerCase[] = [
 /** Runs the steps on the ledger and on one whose charges stay, and compares all that they return. */
 async function compare(subject: LedgerSubject, steps: readonly Step[], run: number): Promise<void> {
   const { time } = subject;
-  const tested: Side = { ledger: subject.ledger, holds: new Map() };
-  const clock = { now: () => time.now(), timer: () => () => undefined };
-  const reference: Side = { ledger: createMemoryLedger({ clock }), holds: new Map() };
+  const { tested, reference } = createSides(subject);
   const accounts = [`user:archive-${run}`, `organization:archive-${run}`];
   const users = [`user ${run}`, `other ${run}`];
   const keys = [`key ${run}`, undefined];

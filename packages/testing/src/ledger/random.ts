@@ -26,9 +26,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** One side of the comparison: a ledger and its holds by key. */
-interface Side {
+export interface Side {
   readonly ledger: CreditLedger;
   readonly holds: Map<number, Hold>;
+}
+
+/** The ledger under test, and the reference in memory on the same clock. */
+export function createSides({ time, ledger }: LedgerSubject): {
+  readonly tested: Side;
+  readonly reference: Side;
+} {
+  const clock = { now: () => time.now(), timer: () => () => undefined };
+  return {
+    tested: { ledger, holds: new Map() },
+    reference: { ledger: createMemoryLedger({ clock }), holds: new Map() },
+  };
 }
 
 export const randomCases: readonly LedgerCase[] = [
@@ -50,9 +62,7 @@ export const randomCases: readonly LedgerCase[] = [
 
 async function compare(subject: LedgerSubject, steps: readonly Step[], run: number): Promise<void> {
   const { time } = subject;
-  const tested: Side = { ledger: subject.ledger, holds: new Map() };
-  const clock = { now: () => time.now(), timer: () => () => undefined };
-  const reference: Side = { ledger: createMemoryLedger({ clock }), holds: new Map() };
+  const { tested, reference } = createSides(subject);
   const hasCaps = tested.ledger.capUsage !== undefined;
   const accounts = [`user:run-${run}-a`, `user:run-${run}-b`];
   const cap = { id: `cap ${run}`, limit: 150 };

@@ -123,7 +123,7 @@ describe('the verdict of a model', () => {
   });
 
   it.each(['', 'no', '{"allowed": "true"}', '{"allowed": 1}', '{}', '{"allowed": '])(
-    'is none: %s',
+    'rejects the answer: %s',
     async (answer) => {
       await expect(setUp(answer).check()).rejects.toThrow();
     },
