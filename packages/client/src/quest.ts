@@ -42,8 +42,11 @@ export async function* followQuest(
 
 function applyEvent(state: Quest | undefined, event: QuestEvent): Quest | undefined {
   if (event.type === 'end') return event.state;
-  if (event.type === 'snapshot')
-    return { ...event.state, reply: event.text === '' ? event.state.reply : event.text };
+  if (event.type === 'snapshot') {
+    const { state: quest, text } = event;
+    // The reply of a running quest can be ahead of the events: those that follow repeat a part of it.
+    return { ...quest, reply: text || (isTerminal(quest) ? quest.reply : null) };
+  }
   if (state === undefined) return undefined;
   if (event.type === 'text')
     return { ...state, status: 'running', reply: `${state.reply ?? ''}${event.text}` };

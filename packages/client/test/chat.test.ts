@@ -4,7 +4,14 @@ import { ProviderError } from '@questline/core/ports';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createChatApp, sayAtOnce, silent } from '../../../test/support/chat.ts';
 import { sleep } from '../src/wait.ts';
-import { advancing, createAppClient, createAppFetch, createScriptedClient, json } from './support.ts';
+import {
+  advancing,
+  createAppClient,
+  createAppFetch,
+  createScriptedClient,
+  eventResponse,
+  json,
+} from './support.ts';
 
 const HELLO = { message: 'Hello', newConversation: true } as const;
 
@@ -58,6 +65,23 @@ describe('chat', () => {
     await advancing(app, reading);
     expect([...new Set(seen)].filter((reply) => reply !== '')).toEqual(['One ', 'One two.']);
     expect((await advancing(app, turn.result())).promptMeta?.credits).toBeGreaterThan(0);
+  });
+
+  it('yields text once, also where the record was ahead of its events', async () => {
+    const quest = { id: 'q', sessionId: 's', type: 'message', reply: 'One ', status: 'running' };
+    const events = [
+      { type: 'snapshot', text: '', state: quest },
+      { type: 'text', text: 'One ' },
+      { type: 'text', text: 'two.' },
+      { type: 'end', state: { ...quest, reply: 'One two.', status: 'done' } },
+    ];
+    const { client } = createScriptedClient([
+      json({ id: 'q', sessionId: 's' }),
+      eventResponse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
+    ]);
+    const seen: (string | null)[] = [];
+    for await (const { reply } of await chat(client, HELLO)) seen.push(reply);
+    expect(seen).toEqual([null, 'One ', 'One two.', 'One two.']);
   });
 
   it('polls a server without events, with growing delays, and yields each state once', async () => {

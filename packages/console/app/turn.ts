@@ -89,7 +89,8 @@ function applyEvent(quest: Quest | undefined, event: GetQuestEventsResponse): Qu
   if (event.type === 'end') return event.state;
   if (event.type === 'snapshot') {
     const { state, text, payloads } = event;
-    return { ...state, reply: text === '' ? state.reply : text, toolPayloads: payloads };
+    // The reply of a running quest can be ahead of the events: those that follow repeat a part of it.
+    return { ...state, reply: text || (isOver(state) ? state.reply : null), toolPayloads: payloads };
   }
   if (quest === undefined) return undefined;
   switch (event.type) {

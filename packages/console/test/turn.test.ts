@@ -59,6 +59,19 @@ describe('a turn in the console', () => {
     expect([asked, polled]).toEqual([[null, '2'], []]);
   });
 
+  it('shows text once, also where the record was ahead of its events', async () => {
+    const ahead = { ...SNAPSHOT, text: '', state: { ...SNAPSHOT.state, reply: 'One ' } };
+    const { shown } = await run([
+      stream(
+        ['0', ahead],
+        ['1', { type: 'text', text: 'One ' }],
+        ['2', { type: 'text', text: 'two' }],
+        ['end', { type: 'end', state: DONE }],
+      ),
+    ]);
+    expect(shown.map(({ reply }) => reply)).toEqual([null, 'One ', 'One two', 'One two']);
+  });
+
   it('shows the calls that wait for a decision', async () => {
     const { shown } = await run([
       stream(
