@@ -87,8 +87,9 @@ export interface Call<C = Caller> {
 }
 
 /** The signal for a stream, aborted when the client has disconnected. */
-export function getStopSignal({ connection, signal }: Pick<Call, 'connection' | 'signal'>): StopSignal {
-  return connection ?? signal;
+export function getStopSignal(call: Pick<Call, 'connection' | 'signal'>): StopSignal {
+  // Reading the signal creates it.
+  return call.connection ?? call.signal;
 }
 
 /** One call of an operation, as its handler receives it. `caller` is undefined if the operation has `auth: 'none'`. */

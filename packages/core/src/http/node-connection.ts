@@ -19,7 +19,9 @@ export class NodeConnection implements StopSignal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    this.#listeners.push(listener);
+    // Most connections have one listener; an empty array that grows takes room for 17.
+    if (this.#listeners.length === 0) this.#listeners = [listener];
+    else this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
