@@ -1,30 +1,14 @@
 import { assertAccount } from '../credits/accounts.ts';
 import { assertHoldCaps } from '../credits/hold-caps.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Balance, ChargeFilter, CreditLedger, Hold, HoldOutcome, Settlement } from '../ports/ledger.ts';
+import type { CreditLedger, Hold, HoldOutcome, Settlement } from '../ports/ledger.ts';
+import { createAccounts, getBalance } from './accounts.ts';
 import { createChargeArchive } from './archive.ts';
 import { countCharged, countHeld, createCapStates } from './caps.ts';
+import { createChargeLogs } from './charge-logs.ts';
 import { createHeap } from './heap.ts';
-import { createHistory, type History } from './history.ts';
-import {
-  createReservation,
-  createReservationLog,
-  type Reservation,
-  type ReservationLog,
-  toCharge,
-  toHold,
-} from './reservation.ts';
+import { createReservation, type Reservation, toCharge, toHold } from './reservation.ts';
 import { sumByGroup } from './usage-sums.ts';
-
-interface Account {
-  posted: number;
-  held: number;
-  readonly history: History;
-  readonly charges: ReservationLog;
-  /** Never evicted, because a repeated grant would create credit. */
-  readonly grantKeys: Set<string>;
-  hasForgotten: boolean;
-}
 
 export interface MemoryLedgerOptions {
   readonly clock: Clock;
@@ -39,11 +23,8 @@ export interface MemoryLedgerOptions {
 
 /** Creates a ledger in memory, for tests, benchmarks and evaluation. A restart loses all data. */
 export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptions): CreditLedger {
-  const accounts = new Map<string, Account>();
   const caps = createCapStates();
   const byKey = new Map<string, Reservation>();
-  const logsOfKeys = new Map<string, ReservationLog>();
-  const logsOfUsers = new Map<string, ReservationLog>();
   const recordedKeys = new Map<string, Reservation>();
   const open = createHeap<Reservation>((a, b) => a.expiresAt < b.expiresAt);
   let reservations = 0;
@@ -54,29 +35,15 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
   const forget = (reservation: Reservation): void => {
     if (byKey.get(reservation.key) === reservation) byKey.delete(reservation.key);
     if (recordedKeys.get(reservation.key) === reservation) recordedKeys.delete(reservation.key);
-    openAccount(reservation.account).hasForgotten = true;
+    accounts.open(reservation.account).hasForgotten = true;
   };
-
-  const openAccount = (name: string): Account => {
-    let account = accounts.get(name);
-    if (account === undefined) {
-      account = {
-        posted: 0,
-        held: 0,
-        history: createHistory(name, accounts.size + 1, retain),
-        charges: createReservationLog(retain, forget),
-        grantKeys: new Set(),
-        hasForgotten: false,
-      };
-      accounts.set(name, account);
-    }
-    return account;
-  };
+  const accounts = createAccounts(retain, forget);
+  const logs = createChargeLogs(accounts, retain);
 
   /** Subtracts a hold from its account and caps. The caller sets the new status. */
   const free = (reservation: Reservation): void => {
     open.remove(reservation);
-    openAccount(reservation.account).held -= reservation.reserved;
+    accounts.open(reservation.account).held -= reservation.reserved;
     countHeld(reservation, -1);
   };
 
@@ -92,27 +59,9 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     return now;
   };
 
-  const logsFor = (filter: ChargeFilter): readonly ReservationLog[] => {
-    const { account, keyId, userId } = filter;
-    let log: ReservationLog | undefined;
-    if (keyId !== undefined) log = logsOfKeys.get(keyId);
-    else if (account !== undefined) log = accounts.get(account)?.charges;
-    else if (userId !== undefined) log = logsOfUsers.get(userId);
-    else return [...accounts.values()].map(({ charges }) => charges);
-    return log ? [log] : [];
-  };
-
-  const eachLog = ({ account, keyId, userId }: Reservation, act: (log: ReservationLog) => void): void => {
-    act(openAccount(account).charges);
-    if (keyId !== undefined) act(logIn(logsOfKeys, keyId, retain));
-    if (userId !== undefined) act(logIn(logsOfUsers, userId, retain));
-  };
-
-  const write = (reservation: Reservation): void => eachLog(reservation, (log) => log.push(reservation));
-
   const archive = createChargeArchive({
-    list: () => logsFor({}).flatMap((log) => log.list()),
-    eachLog,
+    list: () => logs.select({}).flatMap((log) => log.list()),
+    eachLog: logs.each,
     // A lapsed hold ends with the sweep that counts it.
     hasEnded: ({ status, lapsedIn }) => status !== 'reserved' && lapsedIn !== sweeps,
   });
@@ -157,10 +106,10 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       if ('outcome' in found) return found;
       const reservation = createReservation(++reservations, now, request, found);
       countHeld(reservation, 1);
-      openAccount(request.account).held += amount;
+      accounts.open(request.account).held += amount;
       byKey.set(reservation.key, reservation);
       open.push(reservation);
-      write(reservation);
+      logs.push(reservation);
       return { outcome: 'held', hold: toHold(reservation) };
     },
 
@@ -201,7 +150,7 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       reservation.usage = usage && { ...usage };
       countCharged(reservation);
       if (actual > 0) {
-        const account = openAccount(reservation.account);
+        const account = accounts.open(reservation.account);
         account.posted -= actual;
         const { key, operation: reason } = reservation;
         position += 1;
@@ -233,14 +182,14 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       reservation.settledAt = now;
       reservation.usage = usage && { ...usage };
       recordedKeys.set(key, reservation);
-      write(reservation);
+      logs.push(reservation);
     },
 
     async grant({ account: name, amount, key, reason }, options) {
       options?.signal?.throwIfAborted();
       assertAccount(name);
       assertAmount(amount, Number.MIN_SAFE_INTEGER);
-      const account = openAccount(name);
+      const account = accounts.open(name);
       if (account.grantKeys.has(key)) return false;
       assertAmount(account.posted + amount, Number.MIN_SAFE_INTEGER);
       account.grantKeys.add(key);
@@ -258,7 +207,8 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
     async charges(filter, limit, options) {
       options?.signal?.throwIfAborted();
       lapse();
-      return logsFor(filter)
+      return logs
+        .select(filter)
         .flatMap((log) => log.newest(filter, limit))
         .sort((a, b) => b.createdAt - a.createdAt)
         .slice(0, limit)
@@ -267,18 +217,18 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
 
     async spent(filter, since, options) {
       options?.signal?.throwIfAborted();
-      return logsFor(filter).reduce((sum, log) => sum + log.spent(filter, since), 0);
+      return logs.select(filter).reduce((sum, log) => sum + log.spent(filter, since), 0);
     },
 
     async sumCharges({ filter, from, to, groupBy, limit }, options) {
       options?.signal?.throwIfAborted();
-      const charges = logsFor(filter).flatMap((log) => log.settled(filter, from, to));
+      const charges = logs.select(filter).flatMap((log) => log.settled(filter, from, to));
       return sumByGroup(charges, groupBy).slice(0, limit);
     },
 
     async exportEntries({ account, after, limit }, options) {
       options?.signal?.throwIfAborted();
-      const histories = [...accounts].filter(([name]) => account === undefined || account === name);
+      const histories = [...accounts.entries()].filter(([name]) => account === undefined || account === name);
       return histories
         .flatMap(([, { history }]) => history.since(after, limit))
         .sort((a, b) => a.position - b.position)
@@ -319,21 +269,6 @@ export function createMemoryLedger({ clock, retain = 10_000 }: MemoryLedgerOptio
       return swept;
     },
   };
-}
-
-function getBalance(account: Account | undefined): Balance {
-  if (account === undefined) return { posted: 0, held: 0, available: 0 };
-  const { posted, held } = account;
-  return { posted, held, available: posted - held };
-}
-
-function logIn(logs: Map<string, ReservationLog>, name: string, retain: number): ReservationLog {
-  let log = logs.get(name);
-  if (log === undefined) {
-    log = createReservationLog(retain);
-    logs.set(name, log);
-  }
-  return log;
 }
 
 function assertAmount(amount: number, least: number): void {
