@@ -39,17 +39,26 @@ export function storeTurn(
   session: SessionRecord,
   isNew: boolean,
 ): Promise<void> {
-  const store = (): Promise<void> => {
-    if (!isNew) return insertTurn(where, quest, undefined);
-    if (where !== services.store) return insertTurn(where, quest, session);
-    return where.transaction((inner) => insertTurn(inner, quest, session));
-  };
+  const newSession = isNew ? session : undefined;
+  const isWhole = !isNew || where !== services.store;
   const checking = requireStorage(
     where,
     { ownerId: session.ownerId, kind: 'sessions' },
     services.storageQuotas,
   );
-  return checking === undefined ? store() : checking.then(store);
+  if (checking !== undefined) return checking.then(() => insertWhole(where, isWhole, quest, newSession));
+  return insertWhole(where, isWhole, quest, newSession);
+}
+
+/** @param isWhole whether the writes are one already: a single one, or in a transaction. */
+function insertWhole(
+  where: Store,
+  isWhole: boolean,
+  quest: QuestRecord,
+  newSession: SessionRecord | undefined,
+): Promise<void> {
+  if (isWhole) return insertTurn(where, quest, newSession);
+  return where.transaction((inner) => insertTurn(inner, quest, newSession));
 }
 
 async function insertTurn(
