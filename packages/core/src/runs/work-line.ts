@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { withMaxEntries } from '../shared/cache-size.ts';
 import { ApiError } from '../shared/errors.ts';
 import { createLine, type Line } from './line.ts';
 import { QUESTS } from './records.ts';
@@ -47,7 +48,7 @@ export function createWorkLine(
   const line = maxWaiting
     ? createLine({ clock, max: maxWaiting, hasOwners: true }, async () => (await queue.counts()).ready)
     : undefined;
-  const byOwner = new LRUCache<string, Line>({ max: MAX_OWNERS });
+  const byOwner = new LRUCache<string, Line>(withMaxEntries(MAX_OWNERS));
 
   const getOwnerLine = (ownerId: string): Line | undefined => {
     if (!maxWaitingPerOwner) return undefined;
