@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   COLLECTIONS,
   createApi,
@@ -19,14 +18,13 @@ import {
   SQLITE_MEMORY,
 } from '../../packages/sql/test/engines.ts';
 import { sayAtOnce } from '../support/chat.ts';
-import { createFault, type Loss, loseStatements } from '../support/lost-statements.ts';
+import { createFault, type Loss, loseStatements, waitForCalls } from '../support/lost-statements.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { NOW } from '../support/test-app.ts';
 
 const START = 1_000_000_000_000;
 /** 10 input tokens and one output token. */
 const CHARGE = 110_000;
-const TURNS_OF_LOOP = 40;
 
 /** Where the parts of a turn are. The job of the turn is always with the user who asks. */
 const TURNS = [
@@ -101,12 +99,7 @@ async function open(engines: readonly OpenEngine[]) {
   const keys = { own: await issue({}), organization: await issue({ organizationId }) };
   const api = createApi(services, { worker: false });
   await api.start();
-  const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < TURNS_OF_LOOP; ) {
-      await nextTurn();
-      quiet = fault.running === 0 ? quiet + 1 : 0;
-    }
-  };
+  const settle = () => waitForCalls(fault);
   return {
     clock,
     services,

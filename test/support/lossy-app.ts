@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   COLLECTIONS,
   createApi,
@@ -9,12 +8,11 @@ import {
 } from '@questline/core';
 import { createSqlPorts, migrate, type SqlDatabase } from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
-import { createFault, loseStatements } from './lost-statements.ts';
+import { createFault, loseStatements, waitForCalls } from './lost-statements.ts';
 import { createScriptedProvider, type ModelCall } from './model.ts';
 import { NOW } from './test-app.ts';
 
 const START = 1_000_000_000_000;
-const TURNS_OF_LOOP = 40;
 
 /** An application with one user on a database that loses statements. */
 export async function openLossyApp(database: SqlDatabase, onCall: (call: ModelCall) => void) {
@@ -25,7 +23,12 @@ export async function openLossyApp(database: SqlDatabase, onCall: (call: ModelCa
   const { vectors: _, ...ports } = createSqlPorts(loseStatements(database, fault), { clock, ids });
   const services = createServices(
     { ...ports, models: [createScriptedProvider(onCall)], clock, ids },
-    { jwtSecret: 'a'.repeat(64), admin: { DefaultAPIModel: 'scripted' }, onError: () => undefined },
+    {
+      jwtSecret: 'a'.repeat(64),
+      admin: { DefaultAPIModel: 'scripted' },
+      worker: { pollMs: 5000 },
+      onError: () => undefined,
+    },
   );
   const user = await createUser(services, { email: 'ada@example.com', username: 'ada' });
   if (user === undefined) throw new Error('no user');
@@ -39,13 +42,7 @@ export async function openLossyApp(database: SqlDatabase, onCall: (call: ModelCa
   await api.start();
   const handle = toFetchHandler(api);
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  /** Resolves when no statement was made for some turns of the loop. */
-  const settle = async (): Promise<void> => {
-    for (let quiet = 0; quiet < TURNS_OF_LOOP; ) {
-      await nextTurn();
-      quiet = fault.running === 0 ? quiet + 1 : 0;
-    }
-  };
+  const settle = () => waitForCalls(fault);
   return {
     ...{ clock, services, account, api, fault, settle },
     async post(path: string, body: object = {}): Promise<Response | undefined> {

@@ -1,5 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StorageUnavailable } from '@questline/core/ports';
 import type { SqlDatabase } from '@questline/sql';
+
+const QUIET_TURNS = 40;
 
 /** A lost statement has no effect, or its answer is lost. */
 export type Loss = 'before' | 'after';
@@ -15,6 +18,8 @@ export interface Fault {
   isHit: boolean;
   /** Calls that are not answered yet. */
   running: number;
+  /** Called when the last of the running calls is answered. */
+  onAnswered?: () => void;
 }
 
 export function createFault(): Fault {
@@ -36,6 +41,7 @@ export function loseStatements(database: SqlDatabase, fault: Fault): SqlDatabase
       return value;
     } finally {
       fault.running -= 1;
+      if (fault.running === 0) fault.onAnswered?.();
     }
   };
   return {
@@ -48,4 +54,17 @@ export function loseStatements(database: SqlDatabase, fault: Fault): SqlDatabase
         lose(() => database.immediate(work, options))) as typeof database.immediate,
     }),
   } as SqlDatabase;
+}
+
+/** Resolves when no call was made for some turns of the event loop. */
+export async function waitForCalls(fault: Fault): Promise<void> {
+  for (let quiet = 0; quiet < QUIET_TURNS; ) {
+    // Turns would take the processor from the database.
+    if (fault.running > 0)
+      await new Promise<void>((resolve) => {
+        fault.onAnswered = resolve;
+      });
+    await nextTurn();
+    quiet = fault.running === 0 ? quiet + 1 : 0;
+  }
 }
