@@ -42,15 +42,19 @@ async function attempt(
   mode: PlanMode,
   how: 'analyze' | 'plan',
 ): Promise<Plan | undefined> {
-  await client.query(`begin; set local plan_cache_mode = ${SETTINGS[mode]}; set local jit = off`);
+  const values = parameters.length === 0 ? '' : `(${parameters.map(toLiteral).join(', ')})`;
+  const options = how === 'analyze' ? 'analyze, buffers, timing off, format json' : 'format json';
+  const planned = mode === 'usual' ? CUSTOM_PLANS : 0;
   try {
-    await client.query(`prepare explained as ${sql}`);
-    const values = parameters.length === 0 ? '' : `(${parameters.map(toLiteral).join(', ')})`;
-    const options = how === 'analyze' ? 'analyze, buffers, timing off, format json' : 'format json';
-    for (let planned = 0; mode === 'usual' && planned < CUSTOM_PLANS; planned += 1) {
-      await client.query(`explain execute explained${values}`);
-    }
-    const { rows } = await client.query(`explain (${options}) execute explained${values}`);
+    const results: unknown = await client.query(
+      [
+        `begin; set local plan_cache_mode = ${SETTINGS[mode]}; set local jit = off`,
+        `prepare explained as ${sql}`,
+        ...Array.from({ length: planned }, () => `explain execute explained${values}`),
+        `explain (${options}) execute explained${values}`,
+      ].join(';\n'),
+    );
+    const { rows } = (results as pg.QueryResult[]).at(-1) ?? { rows: [] };
     const root = rows[0]['QUERY PLAN'][0].Plan as PlanNode;
     const nodes = [...walk(root)];
     const scanned = nodes.flatMap((node) =>
@@ -65,8 +69,7 @@ async function attempt(
     if (how === 'plan') throw error;
     return undefined;
   } finally {
-    await client.query('rollback');
-    await client.query('deallocate all');
+    await client.query('rollback; deallocate all');
   }
 }
 

@@ -18,8 +18,9 @@ export interface RecordedStatement extends SqlStatement {
 /** Time in which all periodic tasks run. */
 const PERIODIC_MS = 3_600_000;
 const QUIET_TURNS = 5;
-/** So that the sweep has statements for all kinds. */
+/** So that the sweep has statements for all kinds. The worker looks seldom: its statements are always the same. */
 const RETENTION = {
+  worker: { pollMs: 60_000 },
   retention: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, 7])),
   keepNewest: Object.fromEntries(RETENTION_KINDS.map((kind) => [kind, 1])),
 };
