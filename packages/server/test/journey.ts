@@ -19,9 +19,11 @@ const SIZE = { width: 320, height: 200 };
 /** Serious accessibility violations of the page. */
 export async function obstacles(page: Page, rules?: readonly string[]): Promise<string[]> {
   const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
-  const found = await page.evaluate(
-    `(() => { ${axe}; return axe.run(document, ${JSON.stringify(options)}); })()`,
-  );
+  const check = `axe.run(document, ${JSON.stringify(options)})`;
+  // The script is large: each document loads it once.
+  const found =
+    (await page.evaluate(`globalThis.axe && ${check}`)) ??
+    (await page.evaluate(`(() => { ${axe}; return ${check}; })()`));
   const { violations } = found as {
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
   };
@@ -30,8 +32,12 @@ export async function obstacles(page: Page, rules?: readonly string[]): Promise<
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Takes a screenshot for manual review. */
+/** Takes a screenshot for manual review, if `QUESTLINE_TEST_SCREENSHOTS` is set: each costs as much as a check of the page. */
 export async function photograph(page: Page, name: string): Promise<void> {
+  if (process.env.QUESTLINE_TEST_SCREENSHOTS) await savePicture(page, name);
+}
+
+async function savePicture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`) });
 }
@@ -51,7 +57,7 @@ export async function inWindow(
       .locator('body')
       .innerText({ timeout: 5000 })
       .catch(() => '(nothing to read)');
-    await photograph(page, 'failed').catch(() => undefined);
+    await savePicture(page, 'failed').catch(() => undefined);
     const log = running.output().split('\n').slice(-40).join('\n');
     const reported = `at ${page.url()} the page shows:\n${text}\n\nit complained: ${complaints.join('; ')}\n\nthe server wrote:\n${log}`;
     throw new Error(`${String(cause)}\n\n${reported}`, { cause });

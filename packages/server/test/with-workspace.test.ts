@@ -38,7 +38,8 @@ async function runHere(args: readonly string[], folder: string) {
 
 /** A running server detects the change within two seconds; waits for it also on a busy machine. */
 async function untilRefused(url: string, credential: string): Promise<void> {
-  while ((await statusFor(url, credential)) !== 401);
+  const refused = { timeout: 120_000, interval: 50 };
+  await expect.poll(() => statusFor(url, credential), refused).toBe(401);
 }
 
 describe('administration commands on a running workspace', () => {
