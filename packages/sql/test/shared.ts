@@ -44,7 +44,9 @@ export function shareDatabase(engine: Engine, collections: readonly CollectionSh
   return {
     async fresh() {
       const { database } = opened();
-      await emptyTables(database, [...TABLES, ...collections.map(({ name }) => name)]);
+      for (const table of [...TABLES, ...collections.map(({ name }) => name)]) {
+        await database.run({ sql: `delete from ${database.names.table(table)}`, parameters: [] });
+      }
       return database;
     },
     peer() {
@@ -52,15 +54,4 @@ export function shareDatabase(engine: Engine, collections: readonly CollectionSh
       return peer;
     },
   };
-}
-
-async function emptyTables({ dialect, names, run }: SqlDatabase, tables: readonly string[]): Promise<void> {
-  const deletions = tables.map((table) => `delete from ${names.table(table)}`);
-  if (dialect === 'sqlite') {
-    for (const sql of deletions) await run({ sql, parameters: [] });
-    return;
-  }
-  // A statement for each table would take longer than most tests.
-  const parts = deletions.map((sql, place) => `emptied_${place} as (${sql})`);
-  await run({ sql: `with ${parts.join(', ')} select 1`, parameters: [], name: 'empty_tables' });
 }
