@@ -56,9 +56,6 @@ const WORTH_SPLITTING = 64;
 export function createTable<R extends StoredRecord>(definition: CollectionDefinition<R>): Table {
   const columns: Readonly<Record<string, string | undefined>> = definition.columns;
   const records = new Map<string, AnyRecord>();
-  const indexes: Index[] = [[], ...definition.indexes].map((fields) =>
-    createIndex(fields, (field) => columns[field] === 'list'),
-  );
   const rules: UniqueRule[] = definition.unique.map((fields) => ({ fields, ids: new Map() }));
 
   const idsByRule = (filter: AnyFilter): readonly string[] | undefined => {
@@ -74,13 +71,18 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
   };
 
   /** Built on the first sorted query, so lookups by id do not pay for it. */
-  let isIndexed = false;
+  let indexes: readonly Index[] | undefined;
+
+  const createIndexes = (): readonly Index[] => {
+    const created = [[], ...definition.indexes].map((fields) =>
+      createIndex(fields, (field) => columns[field] === 'list'),
+    );
+    for (const record of records.values()) for (const index of created) enter(index, record);
+    return created;
+  };
 
   const getPaths = (filter: AnyFilter, orderField: string): IndexPath[] => {
-    if (!isIndexed) {
-      isIndexed = true;
-      for (const record of records.values()) for (const index of indexes) enter(index, record);
-    }
+    indexes ??= createIndexes();
     return indexes.flatMap((index) => getPath(index, filter, orderField) ?? []);
   };
 
@@ -133,7 +135,7 @@ export function createTable<R extends StoredRecord>(definition: CollectionDefini
 
     write(id, record) {
       const old = records.get(id);
-      if (isIndexed) {
+      if (indexes !== undefined) {
         for (const index of indexes) {
           if (old !== undefined && record !== undefined && isSameIn(index.fields, old, record)) continue;
           if (old !== undefined) for (const key of getKeys(index, old)) index.keys.remove(key);

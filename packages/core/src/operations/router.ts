@@ -9,7 +9,7 @@ interface Place {
 }
 
 interface Node {
-  readonly literals: Map<string, Node>;
+  literals: Map<string, Node> | undefined;
   parameter: Node | undefined;
   place: Place | undefined;
 }
@@ -71,7 +71,7 @@ export function createRouter(
 }
 
 function emptyNode(): Node {
-  return { literals: new Map(), parameter: undefined, place: undefined };
+  return { literals: undefined, parameter: undefined, place: undefined };
 }
 
 function placeAt(root: Node, path: string): Place {
@@ -83,13 +83,14 @@ function placeAt(root: Node, path: string): Place {
       node.parameter ??= emptyNode();
       node = node.parameter;
     } else {
+      node.literals ??= new Map();
       const next = node.literals.get(segment) ?? emptyNode();
       node.literals.set(segment, next);
       node = next;
     }
   }
-  node.place ??= { routes: new Map(), allow: [], names };
-  if (node.place.names.join() !== names.join())
+  if (node.place === undefined) node.place = { routes: new Map(), allow: [], names };
+  else if (node.place.names.join() !== names.join())
     throw new Error(`two operations name the parameters of ${path} differently`);
   return node.place;
 }
@@ -118,7 +119,7 @@ function walk(
   const end = path.indexOf('/', start);
   const segment = end === -1 ? path.slice(start) : path.slice(start, end);
   const { literals, parameter } = node;
-  if (literals.size > 0) {
+  if (literals !== undefined) {
     const next = literals.get(isEncoded ? (decode(segment) ?? segment) : segment);
     const place = next && step(next, path, end, isEncoded, values);
     if (place !== undefined) return place;
