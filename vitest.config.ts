@@ -66,6 +66,7 @@ export default defineConfig({
           include: IN_REAL_TIME,
           exclude: NEVER,
           maxWorkers: 2,
+          isolate: false,
           sequence: { groupOrder: 1 },
         },
       },
