@@ -10,10 +10,13 @@ export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
 export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export {
   createShardDirectory,
+  type FormerShard,
   type ShardDirectory,
   type ShardDirectoryOptions,
   type ShardPlacementRecord,
 } from './shards/directory.ts';
+export { type MoveOutcome, type MoveOwnerOptions, moveOwner } from './shards/move-owner.ts';
+export type { MovePhase } from './shards/moves.ts';
 export type { ShardPorts } from './shards/nodes.ts';
 export type { Placement } from './shards/placement.ts';
 export { type ShardOptions, shard } from './shards/shard.ts';

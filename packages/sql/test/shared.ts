@@ -13,6 +13,7 @@ const TABLES = [
   'ledgerHours',
   'ledgerArchivedHours',
   'ledgerArchivedKeys',
+  'ledgerMoves',
   'rateWindows',
   'jobs',
   'eventBatches',

@@ -151,7 +151,8 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
     dialect,
     `with entry as (
        insert into ${entries} (account, kind, amount, key, reason, created_at)
-       values (@account, 'grant', cast(@amount as bigint), @key, @reason, @now)
+       select @account, 'grant', cast(@amount as bigint), @key, @reason, cast(@now as bigint)
+       where not exists (select 1 from ${names.table('ledgerMoves')} where account = @account and key = @key)
        on conflict (account, key) where kind = 'grant' do nothing
        returning account, amount
      ), account as (

@@ -13,6 +13,7 @@ export function createSqliteWrites({ dialect, names, immediate }: SqliteDatabase
   const holds = names.table('ledgerHolds');
   const charges = names.table('ledgerCharges');
   const entries = names.table('ledgerEntries');
+  const moves = names.table('ledgerMoves');
   const holdCaps = names.table('ledgerHoldCaps');
 
   const known = defineStatement<'key'>(dialect, toKnownHoldText(names));
@@ -86,7 +87,8 @@ export function createSqliteWrites({ dialect, names, immediate }: SqliteDatabase
   const insertEntry = defineStatement<'account' | 'kind' | 'amount' | 'key' | 'reason' | 'now'>(
     dialect,
     `insert into ${entries} (account, kind, amount, key, reason, created_at)
-     values (@account, @kind, @amount, @key, @reason, @now)
+     select @account, @kind, @amount, @key, @reason, @now
+     where @kind <> 'grant' or not exists (select 1 from ${moves} where account = @account and key = @key)
      on conflict (account, key) where kind = 'grant' do nothing
      returning sequence`,
   );

@@ -2,6 +2,7 @@ import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
 import { EVENT_LOG_TABLES } from '../event-log/tables.ts';
 import { LEDGER_ARCHIVE } from '../ledger/archive-tables.ts';
 import { LEDGER_HOURS } from '../ledger/hours-tables.ts';
+import { LEDGER_MOVES } from '../ledger/moves-tables.ts';
 import { LEDGER_REPORTS } from '../ledger/report-tables.ts';
 import { LEDGER_HOLD_CAPS, LEDGER_TABLES } from '../ledger/tables.ts';
 import { LIMITER_TABLES } from '../limiter/tables.ts';
@@ -43,6 +44,7 @@ export const TABLE_STEPS: readonly TableStep[] = [
   LEDGER_HOURS,
   VECTOR_LAKE_WORDS,
   LEDGER_ARCHIVE,
+  LEDGER_MOVES,
 ];
 
 /** Names that no collection may have. */
@@ -57,6 +59,7 @@ export const OWN_TABLES: readonly string[] = [
   'ledgerHours',
   'ledgerArchivedHours',
   'ledgerArchivedKeys',
+  'ledgerMoves',
   'rateWindows',
   'jobs',
   'vectorChunks',

@@ -5,7 +5,8 @@ import {
   removeWhere,
   type StoredRecord,
 } from '@questline/core/ports';
-import { findInAll } from './merge.ts';
+import { countInAll, findInAll } from './merge.ts';
+import type { MoveWatch } from './moves.ts';
 import type { ShardNode } from './nodes.ts';
 import { type Seen, type ShardRouter, toSeenKey } from './router.ts';
 
@@ -32,6 +33,7 @@ export function createShardedCollection(
   router: ShardRouter,
   access: ShardAccess,
   definition: AnyDefinition,
+  watch: MoveWatch,
   checksIds = false,
 ): AnyCollection {
   const { seen } = access;
@@ -101,10 +103,8 @@ export function createShardedCollection(
     },
     async count(filter, options) {
       const nodes = await router.forFilter(definition, filter, seen, options);
-      const counts = await Promise.all(
-        nodes.map((node) => access.read(node, definition).count(filter, options)),
-      );
-      return counts.reduce((sum, count) => sum + count, 0);
+      const collections = nodes.map((node) => access.read(node, definition));
+      return countInAll(collections, filter, options, watch.moving.size > 0);
     },
     async insert(record, options) {
       const placed = (await router.forInsert(definition, record, seen, options)) ?? access.getStepNode();

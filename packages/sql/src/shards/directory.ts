@@ -4,6 +4,17 @@ import { type CallOptions, defineCollection, type Store, type StoredRecord } fro
 /** The shard of an owner. The id is the owner's. */
 export interface ShardPlacementRecord extends StoredRecord {
   readonly shard: string;
+  /** By account: the former shards, which keep its history, oldest first. */
+  readonly former?: Readonly<Record<string, readonly FormerShard[]>>;
+}
+
+/** A part of the history of an account, in a database that the account has left. */
+export interface FormerShard {
+  readonly shard: string;
+  /** The last position of the part in exports of the account. */
+  readonly position: number;
+  /** The id of the last entry in that database. */
+  readonly entry: string;
 }
 
 /** Kept in the home database. */
@@ -20,6 +31,10 @@ export interface ShardDirectory {
   find(owner: string, options?: CallOptions): Promise<string | undefined>;
   /** Returns the shard of an owner, after choosing one for a new owner. All processes get the same. */
   place(owner: string, options?: CallOptions): Promise<string>;
+  /** Returns the former shards of an account of this owner. Without it, owners never move. */
+  findFormer?(owner: string, account: string, options?: CallOptions): Promise<readonly FormerShard[]>;
+  /** Forgets what the process remembers, because an owner has moved. */
+  forget?(): void;
 }
 
 export interface ShardDirectoryOptions {
@@ -37,30 +52,32 @@ const MAX_REMEMBERED = 100_000;
 export function createShardDirectory(options: ShardDirectoryOptions): ShardDirectory {
   const { store, shards, choose = chooseByHash } = options;
   const placements = store.collection(SHARD_PLACEMENTS);
-  const remembered = createPlaceCache(MAX_REMEMBERED);
+  const remembered = createCache<ShardPlacementRecord>(MAX_REMEMBERED);
 
-  const find = async (owner: string, call?: CallOptions): Promise<string | undefined> => {
+  const read = async (owner: string, call?: CallOptions): Promise<ShardPlacementRecord | undefined> => {
     const known = remembered.get(owner);
     if (known !== undefined) return known;
     const placed = await placements.get(owner, undefined, call);
-    if (placed !== undefined) remembered.set(owner, placed.shard);
-    return placed?.shard;
+    if (placed !== undefined) remembered.set(owner, placed);
+    return placed;
   };
 
   return {
-    find,
+    find: async (owner, call) => (await read(owner, call))?.shard,
     async place(owner, call) {
-      const known = await find(owner, call);
-      if (known !== undefined) return known;
-      const shard = choose(owner, shards);
-      if (await placements.insert({ id: owner, shard }, call)) {
-        remembered.set(owner, shard);
-        return shard;
+      const known = await read(owner, call);
+      if (known !== undefined) return known.shard;
+      const chosen = { id: owner, shard: choose(owner, shards) };
+      if (await placements.insert(chosen, call)) {
+        remembered.set(owner, chosen);
+        return chosen.shard;
       }
-      const winner = await find(owner, call);
+      const winner = await read(owner, call);
       if (winner === undefined) throw new Error('a placement disappeared');
-      return winner;
+      return winner.shard;
     },
+    findFormer: async (owner, account, call) => (await read(owner, call))?.former?.[account] ?? [],
+    forget: () => remembered.clear(),
   };
 }
 
@@ -76,15 +93,18 @@ function chooseByHash(owner: string, shards: readonly string[]): string {
   return best.shard;
 }
 
-export interface PlaceCache {
-  get(key: string): string | undefined;
-  set(key: string, value: string): void;
+/** Forgets the entries that were set first. */
+export interface Cache<T> {
+  get(key: string): T | undefined;
+  set(key: string, value: T): void;
   delete(key: string): void;
+  clear(): void;
 }
 
-/** Forgets the entries that were set first. */
-export function createPlaceCache(limit: number): PlaceCache {
-  const entries = new Map<string, string>();
+export type PlaceCache = Cache<string>;
+
+export function createCache<T>(limit: number): Cache<T> {
+  const entries = new Map<string, T>();
   return {
     get: (key) => entries.get(key),
     set(key, value) {
@@ -95,5 +115,6 @@ export function createPlaceCache(limit: number): PlaceCache {
       if (oldest !== undefined) entries.delete(oldest);
     },
     delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
   };
 }

@@ -1,6 +1,14 @@
 import type { Charge, CreditLedger, Hold, UsageQuery, UsageSum } from '@questline/core/ports';
 import type { PlaceCache } from './directory.ts';
 import { createShardedExport } from './exports.ts';
+import {
+  exportParts,
+  getHistoryNodes,
+  type HistoryPart,
+  joinCharges,
+  readEntries,
+  toParts,
+} from './history.ts';
 import { compareValues } from './merge.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { type ShardRouter, toSeenKey } from './router.ts';
@@ -30,12 +38,21 @@ export function createShardedLedger(
     const owner = toOwner(account);
     return owner === undefined ? nodes.home : router.forOwner(owner);
   };
+  const forHistory = async (account: string): Promise<readonly HistoryPart[]> => {
+    const owner = toOwner(account);
+    const former = owner === undefined ? [] : ((await router.directory.findFormer?.(owner, account)) ?? []);
+    return toParts(await forAccount(account), former, nodes.get);
+  };
+  const getLedgers = async (account: string | undefined): Promise<readonly CreditLedger[]> =>
+    account === undefined ? ledgers : getHistoryNodes(await forHistory(account)).map(({ ledger }) => ledger);
   const forHold = async ({ id, account }: Hold): Promise<ShardNode> => {
     const known = seen.get(toSeenKey(HOLDS, id));
     return known === undefined ? forAccount(account) : nodes.get(known);
   };
-  const addUp = async (read: (ledger: CreditLedger) => Promise<number>): Promise<number> =>
-    (await Promise.all(ledgers.map(read))).reduce((sum, value) => sum + value, 0);
+  const addUp = async (
+    read: (ledger: CreditLedger) => Promise<number>,
+    asked: readonly CreditLedger[] = ledgers,
+  ): Promise<number> => (await Promise.all(asked.map(read))).reduce((sum, value) => sum + value, 0);
 
   return {
     balance: async (account, options) => (await forAccount(account)).ledger.balance(account, options),
@@ -69,34 +86,25 @@ export function createShardedLedger(
     release: async (hold) => (await forHold(hold)).ledger.release(hold),
     record: async (charge) => (await forAccount(charge.account)).ledger.record(charge),
     grant: async (grant, options) => (await forAccount(grant.account)).ledger.grant(grant, options),
-    entries: async (account, page, options) =>
-      (await forAccount(account)).ledger.entries(account, page, options),
+    entries: async (account, page, options) => readEntries(await forHistory(account), account, page, options),
     async charges(filter, limit, options) {
-      if (filter.account !== undefined) {
-        return (await forAccount(filter.account)).ledger.charges(filter, limit, options);
-      }
-      const lists = await Promise.all(ledgers.map((ledger) => ledger.charges(filter, limit, options)));
-      return lists.flat().sort(newestFirst).slice(0, limit);
+      const asked = await getLedgers(filter.account);
+      const lists = await Promise.all(asked.map((ledger) => ledger.charges(filter, limit, options)));
+      return joinCharges(lists.flat()).sort(newestFirst).slice(0, limit);
     },
-    async spent(filter, since, options) {
-      if (filter.account !== undefined) {
-        return (await forAccount(filter.account)).ledger.spent(filter, since, options);
-      }
-      return addUp((ledger) => ledger.spent(filter, since, options));
-    },
+    spent: async (filter, since, options) =>
+      addUp((ledger) => ledger.spent(filter, since, options), await getLedgers(filter.account)),
     ...(ledgers.every(({ sumCharges }) => sumCharges !== undefined) && {
       async sumCharges(query, options) {
-        const { account } = query.filter;
-        const asked = account === undefined ? ledgers : [(await forAccount(account)).ledger];
+        const asked = await getLedgers(query.filter.account);
         const lists = await Promise.all(asked.map((ledger) => ledger.sumCharges?.(query, options) ?? []));
         return asked.length === 1 ? (lists[0] ?? []) : joinSums(lists.flat(), query);
       },
     }),
     ...(ledgers.every(({ exportEntries }) => exportEntries !== undefined) && {
-      async exportEntries(page, options) {
-        if (page.account === undefined) return exportAll(page, options);
-        const { ledger } = await forAccount(page.account);
-        return ledger.exportEntries?.(page, options) ?? [];
+      async exportEntries({ account, ...page }, options) {
+        if (account === undefined) return exportAll(page, options);
+        return exportParts(await forHistory(account), { ...page, account }, options);
       },
     }),
     ...(ledgers.every(({ capUsage }) => capUsage !== undefined) && {

@@ -1,4 +1,4 @@
-import type { Collection, Filter, FindOptions, StoredRecord } from '@questline/core/ports';
+import type { CallOptions, Collection, Filter, FindOptions, StoredRecord } from '@questline/core/ports';
 
 const MAX_RECORDS = 1000;
 
@@ -30,7 +30,28 @@ export async function findInAll<R extends StoredRecord>(
       findMany(collection, filter, { ...rest, ...(order !== undefined && { order }) }, field, wanted),
     ),
   );
-  return lists.flat().sort(compare).slice(offset, wanted);
+  const sorted = lists.flat().sort(compare);
+  // While an owner moves, two databases have the same record.
+  return sorted.filter(({ id }, at) => sorted[at - 1]?.id !== id).slice(offset, wanted);
+}
+
+/** The number of matching records in several collections. @param areCopied whether two of them may have the same record. */
+export async function countInAll<R extends StoredRecord>(
+  collections: readonly Pick<Collection<R>, 'find' | 'count'>[],
+  filter: Filter<R>,
+  options: CallOptions | undefined,
+  areCopied: boolean,
+): Promise<number> {
+  if (collections.length > 1 && areCopied) {
+    const lists = await Promise.all(
+      collections.map((collection) =>
+        findMany(collection, filter, { ...options }, 'id', Number.MAX_SAFE_INTEGER),
+      ),
+    );
+    return new Set(lists.flat().map(({ id }) => id)).size;
+  }
+  const counts = await Promise.all(collections.map((collection) => collection.count(filter, options)));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Finds more records than one call returns. */

@@ -40,18 +40,28 @@ export function createShardNodes(home: ShardPorts, shards: Readonly<Record<strin
   if (nodes.length === 0) throw new TypeError('expected at least one shard');
   if (shared === undefined && HOME_NAME in shards)
     throw new TypeError('only the home database is named home');
-  const byName = new Map(nodes.map((node) => [node.name, node]));
-  const homeNode = byName.get(shared ?? '') ?? { ...toPorts(home), name: HOME_NAME };
-  byName.set(homeNode.name, homeNode);
+  const sharedNode = nodes.find(({ name }) => name === shared);
+  const homeNode = sharedNode ?? { ...toPorts(home), name: HOME_NAME };
+  return toNodes(homeNode, sharedNode === undefined ? [...nodes, homeNode] : nodes);
+}
+
+function toNodes(home: ShardNode, all: readonly ShardNode[]): ShardNodes {
+  const byName = new Map(all.map((node) => [node.name, node]));
   return {
-    home: homeNode,
-    all: [...byName.values()],
+    home,
+    all,
     get(name) {
       const node = byName.get(name);
       if (node === undefined) throw new StorageUnavailable(`the shard ${name} is not configured`);
       return node;
     },
   };
+}
+
+/** The same databases, each of them changed. */
+export function mapNodes({ home, all }: ShardNodes, change: (node: ShardNode) => ShardNode): ShardNodes {
+  const changed = new Map(all.map((node) => [node, change(node)] as const));
+  return toNodes(changed.get(home) ?? change(home), [...changed.values()]);
 }
 
 function toPorts({ store, ledger, queue, limiter, eventLog }: ShardPorts): ShardPorts {

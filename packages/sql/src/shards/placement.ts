@@ -49,6 +49,7 @@ const HOME_COLLECTIONS = [
   'live_events',
   'shard_placements',
   'shard_exports',
+  'shard_moves',
 ];
 
 /** Collections whose records are shared with other users. */

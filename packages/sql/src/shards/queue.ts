@@ -1,4 +1,5 @@
 import type { JobQueue, LeasedJob, LeaseWanted, NewJob, OwnerLimit } from '@questline/core/ports';
+import type { MoveWatch } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { LIKELY, type Seen, type ShardRouter, toSeenKey } from './router.ts';
 
@@ -14,6 +15,7 @@ export function createShardedQueue(
   router: ShardRouter,
   seen: Seen,
   engine: object,
+  watch: MoveWatch,
   isOwner: (name: string) => boolean,
 ): JobQueue {
   const { nodes } = router;
@@ -37,7 +39,7 @@ export function createShardedQueue(
     turn = (turn + 1) % nodes.all.length;
     for (let at = 0; at < nodes.all.length && leased.length < want.limit; at += 1) {
       const node = nodes.all[(begin + at) % nodes.all.length] ?? nodes.home;
-      const narrowed = narrow(want, leased, perOwner, rounds);
+      const narrowed = narrow(want, leased, perOwner, rounds, watch.moving);
       try {
         for (const job of await node.queue.lease(narrowed, options)) {
           rounds.add(job.kind, job.owner ?? NO_OWNER);
@@ -59,6 +61,7 @@ export function createShardedQueue(
       return { id: toJobId(node, id), added };
     },
     async lease(want, options) {
+      await watch.refresh();
       const leased: LeasedJob[] = [];
       let perOwner = 1;
       for (;;) {
@@ -179,8 +182,14 @@ function createRounds(): Rounds {
   };
 }
 
-/** What to lease next: at most `most` jobs of an owner, and none of those that were served in this round. */
-function narrow(want: LeaseWanted, leased: readonly LeasedJob[], most: number, rounds: Rounds): LeaseWanted {
+/** What to lease next: at most `most` jobs of an owner, and none of those that were served in this round or move. */
+function narrow(
+  want: LeaseWanted,
+  leased: readonly LeasedJob[],
+  most: number,
+  rounds: Rounds,
+  moving: ReadonlySet<string>,
+): LeaseWanted {
   const perOwner: Record<string, OwnerLimit> = {};
   const limitByKind: Record<string, number> = {};
   for (const kind of want.kinds) {
@@ -197,7 +206,7 @@ function narrow(want: LeaseWanted, leased: readonly LeasedJob[], most: number, r
         if (left < max) held.set(owner, max - Math.max(0, left));
       }
     }
-    for (const owner of rounds.served(kind)) held.set(owner, max);
+    for (const owner of [...rounds.served(kind), ...moving]) held.set(owner, max);
     perOwner[kind] = { max, held };
   }
   return { ...want, limit: want.limit - leased.length, limitByKind, perOwner };

@@ -7,6 +7,7 @@ import type {
 } from '@questline/core/ports';
 import type { PlaceCache, ShardDirectory } from './directory.ts';
 import type { ShardNode, ShardNodes } from './nodes.ts';
+import { parseOwnedId } from './ownership.ts';
 import { getPlacement, type Placement } from './placement.ts';
 
 /** Where records were seen, by collection and id. */
@@ -147,7 +148,7 @@ export function createShardRouter(
       const placement = getPlacement(definition, placements);
       if (placement.by === 'home') return { first: home, others: [] };
       if (placement.by === 'id') {
-        const { owner, rest } = parseId(id);
+        const { owner, rest } = parseOwnedId(id);
         if (placement.atHome?.includes(rest)) return { first: home, others: [] };
         return { first: (await findOwner(owner, options)) ?? home, others: [] };
       }
@@ -195,7 +196,7 @@ export function createShardRouter(
         case 'home':
           return home;
         case 'id': {
-          const { owner, rest } = parseId(record.id);
+          const { owner, rest } = parseOwnedId(record.id);
           return placement.atHome?.includes(rest) ? home : forOwner(owner, options);
         }
         case 'step':
@@ -220,11 +221,6 @@ export function createShardRouter(
     forOwner,
     findParent,
   };
-}
-
-function parseId(id: string): { readonly owner: string; readonly rest: string } {
-  const [owner = id, ...rest] = id.split(':');
-  return { owner, rest: rest.join(':') };
 }
 
 /** Places that become known when the step that writes them is committed. */

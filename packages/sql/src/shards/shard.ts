@@ -1,8 +1,11 @@
-import { createPlaceCache, createShardDirectory, type ShardDirectory } from './directory.ts';
+import type { Clock, CollectionDefinition, StoredRecord } from '@questline/core/ports';
+import { createCache, createShardDirectory, type PlaceCache, type ShardDirectory } from './directory.ts';
 import { createShardedEventLog } from './event-log.ts';
+import { guardNode } from './guard.ts';
 import { createHomeLedger, createShardedLedger } from './ledger.ts';
 import { createShardedLimiter } from './limiter.ts';
-import { createShardNodes, type ShardPorts } from './nodes.ts';
+import { createMoveWatch, type MoveWatch } from './moves.ts';
+import { createShardNodes, mapNodes, type ShardPorts } from './nodes.ts';
 import type { Placement } from './placement.ts';
 import { createShardedQueue } from './queue.ts';
 import { createShardRouter } from './router.ts';
@@ -31,6 +34,8 @@ export interface ShardOptions {
   readonly isOwner?: (name: string) => boolean;
   /** The owner of an event stream. Default: streams are where the quest with their id is. */
   readonly getStreamOwner?: (stream: string) => string | undefined;
+  /** How old the knowledge about moves of owners is. Default: the system's time. */
+  readonly clock?: Pick<Clock, 'now'>;
 }
 
 const ID = /^[0-9a-f]{24}$/;
@@ -40,24 +45,71 @@ const MAX_SEEN = 100_000;
 /** Several databases behind one set of ports: the records of an owner are in one of them. */
 export function shard(options: ShardOptions): ShardPorts {
   const { home, shards, placements, getStreamOwner = () => undefined } = options;
-  const { isOwner = (name) => ID.test(name) } = options;
-  const directory =
-    options.directory ?? createShardDirectory({ store: home.store, shards: Object.keys(shards) });
-  const nodes = createShardNodes(home, shards);
+  const { isOwner = (name) => ID.test(name), clock = Date } = options;
+  const base = options.directory ?? createShardDirectory({ store: home.store, shards: Object.keys(shards) });
+  const remembered = createCache<string>(MAX_SEEN);
+  const watch = createMoveWatch({
+    store: home.store,
+    clock,
+    onChange() {
+      remembered.clear();
+      base.forget?.();
+    },
+  });
+  const definitions = new Map<string, CollectionDefinition<StoredRecord>>();
+  const guarded = { watch, placements, getDefinition: (name: string) => definitions.get(name) };
+  const nodes = mapNodes(createShardNodes(home, shards), (node) => guardNode(node, guarded));
   const read = (node: ShardPorts, definition: Parameters<ShardPorts['store']['collection']>[0]) =>
     node.store.collection(definition);
-  const router = createShardRouter(nodes, { directory, read }, placements);
-  const seen = createPlaceCache(MAX_SEEN);
+  const directory = watchDirectory(base, watch);
+  const router = createShardRouter(nodes, { directory, read }, placements, definitions);
+  const seen = watchPlaces(remembered, watch);
   /** Identifies the writes that jobs and charges add to those of the store. */
   const engine = {};
   return {
-    store: createShardedStore(router, seen, engine, options.checksIds),
+    store: createShardedStore(router, seen, engine, watch, options.checksIds),
     ledger:
       options.accounts === 'home'
         ? createHomeLedger(home.ledger)
         : createShardedLedger(router, seen, engine, isOwner),
-    queue: createShardedQueue(router, seen, engine, isOwner),
+    queue: createShardedQueue(router, seen, engine, watch, isOwner),
     limiter: createShardedLimiter(router, isOwner),
     eventLog: createShardedEventLog(router, seen, getStreamOwner),
+  };
+}
+
+/** A directory that refuses owners whose data may be in two databases now. */
+function watchDirectory(base: ShardDirectory, watch: MoveWatch): ShardDirectory {
+  const check = async (owner: string): Promise<void> => {
+    await watch.refresh();
+    watch.assertOpen(owner);
+  };
+  const { findFormer } = base;
+  return {
+    async find(owner, call) {
+      await check(owner);
+      return base.find(owner, call);
+    },
+    async place(owner, call) {
+      await check(owner);
+      return base.place(owner, call);
+    },
+    ...(findFormer !== undefined && {
+      async findFormer(owner, account, call) {
+        await check(owner);
+        return findFormer(owner, account, call);
+      },
+    }),
+  };
+}
+
+/** Remembered places, without those in databases from or to which owners move now. */
+function watchPlaces(places: PlaceCache, watch: MoveWatch): PlaceCache {
+  return {
+    ...places,
+    get(key) {
+      const shard = places.get(key);
+      return shard === undefined || watch.involves(shard) ? undefined : shard;
+    },
   };
 }

@@ -13,6 +13,7 @@ import {
 } from '@questline/core/ports';
 import { createShardedCollection, type ShardAccess } from './collection.ts';
 import type { PlaceCache } from './directory.ts';
+import type { MoveWatch } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { createSeenOver, type Seen, type ShardRouter, toSeenKey } from './router.ts';
 import { transactInOne } from './transaction.ts';
@@ -22,6 +23,7 @@ export function createShardedStore(
   router: ShardRouter,
   seen: PlaceCache,
   engine: object,
+  watch: MoveWatch,
   checksIds = false,
 ): Store {
   const { nodes } = router;
@@ -39,6 +41,7 @@ export function createShardedStore(
         within,
         access,
         definition as unknown as CollectionDefinition<StoredRecord>,
+        watch,
         checksIds,
       ) as unknown as Collection<R>,
   });

@@ -1,0 +1,192 @@
+import { MESSAGES, SESSIONS } from '@questline/core/internal';
+import { describe, expect, it } from 'vitest';
+import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
+import { shareDatabase } from '../../packages/sql/test/shared.ts';
+import {
+  createMovingApp,
+  MOVE_COLLECTIONS,
+  type MovingApp,
+  readAccount,
+  readContent,
+  readExport,
+} from '../support/moves.ts';
+import { MAKERS, makeSession } from '../support/owned-resources.ts';
+import { callAs } from '../support/sharing.ts';
+import { SHARERS } from './shared-records.ts';
+
+/** Records that are in the shard of their owner; the others are at home. */
+const isOwned = (name: string): boolean => !/^(?:rateWindows (?:key|ip|address)|audit_log|idempotency)/.test(name);
+
+const findOwned = async ({ databases, single }: MovingApp, name: 'a' | 'b' | 'c') =>
+  new Map([...(await readContent(databases[name], single[name]))].filter(([key]) => isOwned(key)));
+
+describe('an owner that moves to another database', () => {
+  const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
+
+  const open = async (more: Partial<Parameters<typeof createMovingApp>[0]> = {}): Promise<MovingApp> => {
+    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
+    if (!home || !a || !b || !c) throw new Error('four databases');
+    return createMovingApp({ databases: { home, a, b, c }, ...more });
+  };
+
+  const work = async (app: MovingApp): Promise<void> => {
+    for (let step = 0; step < 10; step += 1) {
+      await app.clock.advance(5000);
+      await app.settle();
+    }
+  };
+
+  it('has every kind of record there, and nothing in the former one', async () => {
+    const app = await open();
+    for (const make of new Set(Object.values(MAKERS))) await make(app, app.user);
+    expect((await app.chat({ message: 'Hi' })).status).toBe(200);
+    const [before, others] = [await findOwned(app, 'a'), await findOwned(app, 'b')];
+    expect(before.size).toBeGreaterThan(20);
+    expect([...before.keys()].some((key) => key.startsWith('jobs '))).toBe(true);
+    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    expect(await findOwned(app, 'a')).toEqual(new Map());
+    expect(await findOwned(app, 'b')).toEqual(new Map([...others, ...before]));
+    expect(app.incidents.filter(({ operation }) => operation !== 'worker')).toEqual([]);
+  });
+
+  it('keeps its credit, its history, its keys and its limits', async () => {
+    const app = await open({ started: true });
+    const { ledger, account, openPeer } = { ...app, ledger: app.services.ledger };
+    const capped = await app.issue({ spendCap: { amount: 1e9, period: 'total' }, scopes: ['ai:chat'] });
+    for (const credential of [app.key, capped.key]) {
+      expect((await app.chat({ message: 'Hi' }, { credential })).status).toBe(200);
+      await work(app);
+    }
+    const request = {
+      ...{ account, amount: 500, key: 'call', expiresAt: app.clock.now() + 60_000 },
+      details: { operation: 'chat' },
+    };
+    const held = await ledger.hold(request);
+    if (held.outcome !== 'held') throw new Error('no credit');
+    await ledger.settle(held.hold, 300);
+    const late = await ledger.hold({ ...request, key: 'late' });
+    if (late.outcome !== 'held') throw new Error('no credit');
+    await ledger.release(late.hold);
+    await ledger.record({ account, key: 'free', details: { operation: 'audio' } });
+    const cap = { id: `key:${capped.record.id}:total`, limit: 110_010 };
+    expect(await ledger.capUsed(cap.id)).toBe(110_000);
+    const ports = openPeer();
+    const before = await readAccount(ports, account);
+    const exported = await readExport(ports, 0, account);
+    const all = await readExport(ports, 0);
+    const newest = (await ledger.entries(account, { limit: 1 }))[0]?.id ?? '';
+
+    for (const to of ['b', 'c', 'a', 'b']) {
+      expect(await app.move(to)).toMatchObject({ outcome: 'moved' });
+      expect(await readAccount(ports, account), to).toEqual(before);
+      expect(await ledger.capUsed(cap.id), to).toBe(110_000);
+      const more = { ...request, cap, amount: 11, key: `above ${to}` };
+      expect(await ledger.hold(more), to).toMatchObject({ outcome: 'spend_cap_exceeded', used: 110_000 });
+      expect(await ledger.hold(request), to).toMatchObject({ outcome: 'held', hold: { id: held.hold.id } });
+      expect(await ledger.settle(held.hold, 400), to).toEqual({ charged: 300, first: false });
+      await ledger.record({ account, key: 'free', details: { operation: 'audio' } });
+      expect(await ledger.grant({ account, amount: 7, key: 'start', reason: 'again' }), to).toBe(false);
+      expect(await readAccount(ports, account), to).toEqual(before);
+    }
+    expect(await readExport(ports, 0, account)).toEqual(exported);
+    expect(await readExport(ports, exported.at(-1)?.position ?? 0, account)).toEqual([]);
+    const added = await readExport(ports, all.at(-1)?.position ?? 0);
+    expect(added.reduce((sum, { amount }) => sum + amount, 0)).toBe(0);
+    expect(added.length).toBe(8);
+
+    expect(await ledger.settle(late.hold, 50)).toEqual({ charged: 50, first: true });
+    expect(await ledger.settle(late.hold, 50)).toEqual({ charged: 50, first: false });
+    await app.move('a');
+    expect(await ledger.settle(late.hold, 50)).toEqual({ charged: 50, first: false });
+    expect((await ledger.balance(account)).posted).toBe(before.balance.posted - 50);
+    const next = await readExport(ports, exported.at(-1)?.position ?? 0, account);
+    expect(next.map(({ amount, key }) => [amount, key])).toEqual([[-50, 'late']]);
+    const entries = await ledger.entries(account, { limit: 100 });
+    expect(entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(before.balance.posted - 50);
+    const paged = [];
+    for (let page = await ledger.entries(account, { limit: 1 }); page.length > 0; ) {
+      paged.push(...page);
+      page = await ledger.entries(account, { limit: 1, before: page[0]?.id ?? '' });
+    }
+    expect(paged).toEqual(entries);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(entries.map(({ id }) => id)).toContain(newest);
+
+    expect((await app.chat({ message: 'Hi' }, { credential: capped.key })).status).toBe(200);
+    await work(app);
+    expect(await ledger.capUsed(cap.id)).toBe(220_000);
+    expect(app.incidents).toEqual([]);
+    await app.api.close();
+  });
+
+  it('leaves what others own where it is, and takes what others wrote in its sessions along', async () => {
+    // The owner and the first other user are on one shard, a third user on another one.
+    const app = await open({ choose: (place) => (place < 2 ? 'a' : 'b'), started: true });
+    const [neighbor, guest] = [await app.addUser('eve@example.com'), await app.addUser('bob@example.com')];
+    for (const { id } of [neighbor, guest]) {
+      await app.ledger.grant({ account: `user:${id}`, amount: 1e9, key: 'start', reason: 'start' });
+    }
+    const sessionId = await SHARERS.session?.(app, neighbor);
+    const foreign = await makeSession(app, neighbor);
+    const before = new Map([...(await findOwned(app, 'a'))].filter(([key]) => key.startsWith('sessions ')));
+    expect((await app.chat({ message: 'Hi', sessionId })).status).toBe(200);
+    await work(app);
+    const path = `/api/sessions/${sessionId}`;
+    const seen = (await app.json('GET', path)).body;
+    const read = () => app.services.store.collection(MESSAGES).find({ sessionId: sessionId ?? '' });
+    const messages = await read();
+    expect(messages).toHaveLength(2);
+    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    const left = await findOwned(app, 'a');
+    for (const key of before.keys()) expect(left.has(key)).toBe(true);
+    expect((await app.json('GET', path)).body).toEqual(seen);
+    expect(await app.move('a', { owner: neighbor.id })).toEqual({ outcome: 'there' });
+    expect(await app.move('c', { owner: neighbor.id })).toMatchObject({ outcome: 'moved' });
+    expect([...(await findOwned(app, 'c')).keys()].filter((key) => key.startsWith('messages '))).toHaveLength(2);
+    expect((await app.json('GET', path)).body).toEqual(seen);
+    expect((await callAs(app, neighbor, 'GET', `/api/sessions/${foreign}`)).status).toBe(200);
+    expect((await app.chat({ message: 'Hi', sessionId })).status).toBe(200);
+    await work(app);
+    expect(await read()).toEqual([...messages, expect.anything(), expect.anything()]);
+    expect(app.incidents).toEqual([]);
+    await app.api.close();
+  });
+
+  it('is refused with 503 and Retry-After meanwhile, while others are served', async () => {
+    const app = await open({ choose: () => 'a' });
+    const other = await app.addUser('eve@example.com');
+    const sessionId = await makeSession(app, app.user);
+    const before = await app.services.store.collection(SESSIONS).count({});
+    const phases: string[] = [];
+    const statuses = new Map<string, Set<number>>();
+    const peer = app.openPeer();
+    const { home, ...shards } = app.databases;
+    const { moveOwner } = await import('@questline/sql');
+    const { COLLECTIONS } = await import('@questline/core');
+    const outcome = await app.waitFor(
+      moveOwner({
+        ...{ home, shards, owner: app.user.id, to: 'b', clock: app.clock, ids: app.services.ids },
+        ...{ collections: COLLECTIONS, onPhase: (phase: string) => phases.push(phase) },
+      }),
+      async () => {
+        const answer = await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`);
+        const phase = phases.at(-1) ?? '';
+        statuses.set(phase, (statuses.get(phase) ?? new Set()).add(answer.status));
+        if (answer.status !== 200) {
+          const refused = await app.ask('GET', `/api/sessions/${sessionId}`, { credential: await app.token() });
+          expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+        }
+        expect((await callAs(app, other, 'GET', '/api/v1/sessions')).status).toBe(200);
+        expect((await callAs(app, other, 'POST', '/api/v1/sessions', { name: 'Mine' })).status).toBe(200);
+        const found = await peer.store.collection(SESSIONS).find({ id: sessionId });
+        expect(found).toHaveLength(1);
+      },
+    );
+    expect(outcome).toMatchObject({ outcome: 'moved' });
+    expect(phases).toEqual(['draining', 'closed', 'copying', 'deleting']);
+    expect([...(statuses.get('draining') ?? [])]).toEqual([200]);
+    expect(statuses.get('closed')).toContain(503);
+    expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(200);
+    expect(before).toBe(1);
+  });
+});
