@@ -25,7 +25,7 @@ export interface MovingApp extends ChatApp {
   /** Ports of one database alone. */
   readonly single: Readonly<Record<'home' | ShardName, ShardPorts>>;
   /** Another process on the same databases, which remembers places of its own. */
-  openPeer(): ShardPorts;
+  openPeer(wrap?: (database: SqlDatabase) => SqlDatabase): ShardPorts;
   /** @param more `each` is called while the move waits. */
   move(
     to: string,
@@ -48,16 +48,15 @@ export interface MovingAppOptions {
 export async function createMovingApp(options: MovingAppOptions): Promise<MovingApp> {
   const { databases, choose = (place) => (place === 0 ? 'a' : 'b'), getRunning = () => 0 } = options;
   let placed = 0;
-  let open = (): ShardPorts => {
+  let open: MovingApp['openPeer'] = () => {
     throw new Error('not open');
   };
   const app = await createChatApp({
     started: options.started ?? false,
     ...(options.settings !== undefined && { settings: options.settings }),
     ports(given) {
-      const opened = openAll(databases, given);
-      open = () => {
-        const { home, ...shards } = opened;
+      open = (wrap = (database) => database) => {
+        const { home, ...shards } = openAll(databases, given, wrap);
         const directory = createShardDirectory({
           store: home.store,
           shards: Object.keys(shards),
@@ -65,7 +64,7 @@ export async function createMovingApp(options: MovingAppOptions): Promise<Moving
         });
         return shard({ home, shards, directory, clock: given.clock });
       };
-      return { ...open(), vectors: opened.home.vectors };
+      return { ...open(), vectors: createSqlPorts(databases.home, given).vectors };
     },
   });
   const { clock, services } = app;
@@ -88,7 +87,7 @@ export async function createMovingApp(options: MovingAppOptions): Promise<Moving
     ...app,
     databases,
     single: openAll(databases, { clock, ids: services.ids }),
-    openPeer: () => open(),
+    openPeer: (wrap) => open(wrap),
     waitFor,
     async move(to, { each, ...more } = {}) {
       const options = { home, shards, to, clock, ids: services.ids, collections: COLLECTIONS };
@@ -103,8 +102,9 @@ export async function createMovingApp(options: MovingAppOptions): Promise<Moving
 function openAll(
   databases: MovingApp['databases'],
   given: Pick<ChatApp['services'], 'clock' | 'ids'>,
+  wrap: (database: SqlDatabase) => SqlDatabase = (database) => database,
 ): Record<keyof MovingApp['databases'], ReturnType<typeof createSqlPorts>> {
-  const open = (name: keyof MovingApp['databases']) => createSqlPorts(databases[name], given);
+  const open = (name: keyof MovingApp['databases']) => createSqlPorts(wrap(databases[name]), given);
   return { home: open('home'), a: open('a'), b: open('b'), c: open('c') };
 }
 

@@ -9,6 +9,7 @@ import {
   type StoredRecord,
   type StoreWrite,
 } from '@questline/core/ports';
+import { copyLedger, copyQueue } from './copied-ports.ts';
 import { MAX_CALL_MS, type MoveWatch } from './moves.ts';
 import type { ShardNode } from './nodes.ts';
 import { findRecordOwner, type OwnershipReads } from './ownership.ts';
@@ -24,7 +25,25 @@ export interface GuardOptions {
 
 /** A database whose records of owners that move are refused with `StorageUnavailable`, whatever way leads to them. */
 export function guardNode(node: ShardNode, options: GuardOptions): ShardNode {
-  return { ...node, store: guardStore(node, options) };
+  const { ledger, queue } = node;
+  const inTime =
+    <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+    (...args: Args): Promise<T> =>
+      endInTime(options.watch, () => call(...args));
+  return {
+    ...node,
+    store: guardStore(node, options),
+    ledger: {
+      ...copyLedger(ledger),
+      balance: inTime((...args) => ledger.balance(...args)),
+      hold: inTime((...args) => ledger.hold(...args)),
+      settle: inTime((...args) => ledger.settle(...args)),
+      release: inTime((...args) => ledger.release(...args)),
+      record: inTime((...args) => ledger.record(...args)),
+      grant: inTime((...args) => ledger.grant(...args)),
+    },
+    queue: { ...copyQueue(queue), enqueue: inTime((...args) => queue.enqueue(...args)) },
+  };
 }
 
 function guardStore({ name, store }: ShardNode, options: GuardOptions): Store {
@@ -32,7 +51,7 @@ function guardStore({ name, store }: ShardNode, options: GuardOptions): Store {
   const direct: Access = {
     begin: () => watch.refresh(),
     read: (definition) => store.collection(definition),
-    end: (write) => endInTime(watch, write),
+    end: (call) => endInTime(watch, call),
   };
   const { writeAll } = store;
   return {
@@ -47,7 +66,7 @@ function guardStore({ name, store }: ShardNode, options: GuardOptions): Store {
             throw new StorageUnavailable('a transaction took too long');
         },
         read: (definition) => inner.collection(definition),
-        end: (write) => write(),
+        end: (call) => call(),
       });
       const done = watch.allowOlder();
       try {
@@ -84,18 +103,19 @@ function guardStore({ name, store }: ShardNode, options: GuardOptions): Store {
 interface Access {
   begin(): Promise<void>;
   read(definition: AnyDefinition): AnyCollection;
-  end<T>(write: () => Promise<T>): Promise<T>;
+  /** Runs a call, and rejects if an owner has moved during it. */
+  end<T>(call: () => Promise<T>): Promise<T>;
 }
 
-/** A process that was paused during a write may have written to the former database: it does not confirm the write. */
-async function endInTime<T>(watch: MoveWatch, write: () => Promise<T>): Promise<T> {
+/** A process that was paused during a call may have used the former database of an owner: it does not confirm the call. */
+async function endInTime<T>(watch: MoveWatch, call: () => Promise<T>): Promise<T> {
   const { version } = watch;
   const startedAt = watch.now();
-  const value = await write();
+  const value = await call();
   if (watch.now() - startedAt <= MAX_CALL_MS) return value;
   await watch.refresh();
-  if (watch.version !== version) throw new StorageUnavailable('an owner has moved during the call');
-  return value;
+  if (watch.version === version && !watch.isAnyClosed) return value;
+  throw new StorageUnavailable('an owner has moved during the call');
 }
 
 function toCollections(name: string, access: Access, options: GuardOptions): Store['collection'] {
@@ -109,7 +129,7 @@ function toCollections(name: string, access: Access, options: GuardOptions): Sto
 }
 
 function createCheck(name: string, { read }: Access, { watch, ...options }: GuardOptions) {
-  const isNeeded = (): boolean => watch.involves(name) && [...watch.moving].some(watch.isClosed);
+  const isNeeded = (): boolean => watch.isAnyClosed && watch.involves(name);
   const record = async (definition: AnyDefinition, one: StoredRecord | undefined): Promise<void> => {
     if (one === undefined || !isNeeded()) return;
     watch.assertOpen(await findRecordOwner(definition, one, { ...options, read }));
@@ -138,17 +158,17 @@ function guardCollection(
   return {
     async get(...args) {
       await access.begin();
-      const record = await collection.get(...args);
+      const record = await access.end(() => collection.get(...args));
       await check.record(definition, record);
       return record;
     },
     async find(...args) {
       await access.begin();
-      return collection.find(...args);
+      return access.end(() => collection.find(...args));
     },
     async count(...args) {
       await access.begin();
-      return collection.count(...args);
+      return access.end(() => collection.count(...args));
     },
     async insert(record, call) {
       await access.begin();

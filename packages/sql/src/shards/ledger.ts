@@ -136,31 +136,6 @@ export function createShardedLedger(
   };
 }
 
-/** The ledger of the home database. Settlements are steps of their own, because records are elsewhere. */
-export function createHomeLedger(ledger: CreditLedger): CreditLedger {
-  const { renewAll, sumCharges, exportEntries, capUsage, archiveCharges, countArchivable } = ledger;
-  return {
-    balance: (...args) => ledger.balance(...args),
-    hold: (...args) => ledger.hold(...args),
-    renew: (...args) => ledger.renew(...args),
-    settle: (...args) => ledger.settle(...args),
-    release: (...args) => ledger.release(...args),
-    record: (...args) => ledger.record(...args),
-    grant: (...args) => ledger.grant(...args),
-    entries: (...args) => ledger.entries(...args),
-    charges: (...args) => ledger.charges(...args),
-    spent: (...args) => ledger.spent(...args),
-    ...(renewAll && { renewAll: (...args) => renewAll.call(ledger, ...args) }),
-    ...(sumCharges && { sumCharges: (...args) => sumCharges.call(ledger, ...args) }),
-    ...(exportEntries && { exportEntries: (...args) => exportEntries.call(ledger, ...args) }),
-    ...(capUsage && { capUsage: (...args) => capUsage.call(ledger, ...args) }),
-    ...(archiveCharges && { archiveCharges: (...args) => archiveCharges.call(ledger, ...args) }),
-    ...(countArchivable && { countArchivable: (...args) => countArchivable.call(ledger, ...args) }),
-    capUsed: (...args) => ledger.capUsed(...args),
-    sweep: (...args) => ledger.sweep(...args),
-  };
-}
-
 function newestFirst(a: Charge, b: Charge): number {
   return b.createdAt - a.createdAt || compareValues(b.id, a.id);
 }

@@ -53,6 +53,8 @@ export interface MoveWatch {
   allowOlder(): () => void;
   /** Whether the owner's data may be in two databases now. */
   isClosed(owner: string): boolean;
+  /** Whether the data of any owner may be in two databases now. */
+  readonly isAnyClosed: boolean;
   /** Whether owners move from or to this database. */
   involves(shard: string): boolean;
   /** Owners whose jobs are not leased. */
@@ -112,6 +114,9 @@ export function createMoveWatch({ store, clock, onChange }: MoveWatchOptions): M
       };
     },
     isClosed,
+    get isAnyClosed() {
+      return [...moving.keys()].some(isClosed);
+    },
     involves: (shard) => involved.has(shard),
     get moving() {
       return new Set(moving.keys());

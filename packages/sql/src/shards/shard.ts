@@ -1,8 +1,9 @@
 import type { Clock, CollectionDefinition, StoredRecord } from '@questline/core/ports';
+import { createHomeLedger } from './copied-ports.ts';
 import { createCache, createShardDirectory, type PlaceCache, type ShardDirectory } from './directory.ts';
 import { createShardedEventLog } from './event-log.ts';
 import { guardNode } from './guard.ts';
-import { createHomeLedger, createShardedLedger } from './ledger.ts';
+import { createShardedLedger } from './ledger.ts';
 import { createShardedLimiter } from './limiter.ts';
 import { createMoveWatch, type MoveWatch } from './moves.ts';
 import { createShardNodes, mapNodes, type ShardPorts } from './nodes.ts';

@@ -1,0 +1,150 @@
+import { MESSAGES, type MessageRecord, SESSIONS } from '@questline/core/internal';
+import { isStorageUnavailable } from '@questline/core/ports';
+import { describe, expect, it } from 'vitest';
+import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
+import { shareDatabase } from '../../packages/sql/test/shared.ts';
+import { createMovingApp, MOVE_COLLECTIONS, type MovingApp, readContent } from '../support/moves.ts';
+import { makeSession } from '../support/owned-resources.ts';
+import { callAs } from '../support/sharing.ts';
+
+/** Records that are in the shard of their owner; the others are at home. */
+const isOwned = (name: string): boolean =>
+  !/^(?:rateWindows (?:key|ip|address)|audit_log|idempotency)/.test(name);
+
+const findOwned = async ({ databases, single }: MovingApp, name: 'a' | 'b' | 'c') =>
+  new Map([...(await readContent(databases[name], single[name]))].filter(([key]) => isOwned(key)));
+
+describe('while an owner moves to another database', () => {
+  const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
+
+  const open = async (more: Partial<Parameters<typeof createMovingApp>[0]> = {}): Promise<MovingApp> => {
+    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
+    if (!home || !a || !b || !c) throw new Error('four databases');
+    return createMovingApp({ databases: { home, a, b, c }, ...more });
+  };
+
+  const _work = async (app: MovingApp): Promise<void> => {
+    for (let step = 0; step < 10; step += 1) {
+      await app.clock.advance(5000);
+      await app.settle();
+    }
+  };
+
+  it('refuses it with 503 and Retry-After, and serves others', async () => {
+    const app = await open({ choose: () => 'a' });
+    const other = await app.addUser('eve@example.com');
+    const sessionId = await makeSession(app, app.user);
+    const phases: string[] = [];
+    const statuses = new Map<string, Set<number>>();
+    const peer = app.openPeer();
+    const outcome = await app.move('b', {
+      onPhase: (phase) => phases.push(phase),
+      async each() {
+        const answer = await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`);
+        const phase = phases.at(-1) ?? '';
+        statuses.set(phase, (statuses.get(phase) ?? new Set()).add(answer.status));
+        if (answer.status !== 200) {
+          const refused = await app.ask('GET', `/api/sessions/${sessionId}`, {
+            credential: await app.token(),
+          });
+          expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+        }
+        expect((await callAs(app, other, 'GET', '/api/v1/sessions')).status).toBe(200);
+        expect((await callAs(app, other, 'POST', '/api/v1/sessions', { name: 'Mine' })).status).toBe(200);
+        const found = await peer.store.collection(SESSIONS).find({ id: sessionId });
+        expect(found).toHaveLength(1);
+      },
+    });
+    expect(outcome).toMatchObject({ outcome: 'moved' });
+    expect(phases).toEqual(['draining', 'closed', 'copying', 'deleting']);
+    expect([...(statuses.get('draining') ?? [])]).toEqual([200]);
+    expect(statuses.get('closed')).toContain(503);
+    for (const found of statuses.values()) expect([200, 503]).toEqual(expect.arrayContaining([...found]));
+    expect([...(statuses.get('deleting') ?? [])]).toEqual([503]);
+    expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(200);
+  });
+
+  it('loses no write that a process confirms at any time', async () => {
+    const app = await open();
+    const sessionId = await makeSession(app, app.user);
+    const peer = app.openPeer();
+    const [sessions, messages] = [peer.store.collection(SESSIONS), peer.store.collection(MESSAGES)];
+    const session = await sessions.get(sessionId);
+    if (session === undefined) throw new Error('no session');
+    const confirmed: string[] = [];
+    let refused = 0;
+    const write = async (change: () => Promise<string>): Promise<void> => {
+      try {
+        confirmed.push(await change());
+      } catch (error) {
+        if (!isStorageUnavailable(error)) throw error;
+        refused += 1;
+      }
+    };
+    const { ids } = app.services;
+    const message = () =>
+      ({ id: ids.next(), sessionId, ownerId: app.user.id, createdAt: 0 }) as MessageRecord;
+    const each = async () => {
+      await write(async () => {
+        const record = { ...session, id: ids.next() };
+        expect(await sessions.insert(record)).toBe(true);
+        return record.id;
+      });
+      await write(async () => {
+        const record = message();
+        expect(await messages.insert(record)).toBe(true);
+        return record.id;
+      });
+      await write(async () => {
+        const record = message();
+        await peer.store.transaction((inner) => inner.collection(MESSAGES).insert(record));
+        return record.id;
+      });
+      await write(async () => {
+        const record = message();
+        const written = { do: 'insert', collection: MESSAGES as never, id: record.id, record } as const;
+        expect(await peer.store.writeAll?.([written])).toBe(true);
+        return record.id;
+      });
+    };
+    for (const to of ['b', 'a', 'c']) {
+      expect(await app.move(to, { each })).toMatchObject({ outcome: 'moved' });
+    }
+    expect(refused).toBeGreaterThan(10);
+    expect(confirmed.length).toBeGreaterThan(10);
+    const stored = await findOwned(app, 'c');
+    const found = new Set([...stored.keys()].map((key) => key.split(' ')[1]));
+    expect(confirmed.filter((id) => !found.has(id))).toEqual([]);
+    for (const name of ['a', 'b'] as const) expect(await findOwned(app, name)).toEqual(new Map());
+  });
+
+  it('waits for a hold, and moves nothing if it does not end', async () => {
+    const app = await open({ started: true });
+    const ledger = app.services.ledger;
+    const details = { operation: 'chat' };
+    const request = { account: app.account, amount: 500, key: 'call', details };
+    const held = await ledger.hold({ ...request, expiresAt: app.clock.now() + 3_600_000 });
+    if (held.outcome !== 'held') throw new Error('no credit');
+    expect(await app.move('b', { drainMs: 5000 })).toEqual({ outcome: 'busy' });
+    expect((await app.json('GET', '/api/v1/me')).status).toBe(200);
+    expect((await findOwned(app, 'b')).size).toBe(0);
+
+    let time = 0;
+    const phases: string[] = [];
+    const outcome = await app.move('b', {
+      onPhase: (phase) => phases.push(phase),
+      async each() {
+        time += 1;
+        if (time === 60) await ledger.settle(held.hold, 200);
+      },
+    });
+    expect([outcome.outcome, time > 60]).toEqual(['moved', true]);
+    expect(phases).toEqual(['draining', 'closed', 'copying', 'deleting']);
+    expect(await ledger.balance(app.account)).toEqual({
+      posted: 999_999_800,
+      held: 0,
+      available: 999_999_800,
+    });
+    await app.api.close();
+  });
+});

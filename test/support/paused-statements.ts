@@ -1,0 +1,34 @@
+import type { SqlDatabase } from '@questline/sql';
+
+/** Which call of some databases waits before its effect: the one with number `place`, from 0. None for -1. */
+export interface Pause {
+  place: number;
+  /** Calls since the last reset. */
+  calls: number;
+  /** Lets the call go on. Undefined: no call waits. */
+  go: (() => void) | undefined;
+}
+
+/** A database whose statements and transactions count as calls of the pause. */
+export function pauseStatements(database: SqlDatabase, pause: Pause): SqlDatabase {
+  const wait = async <T>(perform: () => Promise<T>): Promise<T> => {
+    const isPaused = pause.calls === pause.place;
+    pause.calls += 1;
+    if (isPaused) {
+      await new Promise<void>((resolve) => {
+        pause.go = resolve;
+      });
+    }
+    return perform();
+  };
+  return {
+    ...database,
+    run: (...args: Parameters<SqlDatabase['run']>) => wait(() => database.run(...args)),
+    transaction: ((work, options) =>
+      wait(() => database.transaction(work, options))) as SqlDatabase['transaction'],
+    ...(database.dialect === 'sqlite' && {
+      immediate: ((work, options) =>
+        wait(() => database.immediate(work, options))) as typeof database.immediate,
+    }),
+  } as SqlDatabase;
+}
