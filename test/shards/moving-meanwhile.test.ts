@@ -23,13 +23,6 @@ describe('while an owner moves to another database', () => {
     return createMovingApp({ databases: { home, a, b, c }, ...more });
   };
 
-  const _work = async (app: MovingApp): Promise<void> => {
-    for (let step = 0; step < 10; step += 1) {
-      await app.clock.advance(5000);
-      await app.settle();
-    }
-  };
-
   it('refuses it with 503 and Retry-After, and serves others', async () => {
     const app = await open({ choose: () => 'a' });
     const other = await app.addUser('eve@example.com');

@@ -52,6 +52,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   CORS_ORIGINS: 'https://app.example.com, http://localhost:5173/',
   REQUEST_TIMEOUT_MS: '5000',
   DATABASE_URL: 'postgres://db/questline',
+  DATABASE_SHARDS: 'b=postgres://db/b  c=postgres://db/c?options=-csearch_path%3Dc',
   DATABASE_POOL: '20',
   DATABASE_PREPARE: 'false',
   DATABASE_LISTEN: 'false',
@@ -118,6 +119,9 @@ describe('environment variable', () => {
     ['MODEL_FALLBACKS', 'one=two;one=three', 'expected MODEL=FALLBACK,FALLBACK; several'],
     ['CORS_ORIGINS', 'app.example.com', 'expected *, or origins separated by commas'],
     ['CORS_ORIGINS', 'https://app.example.com/path', 'expected *, or origins separated by commas'],
+    ['DATABASE_SHARDS', 'b=postgres://db/b', 'requires DATABASE_URL'],
+    ['DATABASE_SHARDS', 'home=postgres://db/b', 'expected NAME=URL, several of them separated by spaces'],
+    ['DATABASE_SHARDS', 'b=postgres://db/b b=postgres://db/c', 'expected NAME=URL, several of them'],
     ['REQUEST_TIMEOUT_MS', '10', 'expected a whole number from 1000 to 3600000, got "10"'],
     ['OPENAI_PROTOCOL', 'chat', 'requires OPENAI_BASE_URL'],
     ['OPENAI_MODELS', 'a,,b', 'expected list, or distinct names separated by commas, got "a,,b"'],
@@ -128,7 +132,14 @@ describe('environment variable', () => {
   });
 
   it('of a secret is never quoted', () => {
-    for (const name of ['JWT_SECRET', 'OPENAI_API_KEY', 'BRAVE_API_KEY', 'METRICS_TOKEN', 'DATABASE_URL']) {
+    for (const name of [
+      'JWT_SECRET',
+      'OPENAI_API_KEY',
+      'BRAVE_API_KEY',
+      'METRICS_TOKEN',
+      'DATABASE_URL',
+      'DATABASE_SHARDS',
+    ]) {
       const read = () => readConfiguration({ [name]: 'hush \u0000' });
       expect(read).toThrow(name);
       expect(read).not.toThrow('hush');
@@ -138,6 +149,7 @@ describe('environment variable', () => {
 
 function isOfGroup(name: string, other: string): boolean {
   const groups = [/^S3_(?!REGION|PUBLIC)/, /^MAIL_(USERNAME|PASSWORD)$/];
+  if (name === 'DATABASE_URL') return other === 'DATABASE_SHARDS';
   if (name === 'OPENAI_BASE_URL') return /^OPENAI_(?!API_KEY)/.test(other);
   return groups.some((group) => group.test(name) && group.test(other));
 }

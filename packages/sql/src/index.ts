@@ -11,6 +11,7 @@ export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export {
   createShardDirectory,
   type FormerShard,
+  SHARD_PLACEMENTS,
   type ShardDirectory,
   type ShardDirectoryOptions,
   type ShardPlacementRecord,

@@ -3,7 +3,7 @@ import { createSqliteDatabase, type MigrationReport } from '@questline/sql';
 import { type Configuration, readConfiguration } from '../environment/configuration.ts';
 import { withEnvFile } from '../environment/env-file.ts';
 import { createLog, type Log } from '../log.ts';
-import { migrateDatabase, type OpenDatabase, openDatabase } from '../storage/database.ts';
+import { migrateDatabase, type OpenDatabase, openDatabase, openShards } from '../storage/database.ts';
 import { sqlitePath } from '../storage/sqlite.ts';
 import { HELP } from './arguments.ts';
 import type { Command } from './command.ts';
@@ -18,33 +18,45 @@ export const migrate: Command = {
     JSON_OUTPUT,
     HELP,
   ],
-  notes: 'DATABASE_URL and STORAGE_DIR select the database, as for `questline start`.\n',
+  notes:
+    'DATABASE_URL and STORAGE_DIR select the database, and DATABASE_SHARDS further ones, as for `questline start`.\n',
 
   async run(given, surroundings) {
     const { environment, folder, print } = surroundings;
     const showProgress = given.has(JSON_OUTPUT.name) ? undefined : surroundings.showProgress;
     const configuration = readConfiguration(withEnvFile(environment, folder), folder);
-    const { databaseUrl } = configuration;
+    const { databaseUrl, shards = {} } = configuration;
     const log = createLog({
-      secrets: databaseUrl === undefined ? [] : [databaseUrl],
+      secrets: [...(databaseUrl === undefined ? [] : [databaseUrl]), ...Object.values(shards)],
       // Standard output must contain only the result, for scripts.
       destination: given.has(JSON_OUTPUT.name) ? process.stderr : { write: (line) => print(line) },
     });
     const dryRun = given.has('dry-run');
     const opened = await open(configuration, given.has('demo'), dryRun, log);
+    const further = await openShards(configuration, given.has('demo'), log);
     try {
-      const steps = await migrateDatabase(opened.database, dryRun, ({ name, at, of }) =>
-        showProgress?.(progressLine(at, of, name)),
-      );
-      showProgress?.('');
-      show(given, { print }, { place: opened.place, steps }, () =>
-        dryRun ? formatSql(steps, opened.place) : toSummary(steps, opened.place),
+      const done: MigratedDatabase[] = [];
+      for (const { database, place } of [opened, ...further]) {
+        const steps = await migrateDatabase(database, dryRun, ({ name, at, of }) =>
+          showProgress?.(progressLine(at, of, name)),
+        );
+        showProgress?.('');
+        done.push({ place, steps });
+      }
+      const [first, ...others] = done;
+      show(given, { print }, { ...first, ...(others.length > 0 && { shards: others }) }, () =>
+        done.map(({ steps, place }) => (dryRun ? formatSql : toSummary)(steps, place)).join(''),
       );
     } finally {
-      await opened.close();
+      await Promise.all([opened, ...further].map((one) => one.close()));
     }
   },
 };
+
+interface MigratedDatabase {
+  readonly place: string;
+  readonly steps: readonly MigrationReport[];
+}
 
 /** Opening a SQLite file creates it: check that it exists. */
 async function open(

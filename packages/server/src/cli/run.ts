@@ -9,6 +9,7 @@ import { createInvites, deleteInvite, listInvites } from './invites.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import { migrate } from './migrate.ts';
 import { importModels, listModels } from './models.ts';
+import { moveOwnerCommand } from './move-owner.ts';
 import { retention } from './retention.ts';
 import { start } from './start.ts';
 import { disable, enable, listUsers, promote } from './users.ts';
@@ -36,6 +37,7 @@ const COMMANDS: readonly Command[] = [
   listModels,
   importModels,
   retention,
+  moveOwnerCommand,
 ];
 const OPTIONS: readonly Option[] = [{ name: 'version', meaning: 'show the version and exit' }, HELP];
 

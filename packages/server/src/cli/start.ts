@@ -91,7 +91,8 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
 /** Every value that must never be logged. */
 function confidential(configuration: Configuration, secrets: Secrets): string[] {
   const { providerKeys, braveApiKey, mail, databaseUrl, redisUrl, metricsToken, s3 } = configuration;
-  const passwords = [databaseUrl, redisUrl].map((url) =>
+  const shards = Object.values(configuration.shards ?? {});
+  const passwords = [databaseUrl, ...shards, redisUrl].map((url) =>
     url === undefined ? undefined : new URL(url).password,
   );
   return [
@@ -101,6 +102,7 @@ function confidential(configuration: Configuration, secrets: Secrets): string[] 
       braveApiKey,
       mail?.password,
       databaseUrl,
+      ...shards,
       redisUrl,
       metricsToken,
       s3?.secretAccessKey,

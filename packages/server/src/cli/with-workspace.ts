@@ -12,6 +12,7 @@ import { knownSecret } from '../secrets.ts';
 import { openChargeArchive } from '../storage/charge-archive.ts';
 import { checkEncryptionKey } from '../storage/deployment.ts';
 import { openObjects } from '../storage/objects.ts';
+import type { Databases } from '../storage/shards.ts';
 import { sqlitePath } from '../storage/sqlite.ts';
 import { openStorage } from '../storage/storage.ts';
 import type { Given, Option } from './arguments.ts';
@@ -31,16 +32,16 @@ export const WORKSPACE_NOTES =
 export async function withWorkspace(
   given: Given,
   { environment, folder }: CommandContext,
-  work: (services: Services) => Promise<void>,
+  work: (services: Services, databases: Databases | undefined) => Promise<void>,
 ): Promise<void> {
   const configuration = readConfiguration(withEnvFile(environment, folder), folder);
   const demo = given.has(DEMO.name);
   assertWorkspace(configuration, demo);
-  const { databaseUrl, redisUrl, storageDir, secrets } = configuration;
+  const { databaseUrl, shards = {}, redisUrl, storageDir, secrets } = configuration;
   // Without the encryption key, nothing is encrypted here, and encrypted values are not shown.
   const key = knownSecret(storageDir, secrets, 'SECRET_ENCRYPTION_KEY');
   const log = createLog({
-    secrets: [databaseUrl, redisUrl, key].filter((value) => value !== undefined),
+    secrets: [databaseUrl, ...Object.values(shards), redisUrl, key].filter((value) => value !== undefined),
     // Standard output must contain only the result, for scripts.
     destination: process.stderr,
   });
@@ -68,7 +69,7 @@ export async function withWorkspace(
       ...openChargeArchive(configuration, demo, () => openObjects(configuration, demo)),
       ...(key !== undefined && { secretEncryptionKey: key }),
     });
-    await work(actingAs(services, { type: 'command-line' }));
+    await work(actingAs(services, { type: 'command-line' }), storage.databases);
     await services.authenticator.close();
   } finally {
     await storage.close();

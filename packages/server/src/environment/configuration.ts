@@ -76,6 +76,8 @@ function toConfiguration(values: Values, folder: string) {
     /** Milliseconds. */
     requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
     databaseUrl: values.DATABASE_URL,
+    /** Further databases, by name. Undefined: none. */
+    shards: values.DATABASE_SHARDS,
     postgres: {
       connections: values.DATABASE_POOL,
       prepare: values.DATABASE_PREPARE,

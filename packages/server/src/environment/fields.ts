@@ -126,14 +126,22 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
   return protocols.includes(protocol) && hostname !== '';
 }
 
-/** Text in a form of its own. @param read returns undefined for another form. @param what is expected. */
-export function parsed<T>(read: (value: string) => T | undefined, what: string, about: About) {
+/**
+ * Text in a form of its own. @param read returns undefined for another form. @param what is expected. `secret`: it may contain
+ * a password and is not quoted.
+ */
+export function parsed<T>(
+  read: (value: string) => T | undefined,
+  what: string,
+  { secret, ...about }: About & { readonly secret?: true },
+) {
   return z
     .string()
     .transform((value, context): T => {
       const result = read(value);
       if (result !== undefined) return result;
-      context.issues.push({ code: 'custom', message: `expected ${what}, got "${value}"`, input: value });
+      const got = secret === true ? '' : `, got "${value}"`;
+      context.issues.push({ code: 'custom', message: `expected ${what}${got}`, input: value });
       return z.NEVER;
     })
     .optional()

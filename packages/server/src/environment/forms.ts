@@ -35,6 +35,20 @@ export function readFallbacks(value: string): Readonly<Record<string, readonly s
   return Object.fromEntries(fallbacks);
 }
 
+/** `NAME=URL`, several of them separated by spaces: databases by name. */
+export function readShards(value: string): Readonly<Record<string, string>> | undefined {
+  const shards = new Map<string, string>();
+  for (const entry of value.split(/\s+/)) {
+    const [, name = '', url = ''] = /^([a-z][a-z0-9_-]{0,30})=(postgres(?:ql)?:\/\/.+)$/.exec(entry) ?? [];
+    if (name === '' || name === HOME_SHARD || shards.has(name) || !URL.canParse(url)) return undefined;
+    shards.set(name, url);
+  }
+  return Object.fromEntries(shards);
+}
+
+/** The database of DATABASE_URL, as a shard. */
+export const HOME_SHARD = 'home';
+
 /** `KIND=DAYS`, several of them separated by commas. */
 export function readRetention(value: string): RetentionSettings | undefined {
   return readNumbers(value, RETENTION_KINDS, 36_500);

@@ -21,6 +21,9 @@ export function findConflicts(given: Given): string[] {
     ...missingOf(given, MAIL_SIGN_IN, 'set both MAIL_USERNAME and MAIL_PASSWORD'),
     ...missingOf(given, OF_BUCKET, `set all of ${OF_BUCKET.join(', ')}`),
     ...serverIssues(given),
+    ...(given.DATABASE_SHARDS !== undefined && given.DATABASE_URL === undefined
+      ? ['DATABASE_SHARDS: requires DATABASE_URL']
+      : []),
   ];
 }
 

@@ -9,7 +9,15 @@ import {
 import * as z from 'zod';
 import { readAddress } from './address.ts';
 import { choice, flag, hex, matching, optionalWhole, parsed, rate, text, url, whole } from './fields.ts';
-import { readFallbacks, readNames, readNewest, readOrigins, readPrices, readRetention } from './forms.ts';
+import {
+  readFallbacks,
+  readNames,
+  readNewest,
+  readOrigins,
+  readPrices,
+  readRetention,
+  readShards,
+} from './forms.ts';
 
 /*
  * Every environment variable of the server: its type, its messages, and its line in the help and the documentation. A
@@ -175,9 +183,18 @@ const storage = {
     secret: true,
     meaning: 'PostgreSQL database; replaces the SQLite file in STORAGE_DIR',
   }),
+  DATABASE_SHARDS: parsed(readShards, 'NAME=URL, several of them separated by spaces; no name is home', {
+    secret: true,
+    fallback: 'one database',
+    meaning:
+      'further PostgreSQL databases, to which questline move-owner moves users and organizations: NAME=URL, separated by spaces',
+  }),
   DATABASE_POOL: whole(
     { min: 2, max: 1000, fallback: 10 },
-    { meaning: 'maximum PostgreSQL connections of this process; one of them waits for notifications' },
+    {
+      meaning:
+        'maximum PostgreSQL connections of this process to each database; one of them waits for notifications',
+    },
   ),
   DATABASE_PREPARE: flag(true, {
     meaning:

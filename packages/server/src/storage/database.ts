@@ -1,5 +1,11 @@
 import { COLLECTIONS } from '@questline/core';
-import { type MigrateOptions, type MigrationReport, migrate, type SqlDatabase } from '@questline/sql';
+import {
+  type MigrateOptions,
+  type MigrationReport,
+  migrate,
+  SHARD_COLLECTIONS,
+  type SqlDatabase,
+} from '@questline/sql';
 import { CliError } from '../cli-error.ts';
 import type { Configuration } from '../environment/configuration.ts';
 import type { Log } from '../log.ts';
@@ -29,6 +35,29 @@ export async function openDatabase(
     : openPostgres(databaseUrl, postgres, demo, log);
 }
 
+/** A further database. */
+export interface OpenShard extends OpenDatabase {
+  readonly name: string;
+}
+
+/** @throws CliError that names DATABASE_SHARDS and the shard when one cannot be opened. */
+export async function openShards(
+  { shards = {}, postgres }: Pick<Configuration, 'shards' | 'postgres'>,
+  demo: boolean,
+  log: Log,
+): Promise<readonly OpenShard[]> {
+  const opened: OpenShard[] = [];
+  try {
+    for (const [name, url] of Object.entries(shards)) {
+      opened.push({ name, ...(await openPostgres(url, postgres, demo, log, `DATABASE_SHARDS: ${name}`)) });
+    }
+  } catch (error) {
+    await Promise.all(opened.map(({ close }) => close()));
+    throw error;
+  }
+  return opened;
+}
+
 /**
  * Migrates a database to this version, or only lists the pending steps.
  * @throws CliError that names DATABASE_URL when its user may not create tables.
@@ -39,7 +68,11 @@ export async function migrateDatabase(
   onStep: MigrateOptions['onStep'] = () => undefined,
 ): Promise<readonly MigrationReport[]> {
   try {
-    return await migrate(database, { collections: [...COLLECTIONS, DEPLOYMENT], dryRun, onStep });
+    return await migrate(database, {
+      collections: [...COLLECTIONS, ...SHARD_COLLECTIONS, DEPLOYMENT],
+      dryRun,
+      onStep,
+    });
   } catch (error) {
     throw isForbidden(error) ? new CliError([`DATABASE_URL: ${getReason(error)}`]) : error;
   }

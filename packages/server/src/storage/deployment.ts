@@ -16,6 +16,8 @@ export const DEPLOYMENT = defineCollection<DeploymentRecord>({
   indexes: [],
 });
 
+const SHARD_NAME = 'shard_name';
+
 /** The records of the fingerprints. */
 const FINGERPRINTS: Readonly<Record<SecretName, string>> = {
   JWT_SECRET: 'jwt_secret',
@@ -47,6 +49,20 @@ export async function checkEncryptionKey(store: Store, key: string): Promise<voi
   if (known === undefined || known === getFingerprint(key)) return;
   throw new CliError([
     'SECRET_ENCRYPTION_KEY: differs from the key that this data was created with; restore the former value',
+  ]);
+}
+
+/**
+ * Records the name of a shard in its database. A name never changes, and two names never have the same database.
+ * @throws CliError when the database has another name.
+ */
+export async function keepShardName(store: Store, name: string): Promise<void> {
+  const records = store.collection(DEPLOYMENT);
+  if (await records.insert({ id: SHARD_NAME, value: name })) return;
+  const known = (await records.get(SHARD_NAME))?.value;
+  if (known === name) return;
+  throw new CliError([
+    `DATABASE_SHARDS: the database of ${name} is that of ${known}; restore the former names`,
   ]);
 }
 

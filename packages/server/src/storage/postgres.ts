@@ -13,6 +13,7 @@ export async function openPostgres(
   { connections, prepare }: Configuration['postgres'],
   demo: boolean,
   log: Log,
+  variable = 'DATABASE_URL',
 ): Promise<OpenDatabase> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
@@ -27,7 +28,7 @@ export async function openPostgres(
     client.release();
   } catch (error) {
     await pool.end();
-    throw new CliError([`DATABASE_URL: ${getReason(error)}`]);
+    throw new CliError([`${variable}: ${getReason(error)}`]);
   }
   const database = createPostgresDatabase({ pool, prepare, ...(demo && { prefix: 'questline_demo_' }) });
   const { host, pathname } = new URL(url);

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { migrateDatabase, type OpenDatabase, openDatabase } from './database.ts';
 import { DEPLOYMENT } from './deployment.ts';
 import { openRedis } from './redis.ts';
+import { assertShardsKnown, type Databases, openSharded, type ShardedStorage } from './shards.ts';
 
 /** The open storage of a workspace. */
 export interface Storage {
@@ -17,11 +18,16 @@ export interface Storage {
   readonly pingRedis: (() => Promise<unknown>) | undefined;
   /** The location, without user or password. */
   readonly place: string;
+  /** All databases by name. Absent: there is one. */
+  readonly databases?: Databases;
   close(): Promise<void>;
 }
 
 export interface StorageOptions {
-  readonly configuration: Pick<Configuration, 'databaseUrl' | 'postgres' | 'storageDir' | 'redisUrl'>;
+  readonly configuration: Pick<
+    Configuration,
+    'databaseUrl' | 'shards' | 'postgres' | 'storageDir' | 'redisUrl'
+  >;
   /** The demo uses separate names, wherever its data is stored. */
   readonly demo: boolean;
   readonly clock: Clock;
@@ -42,7 +48,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { redisUrl } = configuration;
   const shared = redisUrl === undefined ? undefined : await openRedis(redisUrl, demo, log);
   let opened: OpenDatabase | undefined;
+  let sharded: ShardedStorage | undefined;
   const close = async (): Promise<void> => {
+    await sharded?.close();
     await opened?.close();
     await shared?.close();
   };
@@ -59,13 +67,20 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     }
     if (steps.length > 0) log.info({ steps: steps.length }, 'migrated');
     const { limiter, publisher } = shared ?? {};
-    const ports = createSqlPorts(database, {
+    const home = createSqlPorts(database, {
       clock,
       ids,
       listen: database.dialect === 'postgres' && configuration.postgres.listen,
       publisher,
     });
+    await assertShardsKnown(home.store, configuration.shards);
+    if (configuration.shards !== undefined) {
+      const given = { configuration, demo, clock, ids, publisher, log, outdated };
+      sharded = await openSharded({ ...given, home: { database, ports: home } });
+    }
+    const ports = sharded?.ports ?? home;
     return {
+      ...(sharded !== undefined && { databases: sharded.databases }),
       ports: { ...ports, ...(limiter && { limiter }), ...(publisher && { publisher }) },
       pingRedis: shared?.ping,
       place,
