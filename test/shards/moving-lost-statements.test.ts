@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { QUESTS } from '@questline/core/internal';
 import { migrate, type SqlDatabase } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -58,6 +59,10 @@ describe.each(ENGINES)('a move of an owner with one lost statement on $name', ({
     });
     if (held.outcome !== 'held') throw new Error('no credit');
     await ledger.settle(held.hold, 300);
+    const ports = app.openPeer();
+    const [quest] = await ports.store.collection(QUESTS).find({ ownerId: app.user.id }, { limit: 1 });
+    const batch = { attempt: 1, after: 0, events: [{ text: 'Hi' }], keepMs: 1e12 };
+    await ports.eventLog.append(quest?.id ?? '', batch);
   }, 180_000);
 
   afterAll(async () => {

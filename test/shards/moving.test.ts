@@ -1,4 +1,6 @@
-import { MESSAGES } from '@questline/core/internal';
+import { MESSAGES, type MessageRecord, QUESTS, SESSIONS } from '@questline/core/internal';
+import type { Hold, HoldRequest } from '@questline/core/ports';
+import type { ShardPorts } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
 import { shareDatabase } from '../../packages/sql/test/shared.ts';
@@ -11,6 +13,7 @@ import {
   readExport,
 } from '../support/moves.ts';
 import { MAKERS, makeSession } from '../support/owned-resources.ts';
+import { addOrganization } from '../support/people.ts';
 import { callAs } from '../support/sharing.ts';
 import { SHARERS } from './shared-records.ts';
 
@@ -41,13 +44,46 @@ describe('an owner that moves to another database', () => {
     const app = await open();
     for (const make of new Set(Object.values(MAKERS))) await make(app, app.user);
     expect((await app.chat({ message: 'Hi' })).status).toBe(200);
+    const peer = app.openPeer();
+    const [quest] = await peer.store.collection(QUESTS).find({ ownerId: app.user.id }, { limit: 1 });
+    const stream = quest?.id ?? '';
+    for (const after of [0, 1]) {
+      await peer.eventLog.append(stream, { attempt: 1, after, events: [{ text: 'Hi' }], keepMs: 1e9 });
+    }
+    const events = await peer.eventLog.read(stream, 0);
+    expect(events).toHaveLength(2);
     const [before, others] = [await findOwned(app, 'a'), await findOwned(app, 'b')];
     expect(before.size).toBeGreaterThan(20);
     expect([...before.keys()].some((key) => key.startsWith('jobs '))).toBe(true);
     expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
     expect(await findOwned(app, 'a')).toEqual(new Map());
     expect(await findOwned(app, 'b')).toEqual(new Map([...others, ...before]));
+    expect(await peer.eventLog.read(stream, 0)).toEqual(events);
     expect(app.incidents.filter(({ operation }) => operation !== 'worker')).toEqual([]);
+  });
+
+  it('can be an organization, which goes on to pay for its members', async () => {
+    const app = await open({ started: true });
+    const { id } = await addOrganization(app, { ownerId: app.user.id });
+    const account = `organization:${id}`;
+    await app.ledger.grant({ account, amount: 1e9, key: 'start', reason: 'start' });
+    const { key } = await app.issue({ organizationId: id, scopes: ['ai:chat'] });
+    const pay = async (): Promise<void> => {
+      expect((await app.chat({ message: 'Hi' }, { credential: key })).status).toBe(200);
+      await work(app);
+    };
+    await pay();
+    const peer = app.openPeer();
+    const before = await readAccount(peer, account);
+    expect(before.balance.posted).toBe(1e9 - 110_000);
+    expect(await app.move('c', { owner: id })).toMatchObject({ outcome: 'moved' });
+    expect(await readAccount(peer, account)).toEqual(before);
+    expect((await app.single.c.ledger.balance(account)).posted).toBe(1e9 - 110_000);
+    await pay();
+    const after = await readAccount(peer, account);
+    expect([after.balance.posted, after.spent, after.charges.length]).toEqual([1e9 - 220_000, 220_000, 2]);
+    expect(app.incidents).toEqual([]);
+    await app.api.close();
   });
 
   it('keeps its credit, its history, its keys and its limits', async () => {
@@ -153,6 +189,44 @@ describe('an owner that moves to another database', () => {
     expect(await read()).toEqual([...messages, expect.anything(), expect.anything()]);
     expect(app.incidents).toEqual([]);
     await app.api.close();
+  });
+
+  it('is found by a process that remembers the former database and was idle during the move', async () => {
+    const app = await open();
+    const { account, services } = app;
+    const sessionId = await makeSession(app, app.user);
+    const idle = Array.from({ length: 7 }, () => app.openPeer());
+    const details = { operation: 'chat' };
+    const requests = idle.map((_, at) => ({
+      ...{ account, amount: 10, key: `call ${at}`, expiresAt: app.clock.now() + 3_600_000, details },
+    }));
+    const holds: Hold[] = [];
+    for (const [at, { store, ledger }] of idle.entries()) {
+      await store.collection(SESSIONS).get(sessionId);
+      await store.collection(MESSAGES).find({ sessionId });
+      const held = await ledger.hold(requests[at] as HoldRequest);
+      if (held.outcome !== 'held') throw new Error('no credit');
+      holds.push(held.hold);
+      await ledger.release(held.hold);
+    }
+    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    const message = () =>
+      ({ id: services.ids.next(), sessionId, ownerId: app.user.id, createdAt: 0 }) as MessageRecord;
+    const [a, b, c, d, e, f, g] = idle as ShardPorts[];
+    expect(await a?.store.collection(MESSAGES).insert(message())).toBe(true);
+    expect(await b?.store.transaction((inner) => inner.collection(MESSAGES).insert(message()))).toBe(true);
+    const record = message();
+    const written = { do: 'insert', collection: MESSAGES as never, id: record.id, record } as const;
+    expect(await c?.store.writeAll?.([written])).toBe(true);
+    expect(await d?.store.collection(MESSAGES).find({ sessionId })).toHaveLength(3);
+    expect(await e?.store.collection(SESSIONS).find({ id: sessionId })).toHaveLength(1);
+    expect(await f?.ledger.settle(holds[5] as Hold, 4)).toEqual({ charged: 4, first: true });
+    const settlement = g?.ledger.toSettlement?.(holds[6] as Hold, 3);
+    const isSettled = settlement !== undefined && (await g?.store.writeAll?.([settlement])) === true;
+    if (!isSettled) await g?.ledger.settle(holds[6] as Hold, 3);
+    expect((await app.ledger.balance(account)).posted).toBe(1_000_000_000 - 7);
+    expect((await app.single.a.ledger.balance(account)).posted).toBe(0);
+    expect(await findOwned(app, 'a')).toEqual(new Map());
   });
 
   it('has its waiting turn answered in the new database, and can repeat it', async () => {

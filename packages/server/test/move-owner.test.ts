@@ -67,9 +67,9 @@ describe.runIf(hasServices)('questline move-owner', () => {
       code: 2,
       stderr: `questline: SHARD: expected one of home, b, c, got 'd'\n`,
     });
-    expect(await run('nobody@example.com', 'c')).toMatchObject({
+    expect(await run('stranger@example.com', 'c')).toMatchObject({
       code: 1,
-      stderr: 'questline: there is no account nobody@example.com\n',
+      stderr: 'questline: there is no account stranger@example.com\n',
     });
     expect(await run(email)).toMatchObject({ code: 2 });
   });

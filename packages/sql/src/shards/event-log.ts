@@ -1,4 +1,5 @@
 import type { EventLog } from '@questline/core/ports';
+import type { MoveWatch } from './moves.ts';
 import type { ShardNode } from './nodes.ts';
 import type { Seen, ShardRouter } from './router.ts';
 
@@ -6,10 +7,12 @@ import type { Seen, ShardRouter } from './router.ts';
 export function createShardedEventLog(
   router: ShardRouter,
   seen: Seen,
+  watch: MoveWatch,
   getOwner: (stream: string) => string | undefined,
 ): EventLog {
   const { nodes } = router;
   const forStream = async (stream: string): Promise<ShardNode> => {
+    await watch.refresh();
     const owner = getOwner(stream);
     if (owner !== undefined) return router.forOwner(owner);
     return (await router.findParent(['quests'], stream, seen)) ?? nodes.home;

@@ -10,7 +10,7 @@ import {
   type StoreWrite,
 } from '@questline/core/ports';
 import { copyLedger, copyQueue } from './copied-ports.ts';
-import { MAX_CALL_MS, type MoveWatch } from './moves.ts';
+import { endInTime, MAX_CALL_MS, type MoveWatch } from './moves.ts';
 import type { ShardNode } from './nodes.ts';
 import { findRecordOwner, type OwnershipReads } from './ownership.ts';
 
@@ -105,17 +105,6 @@ interface Access {
   read(definition: AnyDefinition): AnyCollection;
   /** Runs a call, and rejects if an owner has moved during it. */
   end<T>(call: () => Promise<T>): Promise<T>;
-}
-
-/** A process that was paused during a call may have used the former database of an owner: it does not confirm the call. */
-async function endInTime<T>(watch: MoveWatch, call: () => Promise<T>): Promise<T> {
-  const { version } = watch;
-  const startedAt = watch.now();
-  const value = await call();
-  if (watch.now() - startedAt <= MAX_CALL_MS) return value;
-  await watch.refresh();
-  if (watch.version === version && !watch.isAnyClosed) return value;
-  throw new StorageUnavailable('an owner has moved during the call');
 }
 
 function toCollections(name: string, access: Access, options: GuardOptions): Store['collection'] {

@@ -10,6 +10,7 @@ import {
   toParts,
 } from './history.ts';
 import { compareValues } from './merge.ts';
+import type { MoveWatch } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { type ShardRouter, toSeenKey } from './router.ts';
 
@@ -24,6 +25,7 @@ export function createShardedLedger(
   router: ShardRouter,
   seen: PlaceCache,
   engine: object,
+  watch: MoveWatch,
   isOwner: (name: string) => boolean,
 ): CreditLedger {
   const { nodes } = router;
@@ -46,6 +48,7 @@ export function createShardedLedger(
   const getLedgers = async (account: string | undefined): Promise<readonly CreditLedger[]> =>
     account === undefined ? ledgers : getHistoryNodes(await forHistory(account)).map(({ ledger }) => ledger);
   const forHold = async ({ id, account }: Hold): Promise<ShardNode> => {
+    await watch.refresh();
     const known = seen.get(toSeenKey(HOLDS, id));
     return known === undefined ? forAccount(account) : nodes.get(known);
   };
@@ -75,10 +78,13 @@ export function createShardedLedger(
     settle: async (hold, ...rest) => (await forHold(hold)).ledger.settle(hold, ...rest),
     toSettlement(hold, ...rest) {
       if (ledgers.some((ledger) => ledger.toSettlement === undefined)) return undefined;
-      const known = seen.get(toSeenKey(HOLDS, hold.id));
       const owner = toOwner(hold.account);
       const work: ShardWork = {
-        ...(known === undefined ? owner !== undefined && { owner } : { node: known }),
+        ...(owner !== undefined && { owner }),
+        // When the settlement is made: the account may move before.
+        get node() {
+          return seen.get(toSeenKey(HOLDS, hold.id));
+        },
         build: ({ ledger }) => ledger.toSettlement?.(hold, ...rest),
       };
       return { do: 'engine', engine, work, applied: () => undefined };

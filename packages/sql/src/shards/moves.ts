@@ -131,3 +131,23 @@ export function createMoveWatch({ store, clock, onChange }: MoveWatchOptions): M
     },
   };
 }
+
+/**
+ * Reads the moves before a call that may use remembered places. A process that was paused during the call may have used the
+ * former database of an owner: it does not confirm the call.
+ */
+export async function watchCall<T>(watch: MoveWatch, call: () => Promise<T>): Promise<T> {
+  await watch.refresh();
+  return endInTime(watch, call);
+}
+
+/** The same for a part of a call, after the moves were read. */
+export async function endInTime<T>(watch: MoveWatch, call: () => Promise<T>): Promise<T> {
+  const { version } = watch;
+  const startedAt = watch.now();
+  const value = await call();
+  if (watch.now() - startedAt <= MAX_CALL_MS) return value;
+  await watch.refresh();
+  if (watch.version === version && !watch.isAnyClosed) return value;
+  throw new StorageUnavailable('an owner has moved during the call');
+}

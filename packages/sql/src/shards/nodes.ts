@@ -71,7 +71,7 @@ function toPorts({ store, ledger, queue, limiter, eventLog }: ShardPorts): Shard
 /** A write of one of the databases, whose database is found when the write is made. */
 export interface ShardWork {
   /** The database: by name, or that of an owner. Neither: the home database. */
-  readonly node?: string;
+  readonly node?: string | undefined;
   readonly owner?: string;
   /** @returns undefined if this database cannot make the write in a step with others. */
   build(node: ShardNode): EngineWrite | undefined;

@@ -58,7 +58,7 @@ export function parseOwnedId(id: string): { readonly owner: string; readonly res
   return { owner, rest: rest.join(':') };
 }
 
-export function getText(record: StoredRecord, field: string): string | undefined {
+function getText(record: StoredRecord, field: string): string | undefined {
   const value: unknown = record[field as keyof StoredRecord];
   return typeof value === 'string' ? value : undefined;
 }

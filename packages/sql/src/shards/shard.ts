@@ -72,10 +72,10 @@ export function shard(options: ShardOptions): ShardPorts {
     ledger:
       options.accounts === 'home'
         ? createHomeLedger(home.ledger)
-        : createShardedLedger(router, seen, engine, isOwner),
+        : createShardedLedger(router, seen, engine, watch, isOwner),
     queue: createShardedQueue(router, seen, engine, watch, isOwner),
     limiter: createShardedLimiter(router, isOwner),
-    eventLog: createShardedEventLog(router, seen, getStreamOwner),
+    eventLog: createShardedEventLog(router, seen, watch, getStreamOwner),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@questline/core/ports';
 import { createShardedCollection, type ShardAccess } from './collection.ts';
 import type { PlaceCache } from './directory.ts';
-import type { MoveWatch } from './moves.ts';
+import { type MoveWatch, watchCall } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { createSeenOver, type Seen, type ShardRouter, toSeenKey } from './router.ts';
 import { transactInOne } from './transaction.ts';
@@ -46,62 +46,83 @@ export function createShardedStore(
       ) as unknown as Collection<R>,
   });
 
-  const { collection: getCollection } = toStore(router, direct);
+  const toDirect = toStore(router, direct);
+  const getCollection = <R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> =>
+    watchCollection(toDirect.collection(definition), watch);
 
   return {
     collection: getCollection,
     transaction: (work, options) =>
-      transactInOne(
-        router,
-        seen,
-        (within, access) =>
-          work({
-            ...toStore(within, access),
-            transaction: async () => {
-              throw new Error('transactions do not nest');
-            },
-          }),
-        options,
+      watchCall(watch, () =>
+        transactInOne(
+          router,
+          seen,
+          (within, access) =>
+            work({
+              ...toStore(within, access),
+              transaction: async () => {
+                throw new Error('transactions do not nest');
+              },
+            }),
+          options,
+        ),
       ),
-    async writeAll(writes, options) {
-      const added = createSeenOver(seen);
-      const reads = writes.filter(isStoreRead);
-      const steps = [];
-      for (const write of writes) {
-        if (!isStoreRead(write)) steps.push(await placeWrite(router, engine, write, added.seen, options));
+    writeAll: (writes, options) => watchCall(watch, () => writeInOne(writes, options)),
+  };
+
+  async function writeInOne(writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean> {
+    const added = createSeenOver(seen);
+    const reads = writes.filter(isStoreRead);
+    const steps = [];
+    for (const write of writes) {
+      if (!isStoreRead(write)) steps.push(await placeWrite(router, engine, write, added.seen, options));
+    }
+    const places = new Set(steps.flatMap(({ node }) => node ?? []));
+    const [node = nodes.home, ...others] = places;
+    const built = steps.map(({ build }) => build(node));
+    const whole = built.filter((write) => write !== undefined);
+    if (others.length > 0 || whole.length < built.length) return false;
+    const there: StoreWrite[] = [];
+    const elsewhere: (() => void)[] = [];
+    for (const read of reads) {
+      const { collection, filter, max, order } = read;
+      router.know(collection);
+      const [at, ...more] = await router.forFilter(collection, filter, added.seen, options);
+      if (at === node && more.length === 0) there.push(read);
+      else {
+        const inOrder = order && { order: order as { field: 'id'; direction: 'asc' } };
+        const records = await getCollection(collection).find(filter, {
+          ...options,
+          ...inOrder,
+          limit: max,
+        });
+        elsewhere.push(() => read.found(records));
       }
-      const places = new Set(steps.flatMap(({ node }) => node ?? []));
-      const [node = nodes.home, ...others] = places;
-      const built = steps.map(({ build }) => build(node));
-      const whole = built.filter((write) => write !== undefined);
-      if (others.length > 0 || whole.length < built.length) return false;
-      const there: StoreWrite[] = [];
-      const elsewhere: (() => void)[] = [];
-      for (const read of reads) {
-        const { collection, filter, max, order } = read;
-        router.know(collection);
-        const [at, ...more] = await router.forFilter(collection, filter, added.seen, options);
-        if (at === node && more.length === 0) there.push(read);
-        else {
-          const inOrder = order && { order: order as { field: 'id'; direction: 'asc' } };
-          const records = await getCollection(collection).find(filter, {
-            ...options,
-            ...inOrder,
-            limit: max,
-          });
-          elsewhere.push(() => read.found(records));
-        }
+    }
+    const isDone = await writeAll(node.store, [...there, ...whole], options);
+    if (isDone) {
+      for (const write of whole) {
+        if (write.do === 'insert') added.seen.set(toSeenKey(write.collection.name, write.id), node.name);
       }
-      const isDone = await writeAll(node.store, [...there, ...whole], options);
-      if (isDone) {
-        for (const write of whole) {
-          if (write.do === 'insert') added.seen.set(toSeenKey(write.collection.name, write.id), node.name);
-        }
-        added.keep();
-        for (const give of elsewhere) give();
-      }
-      return isDone;
-    },
+      added.keep();
+      for (const give of elsewhere) give();
+    }
+    return isDone;
+  }
+}
+
+/** A collection that reads the moves before each call. */
+function watchCollection<R extends StoredRecord>(collection: Collection<R>, watch: MoveWatch): Collection<R> {
+  const { removeWhere } = collection;
+  return {
+    get: (...args) => watchCall(watch, () => collection.get(...args)),
+    find: (...args) => watchCall(watch, () => collection.find(...args)),
+    count: (...args) => watchCall(watch, () => collection.count(...args)),
+    insert: (...args) => watchCall(watch, () => collection.insert(...args)),
+    update: (...args) => watchCall(watch, () => collection.update(...args)),
+    add: (...args) => watchCall(watch, () => collection.add(...args)),
+    take: (...args) => watchCall(watch, () => collection.take(...args)),
+    ...(removeWhere && { removeWhere: (...args) => watchCall(watch, () => removeWhere(...args)) }),
   };
 }
 
