@@ -140,4 +140,38 @@ describe('while an owner moves to another database', () => {
     });
     await app.api.close();
   });
+
+  it('refuses it after an interruption, until the same move goes on', async () => {
+    const app = await open();
+    const sessionId = await makeSession(app, app.user);
+    const before = await findOwned(app, 'a');
+    for (const phase of ['closed', 'copying', 'deleting']) {
+      const stop = app.move('b', {
+        onPhase(entered) {
+          if (entered === phase) throw new Error('the process ends');
+        },
+      });
+      await expect(stop).rejects.toThrow('the process ends');
+      expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(503);
+      await expect(app.move('c')).rejects.toThrow('moves to the shard b already');
+    }
+    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(200);
+    expect([...(await findOwned(app, 'b')).keys()]).toEqual(expect.arrayContaining([...before.keys()]));
+    expect(await findOwned(app, 'a')).toEqual(new Map());
+  });
+
+  it('lets the later of two equal moves end it', async () => {
+    const app = await open();
+    await makeSession(app, app.user);
+    const before = await findOwned(app, 'a');
+    const [first, second] = await Promise.allSettled([app.move('b'), app.move('b')]);
+    const outcomes = [first, second].map((one) =>
+      one?.status === 'fulfilled' ? one.value.outcome : String(one?.reason),
+    );
+    expect(outcomes).toContain('moved');
+    expect(outcomes.some((one) => one.includes('was taken over by another process'))).toBe(true);
+    expect(await findOwned(app, 'b')).toEqual(before);
+    expect(await findOwned(app, 'a')).toEqual(new Map());
+  });
 });
