@@ -5,7 +5,7 @@ import type { FormerShard } from './directory.ts';
 import { MOVE_KEY, toParts } from './history.ts';
 import type { ShardNode } from './nodes.ts';
 import { CHARGE_KEYS, GRANT_KEYS } from './owned-rows.ts';
-import { copyRows } from './transfer-rows.ts';
+import { copyRows, LONG_CALL } from './transfer-rows.ts';
 
 const REASON = 'moved to another database';
 const ENTRY_ID_LENGTH = 24;
@@ -97,8 +97,8 @@ async function dropRepeatedKeys({ dialect, names, run }: SqlDatabase, account: s
     `delete from ${keys} where account = @account and exists (
        select 1 from ${charges} c where c.key = ${keys}.key and c.kind = ${keys}.kind)`,
   );
-  await run(dropReleased({ account }));
-  await run(dropKeys({ account }));
+  await run(dropReleased({ account }), LONG_CALL);
+  await run(dropKeys({ account }), LONG_CALL);
 }
 
 /** The last entry of an account, which has its position in exports; undefined: the database has no history of the account. */
@@ -116,7 +116,7 @@ async function readEnd(
        exists (select 1 from ${names.table('ledgerCharges')} where account = @account) as has_charges
      from ${names.table('ledgerEntries')} where account = @account`,
   );
-  const [row] = await run(read({ account }));
+  const [row] = await run(read({ account }), LONG_CALL);
   if (row === undefined || (row.sequence === null && !row.has_charges)) return undefined;
   const entry = toNumber(row.sequence ?? 0)
     .toString(16)

@@ -47,6 +47,9 @@ const RELEASED = [
   ['createdAt', 'created_at'] as const,
 ];
 
+/** Keys are short. */
+const KEY_BATCH = 20_000;
+
 /** The keys of all charges of an account, as an archive keeps them: each charges once, in every database. */
 export const CHARGE_KEYS: OwnedRows = {
   table: 'ledgerArchivedKeys',
@@ -55,6 +58,7 @@ export const CHARGE_KEYS: OwnedRows = {
     ...{ reserved: 'integer', expires_at: 'integer', charged: 'integer' },
   },
   key: ['kind', 'key'],
+  batch: KEY_BATCH,
   condition: () => 'account = @scope',
   from({ dialect, names }: SqlDatabase) {
     const object = dialect === 'sqlite' ? 'json_object' : 'jsonb_build_object';
@@ -75,6 +79,7 @@ export const GRANT_KEYS: OwnedRows = {
   table: 'ledgerMoves',
   columns: { account: 'text', key: 'text' },
   key: ['key'],
+  batch: KEY_BATCH,
   condition: () => 'account = @scope',
   from: ({ names }: SqlDatabase) => `(
       select account, key from ${names.table('ledgerEntries')} where kind = 'grant'

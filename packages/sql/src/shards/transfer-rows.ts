@@ -13,9 +13,14 @@ export interface OwnedRows {
   readonly condition: (dialect: SqlDatabase['dialect']) => string;
   /** Selects the rows elsewhere, with the same columns. Default: the table. */
   readonly from?: (database: SqlDatabase) => string;
+  /** Rows of a page. Default 500. */
+  readonly batch?: number;
 }
 
-const BATCH = 500;
+/** Rows of a page. Their values can be long. */
+const DEFAULT_BATCH = 500;
+/** A page of a large account reads all of its rows. */
+export const LONG_CALL = { timeoutMs: 600_000 };
 
 /** Copies rows page by page, without those that the target has. @returns the number of read rows. */
 export async function copyRows(
@@ -24,15 +29,16 @@ export async function copyRows(
   source: SqlDatabase,
   target: SqlDatabase,
 ): Promise<number> {
+  const { batch = DEFAULT_BATCH } = rows;
   const read = defineRead(rows, source);
   const write = defineWrite(rows, target);
   let copied = 0;
   for (let after = ''; ; ) {
-    const page = await source.run(read({ scope, after, limit: BATCH }));
-    if (page.length > 0) await target.run(write({ rows: JSON.stringify(page.map(toValues)) }));
+    const page = await source.run(read({ scope, after, limit: batch }), LONG_CALL);
+    if (page.length > 0) await target.run(write({ rows: JSON.stringify(page.map(toValues)) }), LONG_CALL);
     copied += page.length;
     const last = page.at(-1);
-    if (last === undefined || page.length < BATCH) return copied;
+    if (last === undefined || page.length < batch) return copied;
     after = String(last.position);
   }
 }
@@ -47,7 +53,7 @@ export async function deleteRows(
     dialect,
     `delete from ${names.table(table)} where ${condition(dialect)}`,
   );
-  await run(remove({ scope }));
+  await run(remove({ scope }), LONG_CALL);
 }
 
 /** Lists as text: the engines order it by code point. */
