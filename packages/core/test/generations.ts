@@ -5,11 +5,12 @@ import { priceModel } from '../src/credits/pricing.ts';
 import { holdCredit } from '../src/credits/reservations.ts';
 import { createGenerationHandlers } from '../src/features/media-jobs/job.ts';
 import type { GenerationRecord, MusicInput, VideoInput } from '../src/features/media-jobs/records.ts';
-import { getGenerations } from '../src/features/media-jobs/stored.ts';
+import { GENERATIONS, getGenerations, type StoredGeneration } from '../src/features/media-jobs/stored.ts';
 import { createMemoryPorts } from '../src/memory/ports.ts';
 import type { CatalogueEntry } from '../src/models/catalogue.ts';
 import type { MediaJobStatus, MediaJobs, MediaProvider } from '../src/ports/media.ts';
 import type { ModelInfo, ModelProvider } from '../src/ports/models.ts';
+import type { Collection, Store } from '../src/ports/store.ts';
 import { createRunningQuests } from '../src/runs/running.ts';
 import type { Incident } from '../src/shared/incident.ts';
 import { delayed } from './delayed.ts';
@@ -178,6 +179,39 @@ export async function openGeneration(options: GenerationOptions = {}) {
       return { charged: 100_000_000 - posted, held };
     },
   };
+}
+
+type StoredGenerations = Collection<StoredGeneration>;
+
+/** A store that handles generations in another way. */
+export function changeStored(
+  store: Store,
+  change: (generations: StoredGenerations) => Partial<StoredGenerations>,
+): Store {
+  return {
+    ...store,
+    collection(definition) {
+      const records = store.collection(definition);
+      if (definition.name !== GENERATIONS.name) return records;
+      return { ...records, ...change(records as never) } as never;
+    },
+  };
+}
+
+/** A store in which other work is done between the first call of a verb and its answer. */
+export function meanwhile(store: Store, verb: 'get' | 'find', work: () => Promise<unknown>): Store {
+  let isDone = false;
+  return changeStored(store, (generations) => {
+    const call = generations[verb] as (...given: unknown[]) => Promise<unknown>;
+    const changed = async (...given: unknown[]) => {
+      const answer = await call(...given);
+      const isFirst = !isDone;
+      isDone = true;
+      if (isFirst) await work();
+      return answer;
+    };
+    return { [verb]: changed };
+  });
 }
 
 export const HELD = { charged: 0, held: 8_000_000 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../test/delayed.ts';
-import { CHARGED, FREE, HELD, ID, openGeneration, POLL } from '../../../test/generations.ts';
+import { CHARGED, changeStored, FREE, HELD, ID, openGeneration, POLL } from '../../../test/generations.ts';
+import type { Services } from '../../app/services.ts';
 import type { MediaJobStatus } from '../../ports/media.ts';
 import { ProviderError } from '../../ports/models.ts';
 
@@ -50,9 +51,50 @@ describe('a poll', () => {
     expect([names(), await money(), published]).toEqual([['poll', 'fetch'], CHARGED, [['ended', ID]]]);
   });
 
+  it('notes a result before it is fetched, and each stage of its storage', async () => {
+    const seen: unknown[] = [];
+    const opened: Awaited<ReturnType<typeof openGeneration>> = await open(
+      { state: 'done', output: 'x' },
+      {
+        jobs: {
+          async fetch() {
+            await look();
+            const body = (async function* () {
+              yield Buffer.from('hello');
+            })();
+            return { mediaType: 'video/mp4', body };
+          },
+        },
+        change: ({ ledger }: Services) => ({
+          ledger: {
+            ...ledger,
+            async settle(...given: Parameters<typeof ledger.settle>) {
+              await look();
+              return ledger.settle(...given);
+            },
+          },
+        }),
+      },
+    );
+    const look = async () => {
+      const { state, step, updatedAt } = await opened.get();
+      seen.push([state, step, opened.clock.now() - updatedAt]);
+      await opened.clock.advance(7);
+    };
+    await opened.clock.advance(7);
+    await opened.run();
+    await look();
+    expect(seen).toEqual([
+      ['storing', 'made', 0],
+      ['storing', 'kept', 0],
+      ['succeeded', 'kept', 0],
+    ]);
+  });
+
   it.each([
     [4, 4_000_000, 4],
     [9, 8_000_000, 9],
+    [1, 1_000_000, 1],
     [0, 8_000_000, undefined],
   ])('charges for a result of %i seconds', async (durationSeconds, charged, resultSeconds) => {
     const { run, get, money } = await open({ state: 'done', output: 'x', durationSeconds });
@@ -95,9 +137,15 @@ describe('a poll', () => {
   });
 
   it('ends after a minute', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
     const { clock, run } = await openGeneration({
       record: RUNNING,
-      jobs: { poll: () => new Promise(() => undefined) },
+      jobs: {
+        poll(_id, { signal }) {
+          signals.push(signal);
+          return new Promise(() => undefined);
+        },
+      },
     });
     let isOver = false;
     const running = run().finally(() => {
@@ -108,6 +156,7 @@ describe('a poll', () => {
     expect(isOver).toBe(false);
     await clock.advance(1);
     expect(await running).toEqual(POLL);
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
   it('is made for an hour, and then the work ends', async () => {
@@ -119,6 +168,25 @@ describe('a poll', () => {
     const message = 'The model provider timed out.';
     expect(await get()).toMatchObject({ state: 'failed', error: { code: 'provider_timeout', message } });
     expect([names(), await money()]).toEqual([['poll', 'poll', 'cancel'], FREE]);
+  });
+
+  it('that ends the work by its time cancels it at a provider after that is noted', async () => {
+    const { clock, run, names } = await open(
+      { state: 'waiting' },
+      {
+        change: ({ store }: Services) => ({
+          store: changeStored(store, ({ update }) => ({
+            async update(...given) {
+              await settle();
+              return update(...given);
+            },
+          })),
+        }),
+      },
+    );
+    await clock.advance(3_600_000);
+    await run();
+    expect(names()).toEqual(['poll', 'cancel']);
   });
 
   it('counts the hour from the submission', async () => {

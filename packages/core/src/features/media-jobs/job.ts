@@ -95,7 +95,9 @@ function createJobHandler(
           ? { kind: status.error.kind, httpStatus: status.error.status }
           : { kind: 'failed', httpStatus: undefined };
         const isFinal = kind === 'content_blocked' || (kind === 'invalid_request' && httpStatus !== 404);
-        return isFinal ? termination.fail(record, toFailure(status.error), asWas) : again(record);
+        return isFinal
+          ? termination.fail(record, toFailure(status.error), asWas)
+          : again(record, providerJobId);
       }
       case 'waiting':
       case 'running': {
@@ -104,7 +106,7 @@ function createJobHandler(
           const updated = await generations.update(id, { progress, updatedAt: clock.now() }, asWas);
           if (updated === undefined) return termination.resolveConflict(id);
         }
-        return again(record);
+        return again(record, providerJobId);
       }
       case 'failed':
       case 'blocked':
@@ -129,13 +131,13 @@ function createJobHandler(
   };
 
   /** Reschedules after the poll interval, unless the generation has timed out. */
-  const again = async (record: GenerationRecord): Promise<Reschedule | undefined> => {
+  const again = async (record: GenerationRecord, providerJobId: string): Promise<Reschedule | undefined> => {
     if (clock.now() - (record.submittedAt ?? record.createdAt) < settings.maxMs) {
       return { afterMs: settings.pollMs, countAttempt: false };
     }
     await termination.fail(record, TOO_LONG, { state: 'running', step: 'submitted' });
-    await termination.cancelAtProvider(record);
-    return undefined;
+    // Cancels at the provider only what has ended: another worker may be fetching its result.
+    return termination.resolveConflict(record.id, { providerJobId });
   };
 
   return {
