@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../../test/delayed.ts';
 import { FREE, type GenerationOptions, HELD, ID, openGeneration } from '../../../test/generations.ts';
 import { ProviderError } from '../../ports/models.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -63,8 +64,8 @@ describe('the end of a generation', () => {
 
 describe('the provider of a generation', () => {
   it('has a circuit for each model, key and caller', async () => {
-    const { termination, record } = await open();
-    const circuit = { providerId: 'videos', model: 'director', callerId: 'ada' };
+    const { termination, record } = await open({ record: { providerModel: 'director-2' } });
+    const circuit = { providerId: 'videos', model: 'director-2', callerId: 'ada' };
     expect(await termination.getCircuit(record)).toEqual({ ...circuit, credential: undefined });
     expect(await termination.getCircuit({ ...record, ownKey: true })).toEqual({
       ...circuit,
@@ -76,6 +77,38 @@ describe('the provider of a generation', () => {
     const { termination, record } = await open();
     expect(await termination.getSubmission(record)).toBeDefined();
     expect(await termination.getSubmission({ ...record, ownKey: true })).toBeUndefined();
+  });
+
+  it('is that of the key of its owner, if it was submitted with that', async () => {
+    const making = { poll: 'own' };
+    const own = { id: 'videos', video: making };
+    const entries = [
+      { ownKey: true, provider: { id: 'other', video: {} }, credential: 'other' },
+      { ownKey: undefined, provider: { id: 'videos', video: {} }, credential: undefined },
+      { ownKey: true, provider: own, credential: 'hash' },
+    ];
+    const { termination, record } = await open({
+      change: () => ({ getCatalogue: async () => ({ list: () => entries }) as never }),
+    });
+    const owned = { ...record, ownKey: true } as const;
+    expect((await termination.getSubmission(owned))?.jobs).toBe(making);
+    expect((await termination.getCircuit(owned)).credential).toBe('hash');
+    expect((await termination.getCircuit(record)).credential).toBeUndefined();
+  });
+
+  it('has cancelled what it accepted too late before the job ends', async () => {
+    let isCancelled = false;
+    const { termination } = await open({
+      record: { state: 'failed' },
+      jobs: {
+        async cancel() {
+          await settle();
+          isCancelled = true;
+        },
+      },
+    });
+    await termination.resolveConflict(ID, { providerJobId: 'job-1' });
+    expect(isCancelled).toBe(true);
   });
 
   it('may end its cancellation with a signal', async () => {

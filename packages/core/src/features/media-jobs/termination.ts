@@ -111,7 +111,7 @@ export function createTermination(
 
   const getCircuit: Termination['getCircuit'] = async (record) => ({
     providerId: record.provider,
-    model: record.model,
+    model: record.providerModel,
     credential: record.ownKey === true ? ((await findOwn(record))?.credential ?? record.ownerId) : undefined,
     callerId: record.ownerId,
   });
