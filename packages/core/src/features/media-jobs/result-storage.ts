@@ -107,7 +107,6 @@ export function createResultStorage(
       if (saved.file !== undefined) return await kept(record, saved.file);
       if (saved.skipped !== 'error') return await termination.fail(record, SKIPPED[saved.skipped], AS_MADE);
     } catch (error) {
-      signal.throwIfAborted();
       // Errors other than the store's are retried by the engine.
       if (!isProviderError(error)) throw error;
       termination.report(record, error);
@@ -156,8 +155,7 @@ export function createResultStorage(
     conclude,
     async keep(record, { mediaType, data, usage }, signal) {
       const saved = await save(record, mediaType, data, signal);
-      if (saved.file === undefined)
-        return termination.fail(record, SKIPPED[saved.skipped], { state: 'storing' });
+      if (saved.file === undefined) return termination.fail(record, SKIPPED[saved.skipped]);
       return kept(record, saved.file, usage);
     },
   };

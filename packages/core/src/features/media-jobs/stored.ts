@@ -50,10 +50,10 @@ export function getGenerations(store: Store): Collection<GenerationRecord> {
   return {
     get: async (id, guard, options) => toRecord(await stored.get(id, toFilter(guard), options)),
     async find(filter, options) {
-      const found = await stored.find(toFilter(filter) ?? {}, toFindOptions(options));
+      const found = await stored.find(toFilter(filter), toFindOptions(options));
       return found.map((one) => rename(one, CODE_NAMES) as GenerationRecord);
     },
-    count: (filter, options) => stored.count(toFilter(filter) ?? {}, options),
+    count: (filter, options) => stored.count(toFilter(filter), options),
     insert: (record, options) => stored.insert(toStored(record), options),
     update: async (id, patch, guard, options) =>
       toRecord(await stored.update(id, toPatch(patch), toFilter(guard), options)),

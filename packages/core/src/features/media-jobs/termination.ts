@@ -146,16 +146,16 @@ export function createTermination(
       (providerJobId === undefined || (await cancelAtProvider({ ...record, providerJobId })));
     if (isFree) await release(services, operation, record);
     else await settleCancelled(record, made);
-    await generations.update(record.id, { nextCheckAt: undefined }, { state: 'cancelled' });
+    await generations.update(record.id, { nextCheckAt: undefined });
     return undefined;
   };
 
   const settleCancelled = async (record: GenerationRecord, made: LateOutcome['made']): Promise<void> => {
     const due = record.due ?? dueOfCancelled(record, made);
     // Stored before it is settled: a later look at the provider may have another outcome.
-    await generations.update(record.id, { due }, { state: 'cancelled' });
+    await generations.update(record.id, { due });
     const settled = await settle(services, operation, { ...record, due });
-    if (settled !== undefined) await generations.update(record.id, { settled }, { state: 'cancelled' });
+    if (settled !== undefined) await generations.update(record.id, { settled });
   };
 
   const cleanUp = async (record: GenerationRecord, outcome: LateOutcome = {}): Promise<undefined> => {
