@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FREE, type GenerationOptions, HELD, ID, openGeneration } from '../../../test/generations.ts';
+import { settle } from '../../../test/delayed.ts';
+import {
+  changeStored,
+  FREE,
+  type GenerationOptions,
+  HELD,
+  ID,
+  openGeneration,
+} from '../../../test/generations.ts';
 import { ProviderError } from '../../ports/models.ts';
 import { cancelGeneration } from './cancellation.ts';
 import type { GenerationRecord } from './records.ts';
@@ -30,6 +38,10 @@ describe('a cancellation', () => {
     expect(answer).toMatchObject({ state: 'cancelled', error, nextCheckAt: clock.now() + 60_000 });
     expect(await get()).toEqual(answer);
     expect([await money(), published, names()]).toEqual([FREE, [['stopped', ID]], []]);
+  });
+
+  it('before the submission is free, whatever the provider can stop', async () => {
+    expect(await (await cancel({ jobs: NO_CANCEL })).money()).toEqual(FREE);
   });
 
   it('keeps the credit if the provider cannot stop', async () => {
@@ -92,9 +104,54 @@ describe('a cancelled generation', () => {
 
   it('is charged what is due already', async () => {
     const due = { amount: 2_000_000, usage: { seconds: 2 } };
-    const { run, money } = await openGeneration({ record: { ...CANCELLED, due }, jobs: NO_CANCEL });
+    for (const jobs of [NO_CANCEL, {}]) {
+      const { run, money } = await openGeneration({ record: { ...CANCELLED, due }, jobs });
+      await run();
+      expect(await money()).toEqual({ charged: 2_000_000, held: 0 });
+    }
+  });
+
+  it('is charged what is stored, and maintained until that is noted', async () => {
+    const dues: unknown[] = [];
+    const opened: Awaited<ReturnType<typeof openGeneration>> = await openGeneration({
+      record: CANCELLED,
+      jobs: NO_CANCEL,
+      change: ({ ledger, store }) => ({
+        store: changeStored(store, ({ update }) => ({
+          async update(id, patch, ...more) {
+            await settle();
+            if ('settled' in patch) throw new Error('away');
+            return update(id, patch, ...more);
+          },
+        })),
+        ledger: {
+          ...ledger,
+          async settle(...given) {
+            dues.push((await opened.get()).due?.amount);
+            return ledger.settle(...given);
+          },
+        },
+      }),
+    });
+    await expect(opened.run()).rejects.toThrow('away');
+    expect([dues, (await opened.get()).nextCheckAt]).toEqual([[8_000_000], opened.record.nextCheckAt]);
+  });
+
+  it('has its credit back when its job ends', async () => {
+    const { run, money } = await openGeneration({
+      record: CANCELLED,
+      change: ({ ledger }) => ({
+        ledger: {
+          ...ledger,
+          async release(...given) {
+            await settle();
+            return ledger.release(...given);
+          },
+        },
+      }),
+    });
     await run();
-    expect(await money()).toEqual({ charged: 2_000_000, held: 0 });
+    expect(await money()).toEqual(FREE);
   });
 
   it('is free if its provider was removed', async () => {
@@ -123,7 +180,8 @@ describe('a cancelled generation', () => {
       change: ({ ledger }) => ({ ledger: { ...ledger, release: () => Promise.reject(new Error('away')) } }),
     });
     await run();
-    expect(incidents).toMatchObject([{ operation: 'createVideoGeneration', requestId: 'r' }]);
+    const error = new Error('away');
+    expect(incidents).toEqual([{ operation: 'createVideoGeneration', requestId: 'r', error }]);
     expect([(await get()).nextCheckAt, own.clock.now() > 0]).toEqual([undefined, true]);
   });
 });

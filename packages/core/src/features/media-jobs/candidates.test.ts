@@ -71,4 +71,6 @@ it('ends with its signal', async () => {
   const signal = AbortSignal.abort(new Error('stopped'));
   const { result, failures } = await ask([trouble('failed'), 'y'], { signal });
   expect([result, failures]).toEqual([new Error('stopped'), []]);
+  const late = AbortSignal.abort(trouble('timeout'));
+  expect((await ask([trouble('failed'), 'y'], { signal: late })).asked).toEqual(['a0']);
 });

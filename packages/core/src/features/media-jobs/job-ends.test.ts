@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { FREE, HELD, ID, openGeneration } from '../../../test/generations.ts';
 import { JobInterrupted } from '../../jobs/interruption.ts';
@@ -67,6 +68,13 @@ describe('the job of a generation', () => {
     expect([opened.names(), await opened.money()]).toEqual([['cancel'], FREE]);
     // It no longer listens.
     expect(() => opened.running.stop(ID)).not.toThrow();
+  });
+
+  it('leaves no listener at the signal of its worker', async () => {
+    const { signal } = new AbortController();
+    const { run } = await openGeneration({ record: RUNNING });
+    await run(signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('rejects with other errors', async () => {

@@ -22,15 +22,16 @@ describe('music', () => {
   });
 
   it.each([
-    ['limit_exceeded', { prompt: 'x'.repeat(11) }, {}],
-    ['unsupported_duration', { duration_seconds: 4 }, {}],
-    ['unsupported_duration', { duration_seconds: 121 }, null],
-    ['unsupported_duration', { duration_seconds: 2 }, null],
-    ['unsupported_audio_option', { format: 'flac' }, {}],
-    ['unsupported_audio_option', { instrumental: false }, { instrumental: 'always' }],
-    ['unsupported_audio_option', { instrumental: true }, { instrumental: 'none' }],
-  ])('is refused: %s, %j, %j', (code, body, audio) => {
-    expect(() => choose(body, audio)).toThrow(expect.objectContaining({ status: 422, code }));
+    ['limit_exceeded', 'prompt', { prompt: 'x'.repeat(11) }, {}],
+    ['unsupported_duration', 'duration_seconds', { duration_seconds: 4 }, {}],
+    ['unsupported_duration', 'duration_seconds', { duration_seconds: 121 }, null],
+    ['unsupported_duration', 'duration_seconds', { duration_seconds: 2 }, null],
+    ['unsupported_audio_option', 'format', { format: 'flac' }, {}],
+    ['unsupported_audio_option', 'instrumental', { instrumental: false }, { instrumental: 'always' }],
+    ['unsupported_audio_option', 'instrumental', { instrumental: true }, { instrumental: 'none' }],
+  ])('is refused: %s of %s, %j, %j', (code, path, body, audio) => {
+    const details = [expect.objectContaining({ path })];
+    expect(() => choose(body, audio)).toThrow(expect.objectContaining({ status: 422, code, details }));
   });
 
   it('may have the longest prompt, and name what the model does anyway', () => {
@@ -62,6 +63,8 @@ describe('music', () => {
     expect(MUSIC.toWireModel(toEntry(byCharacter))).toMatchObject({
       ...{ credits_per_second: null, deprecation_date: '2027-01-01' },
     });
+    const { prices } = toEntry(MUSIC_MODEL);
+    expect(MUSIC.toWireModel(toEntry(byCharacter, { prices }))).toMatchObject({ credits_per_second: null });
   });
 
   it('needs a provider of music', () => {

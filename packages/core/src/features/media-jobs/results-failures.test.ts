@@ -47,7 +47,15 @@ describe('a result that is not stored', () => {
   });
 
   it('is fetched for 15 minutes', async () => {
-    const { clock, run } = await open({ jobs: { fetch: () => new Promise(() => undefined) } });
+    const signals: (AbortSignal | undefined)[] = [];
+    const { clock, run } = await open({
+      jobs: {
+        fetch(_output, { signal }) {
+          signals.push(signal);
+          return new Promise(() => undefined);
+        },
+      },
+    });
     let isOver = false;
     const running = run().finally(() => {
       isOver = true;
@@ -57,6 +65,7 @@ describe('a result that is not stored', () => {
     expect(isOver).toBe(false);
     await clock.advance(1);
     expect(await running).toEqual({ afterMs: 5000, countAttempt: false });
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
 
   it('that is blocked ends without a charge', async () => {

@@ -97,6 +97,49 @@ describe('a result', () => {
     ]);
   });
 
+  it('is not the file of another user', async () => {
+    const { run, own, names } = await open();
+    const about = { name: 'a', mimeType: 'video/webm', size: 7, status: 'clean', source: 'upload' } as const;
+    await own.store.collection(FILES).insert({ id: FILE, ownerId: 'bob', createdAt: 0, ...about });
+    await run();
+    expect(names()).toEqual(['fetch']);
+  });
+
+  it('without an amount is free', async () => {
+    const { run, get, own, money } = await open({ record: { ...MADE, step: 'kept' } });
+    await run();
+    expect([(await get()).settled, await money()]).toEqual([0, FREE]);
+    expect(await own.ledger.charges({ account: 'user:ada' }, 9)).toMatchObject([{ amount: 0, usage: {} }]);
+  });
+
+  it('without a hold is recorded once, before it ends', async () => {
+    let isAway = true;
+    const keys: string[] = [];
+    const { run, get, own, generations } = await open({
+      isHeld: false,
+      change: ({ ledger }) => ({
+        ledger: {
+          ...ledger,
+          async record(entry) {
+            keys.push(entry.key);
+            if (isAway) throw new Error('away');
+            return ledger.record(entry);
+          },
+        },
+      }),
+    });
+    await expect(run()).rejects.toThrow('away');
+    expect((await get()).state).toBe('storing');
+    isAway = false;
+    await run();
+    await generations.update(ID, { state: 'storing' });
+    await run();
+    expect([(await get()).state, await own.ledger.charges({ account: 'user:ada' }, 9)]).toMatchObject([
+      ...['succeeded', [{ requestId: 'r' }]],
+    ]);
+    expect(keys).toEqual([ID, ID, ID]);
+  });
+
   it('without a hold is recorded as free', async () => {
     const { run, get, own, money } = await open({ isHeld: false, record: { prices: undefined as never } });
     await run();

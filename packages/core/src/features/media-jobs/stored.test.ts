@@ -50,7 +50,32 @@ describe('generation that was stored with older field names', () => {
     expect(await generations.find(due, { order: { field: 'nextCheckAt', direction: 'asc' } })).toEqual([
       RECORD,
     ]);
+    expect(await generations.find({ anyOf: [{ nextCheckAt: { lte: 3 } }] })).toEqual([]);
     expect(await generations.count({ nextCheckAt: { lte: 3 } })).toBe(0);
+  });
+
+  it('is listed in pages and both directions', async () => {
+    const generations = getGenerations(createMemoryStore());
+    for (const [place, id] of ['b', 'c', 'd'].entries()) {
+      await generations.insert({ ...RECORD, id: id.repeat(24), nextCheckAt: 10 + place });
+    }
+    const times = async (direction: 'asc' | 'desc') => {
+      const order = { field: 'nextCheckAt', direction } as const;
+      return (await generations.find({}, { order, limit: 2 })).map(({ nextCheckAt }) => nextCheckAt);
+    };
+    expect([await times('asc'), await times('desc')]).toEqual([
+      [10, 11],
+      [12, 11],
+    ]);
+  });
+
+  it('has numbers that can be added to', async () => {
+    const generations = getGenerations(createMemoryStore());
+    await generations.insert(RECORD);
+    expect(await generations.add(ID, { nextCheckAt: 5 }, { submittedBy: 'job:2' })).toBeUndefined();
+    expect(await generations.add(ID, { nextCheckAt: 5 }, { submittedBy: 'job:1' })).toMatchObject({
+      nextCheckAt: 9,
+    });
   });
 
   it('is written with the older names, so that an earlier version can read it', async () => {

@@ -35,12 +35,56 @@ describe('music of one long call', () => {
     const refused = await open(() => Promise.reject(new ProviderError('failed', 'secret')));
     expect(await refused.run()).toBeUndefined();
     expect([(await refused.get()).state, await refused.money()]).toEqual(['failed', FREE]);
-    const slow = await open(() => new Promise(() => undefined));
+    const signals: (AbortSignal | undefined)[] = [];
+    const slow = await open((_request, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    });
     const running = slow.run();
     await settle();
     await slow.clock.advance(3_600_000);
     await running;
     expect(await slow.get()).toMatchObject({ state: 'failed', error: { code: 'provider_timeout' } });
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+
+  it('is charged what its provider reports', async () => {
+    const { run, money } = await open(async () => ({
+      ...{ mediaType: 'audio/mpeg', data, usage: { seconds: 3 } },
+    }));
+    await run();
+    expect(await money()).toEqual({ charged: 3_000_000, held: 0 });
+  });
+
+  it.each([
+    ['file_too_large', 'output_too_large'],
+    ['storage_limit', 'limit_exceeded'],
+    ['error', 'provider_error'],
+  ] as const)('that cannot be stored is free: %s', async (skipped, code) => {
+    const seen: unknown[] = [];
+    const opened: Awaited<ReturnType<typeof openGeneration>> = await openGeneration({
+      provider: {
+        musicJobs: undefined,
+        music: async () => {
+          await opened.clock.advance(7);
+          return { mediaType: 'audio/mpeg', data };
+        },
+      } as never,
+      record: { ...SONG.record, input },
+      change: ({ library }) => ({
+        library: {
+          ...library,
+          async save() {
+            const { state, updatedAt } = await opened.get();
+            seen.push([state, opened.clock.now() - updatedAt]);
+            return { skipped };
+          },
+        },
+      }),
+    });
+    expect(await opened.run()).toBeUndefined();
+    expect(await opened.get()).toMatchObject({ state: 'failed', error: { code } });
+    expect([seen, await opened.money()]).toEqual([[['storing', 0]], FREE]);
   });
 
   it('is charged if it is cancelled meanwhile', async () => {
@@ -49,7 +93,8 @@ describe('music of one long call', () => {
       return { mediaType: 'audio/mpeg', data, usage: { seconds: 3 } };
     });
     expect(await opened.run()).toBeUndefined();
-    expect(await opened.get()).toMatchObject({ state: 'cancelled', settled: 3_000_000 });
+    const due = { amount: 3_000_000, usage: { seconds: 3, bytes: data.length } };
+    expect(await opened.get()).toMatchObject({ state: 'cancelled', due, settled: 3_000_000 });
     expect(await opened.money()).toEqual({ charged: 3_000_000, held: 0 });
   });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { settle } from '../../../test/delayed.ts';
-import { openGeneration, POLL } from '../../../test/generations.ts';
+import { changeStored, openGeneration, POLL } from '../../../test/generations.ts';
 import { StorageUnavailable } from '../../ports/store.ts';
 
 it('notes a submission as soon as the store is back', async () => {
@@ -32,6 +32,21 @@ it('notes a submission as soon as the store is back', async () => {
   }
   expect(await running).toEqual(POLL);
   expect(await opened.get()).toMatchObject({ step: 'submitted', providerJobId: 'job-1' });
+});
+
+it('does not repeat a write that another error ended', async () => {
+  const { run, get } = await openGeneration({
+    change: ({ store }) => ({
+      store: changeStored(store, ({ update }) => ({
+        async update(id, patch, ...more) {
+          if (patch.step === 'submitted') throw new TypeError('broken');
+          return update(id, patch, ...more);
+        },
+      })),
+    }),
+  });
+  await expect(run()).rejects.toThrow('broken');
+  expect((await get()).step).toBe('submitting');
 });
 
 it('notes a submission whose write succeeded in spite of an error', async () => {

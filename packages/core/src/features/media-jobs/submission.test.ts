@@ -22,6 +22,35 @@ describe('the submission of a video', () => {
     expect([await money(), incidents]).toEqual([HELD, []]);
   });
 
+  it('notes its beginning and its end', async () => {
+    const seen: unknown[] = [];
+    const opened: Awaited<ReturnType<typeof openGeneration>> = await openGeneration({
+      jobs: {
+        async submit() {
+          await look();
+          if (seen.length === 1) throw new ProviderError('overloaded', 'x');
+          return 'job-1';
+        },
+      },
+    });
+    const look = async () => {
+      const { step, updatedAt } = await opened.get();
+      seen.push([step, opened.clock.now() - updatedAt]);
+      await opened.clock.advance(7);
+    };
+    await opened.clock.advance(7);
+    for (let round = 0; round < 2; round += 1) {
+      await opened.run();
+      await look();
+    }
+    expect(seen).toEqual([
+      ['submitting', 0],
+      [undefined, 0],
+      ['submitting', 0],
+      ['submitted', 0],
+    ]);
+  });
+
   it('waits for its longer lease', async () => {
     let isExtended = false;
     const { run, get } = await openGeneration({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ID, openGeneration } from '../../../test/generations.ts';
+import { settle } from '../../../test/delayed.ts';
+import { FREE, ID, meanwhile, openGeneration } from '../../../test/generations.ts';
 import { personalGenerations } from './cancellation.ts';
 import { createGenerationMaintenance } from './maintenance.ts';
 import type { GenerationRecord } from './records.ts';
@@ -21,6 +22,15 @@ describe('the end of an account', () => {
     await generations.update(ID, { nextCheckAt: undefined });
     expect(await stop?.('ada')).toBe(1);
     expect(own.clock.now()).toBeGreaterThan(0);
+  });
+
+  it('releases the credit for a video, also if the provider cannot cancel music', async () => {
+    const { services, money } = await openGeneration({
+      record: RUNNING,
+      provider: { musicJobs: { cancel: undefined } } as never,
+    });
+    await personalGenerations(services).stop?.('ada');
+    expect(await money()).toEqual(FREE);
   });
 });
 
@@ -62,14 +72,22 @@ describe('the deletion by age', () => {
 });
 
 describe('the maintenance', () => {
-  const maintain = async (record: Partial<GenerationRecord>, passed = 60_000) => {
+  const maintain = async (
+    record: Partial<GenerationRecord>,
+    passed = 60_000,
+    between?: Partial<GenerationRecord>,
+  ) => {
     const renewed: unknown[] = [];
-    const opened = await openGeneration({
+    const opened: Awaited<ReturnType<typeof openGeneration>> = await openGeneration({
       record,
-      change: ({ ledger }) => ({
+      change: ({ ledger, store }) => ({
+        ...(between !== undefined && {
+          store: meanwhile(store, 'find', () => opened.generations.update(ID, between)),
+        }),
         ledger: {
           ...ledger,
-          renew(hold, until) {
+          async renew(hold, until) {
+            await settle();
             renewed.push(until);
             return ledger.renew(hold, until);
           },
@@ -110,5 +128,43 @@ describe('the maintenance', () => {
   it('deletes what never had credit', async () => {
     const { generations, jobs } = await maintain({ state: 'reserving' });
     expect([await generations.count({}), jobs]).toEqual([0, []]);
+  });
+
+  it.each<Partial<GenerationRecord>>([{ state: 'pending' }, { nextCheckAt: 9e15 }])(
+    'does not delete what has credit by now: %j',
+    async (between) => {
+      const { get } = await maintain({ state: 'reserving' }, undefined, between);
+      expect(await get()).toMatchObject(between);
+    },
+  );
+
+  it('leaves what another process has maintained', async () => {
+    const { get, jobs, renewed } = await maintain(RUNNING, undefined, { nextCheckAt: 9e15 });
+    expect([(await get()).nextCheckAt, jobs, renewed]).toEqual([9e15, [], []]);
+  });
+
+  it('begins with what has waited longest, and leaves nothing that is due', async () => {
+    const { clock, services, generations, record, own } = await openGeneration({
+      settings: { worker: { leaseMs: 400_000 } },
+    });
+    const times = [3, 1, 2];
+    for (const [place, time] of times.entries()) {
+      await generations.insert({ ...record, id: `${place}`.repeat(24), nextCheckAt: clock.now() + time });
+    }
+    for (let number = 0; number < 500; number += 1) {
+      const id = `${number}`.padStart(24, 'e');
+      await generations.insert({ ...record, id, state: 'reserving', nextCheckAt: clock.now() });
+    }
+    await clock.advance(3);
+    const order: unknown[] = [];
+    const task = createGenerationMaintenance({
+      ...services,
+      store: own.store,
+      queue: { ...own.queue, enqueue: async ({ key }) => void order.push(key) },
+    });
+    await task.run();
+    expect(order).toEqual([1, 2, 0].map((place) => `generation:${`${place}`.repeat(24)}`));
+    expect(await generations.count({ state: 'reserving' })).toBe(0);
+    expect(task.everyMs).toBe(60_000);
   });
 });
