@@ -109,9 +109,10 @@ describe('the credit of a request', () => {
   });
 
   it('is noted before the answer', async () => {
-    const { video, list } = await open(undefined, { store: slowWrites });
+    const { video, list, clock, services } = await open(undefined, { store: slowWrites });
     expect((await video()).status).toBe(202);
-    expect(await list()).toMatchObject([{ state: 'pending', hold: { amount: 8_000_000 } }]);
+    const tendAt = clock.now() + services.worker.leaseMs;
+    expect(await list()).toMatchObject([{ state: 'pending', tendAt, hold: { amount: 8_000_000 } }]);
   });
 
   it('begins nothing again that another request has begun', async () => {
@@ -258,6 +259,14 @@ describe('a generation of the caller', () => {
     expect((await generations.get(body.id))?.state).toBe('pending');
   });
 
+  it('is not found before its credit is held', async () => {
+    const { video, json, generations } = await open();
+    const { body } = await video();
+    await generations.update(body.id, { state: 'reserving' });
+    expect((await json('GET', `/api/v1/video-generations/${body.id}`)).status).toBe(404);
+    expect((await json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
+  });
+
   it('that has ended is answered to a cancellation', async () => {
     const { video, json } = await open();
     const { body } = await video();
@@ -273,12 +282,14 @@ describe('a generation of the caller', () => {
     const { updatedAt = 0 } = (await generations.get(body.id)) ?? {};
     const path = `/api/v1/video-generations/${body.id}/events?after=${updatedAt}`;
     const reader = openFrames(await ask('GET', path));
+    const first = reader.next();
     await settle();
     await clock.advance(1000);
+    await settle();
     await generations.update(body.id, { state: 'running', updatedAt: updatedAt + 1 });
     await clock.advance(2000);
     await settle();
-    expect((await reader.next())?.data.state.state).toBe('running');
+    expect((await first)?.data.state.state).toBe('running');
     await reader.close();
   });
 

@@ -62,7 +62,7 @@ export async function acceptGeneration<Body extends { readonly model: string }>(
   };
   return {
     // The response shows the state after the hold: without held credit, the generation is never shown.
-    answer: { ...kind.toWire(toCommonWire({ ...record, state: 'pending' }, null), input), id: record.id },
+    answer: { ...kind.toWire(toCommonWire(record, null), input), id: record.id },
     async write(store) {
       if (!(await getGenerations(store).insert(record))) throw new Error('duplicate quest id');
     },

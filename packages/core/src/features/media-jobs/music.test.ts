@@ -75,6 +75,18 @@ describe('music', () => {
     expect(MUSIC.making({} as never, { providerModel: 'm', input: MUSIC_INPUT })).toBeUndefined();
   });
 
+  it('is submitted to a provider with jobs', async () => {
+    const submit = async (request: unknown) => JSON.stringify(request);
+    const making = MUSIC.making({ musicJobs: { submit }, music: {} } as never, {
+      providerModel: 'm-1',
+      input: MUSIC_INPUT,
+    });
+    if (making?.jobs === undefined) throw new Error('no jobs');
+    expect(JSON.parse(await making.submit(undefined, {}))).toEqual({
+      ...{ model: 'm-1', prompt: 'a waltz', lengthMs: 8000, format: 'mp3' },
+    });
+  });
+
   it.each([
     ['mp3', 'audio/x-other; a=b', 'audio/x-other'],
     ['mp3', 'text/html', 'audio/mpeg'],
