@@ -45,6 +45,32 @@ describe('a file that leaves its lake during the ingestion', () => {
     expect((await lakes.get(LAKE))?.lastSyncAt).toBeUndefined();
   });
 
+  it('leaves no chunks at the end', async () => {
+    const opened: Awaited<ReturnType<typeof openIngestion>> = await openIngestion({
+      change: ({ store }) => ({
+        store: {
+          ...store,
+          collection(definition) {
+            const records = store.collection(definition);
+            return {
+              ...records,
+              async update(id, patch, ...more) {
+                const updated = await records.update(id, patch, ...more);
+                if ((patch as { vectorizedCount?: number }).vectorizedCount === 1) {
+                  await opened.lakeFiles.take(ADDED);
+                }
+                return updated;
+              },
+            };
+          },
+        },
+      }),
+    });
+    await opened.run();
+    expect(await opened.countChunks()).toBe(0);
+    expect((await opened.lakes.get(LAKE))?.lastSyncAt).toBeUndefined();
+  });
+
   it('keeps its chunks if it only stops', async () => {
     const opened: Awaited<ReturnType<typeof openIngestion>> = await openIngestion({
       vectors: (vectors) => ({

@@ -106,6 +106,16 @@ describe('a model that fails', () => {
     expect([await countChunks(), await money()]).toEqual([0, { charged: 0, held: 0 }]);
   });
 
+  it('without a vector for one of the texts rejects the file', async () => {
+    const text = Array.from({ length: 2 }, (_, at) => `${`word${at} `.repeat(250)}end.`).join('\n');
+    const embed = async ({ inputs }: { readonly inputs: readonly string[] }) => ({
+      ...{ embeddings: inputs.map((_, at) => [at, 0]), tokens: 1 },
+    });
+    const { run, getState, countChunks } = await openIngestion({ embed, outcome: { status: 'read', text } });
+    await run();
+    expect([(await getState()).status, await countChunks()]).toEqual(['failed', 0]);
+  });
+
   it('waits for credit', async () => {
     const { run, getState, incidents } = await openIngestion({ credit: 0 });
     expect(await run()).toBeUndefined();
@@ -140,6 +150,20 @@ describe('an interrupted ingestion', () => {
     });
     await expect(run(1, stop.signal)).rejects.toThrow('could not be read');
     expect(await getState()).toMatchObject({ status: 'indexing', tries: 0 });
+  });
+
+  it('cuts no further text', async () => {
+    const stop = new AbortController();
+    const read = async () => {
+      stop.abort(new Error('shut down'));
+      return undefined;
+    };
+    const { run, getState } = await openIngestion({
+      outcome: { status: 'read', text: `${'字'.repeat(399)}。`.repeat(100) },
+      change: ({ library }) => ({ library: { ...library, read } }),
+    });
+    await expect(run(1, stop.signal)).rejects.toThrow('shut down');
+    expect(await getState()).toMatchObject({ status: 'indexing', chunkCount: 0 });
   });
 
   it('asks for no further batch', async () => {

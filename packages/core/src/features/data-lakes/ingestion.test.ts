@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../../test/delayed.ts';
 import { openIngestion } from '../../../test/lake-ingestion.ts';
 import { ADDED, FILE, LAKE } from '../../../test/lakes.ts';
 
@@ -69,6 +70,18 @@ describe('the ingestion of a file', () => {
     await run();
     expect(removed).toEqual([{ lakeId: LAKE, fileId: ADDED }]);
     expect([await getState(), requests.length]).toEqual([READY, 1]);
+    const slow = await openIngestion({
+      lakeFile: { chunkCount: 3, vectorizedCount: 1 },
+      vectors: ({ remove }) => ({
+        async remove(group) {
+          for (let round = 0; round < 9; round += 1) await settle();
+          await remove(group);
+        },
+      }),
+    });
+    await slow.run();
+    for (let round = 0; round < 12; round += 1) await settle();
+    expect(await slow.countChunks()).toBe(1);
     const fresh = await openIngestion({
       vectors: () => ({ remove: () => Promise.reject(new Error('nothing to remove')) }),
     });
@@ -102,6 +115,37 @@ describe('the ingestion of a file', () => {
     });
     await run();
     expect(keys).toEqual([`lake:${ADDED}:0:2`, `lake:${ADDED}:64:2`]);
+  });
+
+  it('is charged to callers whose models were limited since', async () => {
+    const modelLists = [{ source: 'key', models: ['other'] }] as const;
+    const payer = { account: 'user:ada', userId: 'ada', modelLists };
+    const callers: unknown[] = [];
+    const { run, getState, money } = await openIngestion({
+      lakeFile: { payer },
+      change: ({ adminSettings, breaker }) => ({
+        adminSettings: { ...adminSettings, current: async () => adminSettings.current() },
+        breaker: {
+          ...breaker,
+          call(circuit, ...given) {
+            callers.push(circuit.callerId);
+            return breaker.call(circuit, ...given);
+          },
+        },
+      }),
+    });
+    await run();
+    expect([await getState(), await money()]).toEqual([READY, { charged: 100, held: 0 }]);
+    // A text of one caller that makes a provider fail is no outage for others.
+    expect(callers).toEqual(['user:ada']);
+  });
+
+  it('is repeated if it cannot be charged', async () => {
+    const { run, getState } = await openIngestion({
+      change: ({ ledger }) => ({ ledger: { ...ledger, settle: () => Promise.reject(new Error('away')) } }),
+    });
+    await expect(run()).rejects.toThrow('away');
+    expect(await getState()).toMatchObject({ status: 'indexing', vectorizedCount: 0, tries: 0 });
   });
 
   it.each(['paused', 'ready', 'failed'] as const)('leaves a %s file as it is', async (status) => {

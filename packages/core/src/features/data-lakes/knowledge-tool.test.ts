@@ -68,6 +68,39 @@ describe('the tool for searches', () => {
     expect(await tools.run({ tool: 'other', input: {} }, given)).toEqual(failed);
   });
 
+  it('is charged under the key of its call, and ends with its signal', async () => {
+    const keys: string[] = [];
+    const signals: unknown[] = [];
+    const control = new AbortController();
+    const { call } = await openKnowledge({
+      change: ({ ledger, vectors }) => ({
+        ledger: {
+          ...ledger,
+          hold(request) {
+            keys.push(request.key);
+            return ledger.hold(request);
+          },
+        },
+        vectors: {
+          ...vectors,
+          async nearest(query, options) {
+            signals.push(options?.signal);
+            if (signals.length === 1) return vectors.nearest(query, options);
+            control.abort(new Error('stopped'));
+            throw new ProviderError('failed', 'aborted');
+          },
+        },
+      }),
+    });
+    const { signal } = control;
+    await call({ query: 'red' }, { signal });
+    await expect(call({ query: 'red' }, { signal, callKey: 'b' })).rejects.toThrow('stopped');
+    expect([keys, signals]).toEqual([
+      ['call:vectors', 'b:vectors'],
+      [signal, signal],
+    ]);
+  });
+
   it('says why a search failed', async () => {
     const { call } = await openKnowledge({ embed: () => Promise.reject(new ProviderError('failed', 'why')) });
     const content = 'The data lakes cannot be searched just now.';

@@ -33,6 +33,23 @@ describe('the knowledge of a turn', () => {
     expect(charges).toMatchObject([{ operation: 'sendChatMessage', requestId: 'r' }]);
   });
 
+  it('is charged once for each turn', async () => {
+    const keys: string[] = [];
+    const { read } = await openKnowledge({
+      change: ({ ledger }) => ({
+        ledger: {
+          ...ledger,
+          hold(request) {
+            keys.push(request.key);
+            return ledger.hold(request);
+          },
+        },
+      }),
+    });
+    await read(FORCED);
+    expect(keys).toEqual(['turn:knowledge:vectors']);
+  });
+
   it.each([
     ['without a lake', { forceKnowledgeRetrieval: true }, {}],
     ['without being forced', { dataLakeId: LAKE }, {}],
@@ -70,6 +87,7 @@ describe('the knowledge of a turn', () => {
 
   it('is left out of a raw request, without a charge', async () => {
     const { read, requests, asked } = await openKnowledge();
+    expect(await read({ dataLakeId: LAKE }, { promptMode: 'raw' })).toEqual([]);
     const [one, ...others] = await read({ ...FORCED, knowledgeIds: [FILE] }, { promptMode: 'raw' });
     expect(one).toMatchObject({ leftOut: 'disabled' });
     expect([others, requests, asked]).toEqual([[], [], []]);
@@ -104,10 +122,7 @@ describe('the knowledge of a turn', () => {
     const error = new ProviderError('failed', 'why');
     const { read, incidents } = await openKnowledge({ embed: () => Promise.reject(error) });
     expect(await read(FORCED)).toEqual([part(NOT_SEARCHED)]);
-    expect(incidents.map(({ operation, requestId }) => [operation, requestId])).toContainEqual([
-      'knowledge',
-      'r',
-    ]);
+    expect(incidents).toContainEqual({ operation: 'knowledge', requestId: 'r', error });
     const poor = await openKnowledge({ credit: 0 });
     expect(await poor.read(FORCED)).toEqual([part(NOT_SEARCHED)]);
     expect(poor.incidents).toEqual([]);

@@ -29,6 +29,8 @@ describe('the search for answers', () => {
     expect(await search.search({ ...query, lakeIds }, { signal })).toEqual([
       { fileId: FILE, name: 'a.txt', score: 1, text: 'passage of 1' },
     ]);
+    const charges = await services.ledger.charges({ account: 'user:ada' }, 9);
+    expect(charges).toMatchObject([{ operation: 'file_search', requestId: 'r' }]);
   });
 
   it('has scores from 0 to 1, and at most the limit over all models', async () => {

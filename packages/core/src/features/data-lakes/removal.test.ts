@@ -2,12 +2,35 @@ import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { openLakeRecords as setUp } from '../../../test/lake-records.ts';
 import { ADDED, FILE, LAKE, makeLake, makeLakeFile, toId } from '../../../test/lakes.ts';
+import type { Store } from '../../ports/store.ts';
+import { STORAGE_USAGE } from '../storage/usage.ts';
 import { leaveOrganization } from './access.ts';
 import { personalLakes } from './personal.ts';
 import { createForgetFileHandler, createLakePurgeHandler, forgetFileJob, lakePurgeJob } from './purge.ts';
 import { LAKE_FILES, LAKES } from './records.ts';
 import { removeFile, removeFromLakes } from './remove-file.ts';
 import { createLakeSweep } from './sweep.ts';
+
+/** A store in whose transactions one collection cannot be changed. */
+function inTransactions(store: Store, name: string): Store {
+  const away = () => Promise.reject(new Error('away'));
+  return {
+    collection: (definition) => store.collection(definition),
+    transaction: (work, options) =>
+      store.transaction(
+        (inside) =>
+          work({
+            ...inside,
+            collection(definition) {
+              const records = inside.collection(definition);
+              if (definition.name !== name) return records;
+              return { get: (id: string) => records.get(id), add: away, update: away, insert: away } as never;
+            },
+          }),
+        options,
+      ),
+  } as Store;
+}
 
 const run = (handler: ReturnType<typeof createForgetFileHandler>, payload: unknown, attempt = 1) =>
   handler.run({ payload, attempt } as never, new AbortController().signal, async () => undefined);
@@ -38,6 +61,34 @@ describe('a file that leaves its lake', () => {
     const { services, files } = await setUp([], [...fileRecords, other]);
     await removeFromLakes(services, FILE);
     expect((await files.find({})).map(({ id }) => id)).toEqual([toId(9)]);
+  });
+
+  it('is removed from all lakes, however many have it', async () => {
+    const records = Array.from({ length: 201 }, (_, at) => ({
+      id: toId(1000 + at),
+      lakeId: toId(2000 + at),
+    }));
+    const { services, files } = await setUp([], records);
+    await removeFromLakes(services, FILE);
+    expect(await files.count({})).toBe(0);
+  });
+
+  it('stays as long as no job can delete its chunks', async () => {
+    const { services, files, countBytes } = await setUp([{}], [{}]);
+    const queue = { ...services.queue, enqueue: () => Promise.reject(new Error('away')) };
+    await expect(removeFile({ ...services, queue }, makeLakeFile())).rejects.toThrow('away');
+    expect([await files.count({}), await countBytes()]).toEqual([1, 5]);
+  });
+
+  it.each([
+    ['its owner', STORAGE_USAGE],
+    ['the lake', LAKES],
+  ])('stays as long as the sums of %s cannot be changed', async (_, { name }) => {
+    const { services, files, lakes, countBytes } = await setUp([{}], [{}]);
+    const store = inTransactions(services.store, name);
+    await expect(removeFile({ ...services, store }, makeLakeFile())).rejects.toThrow('away');
+    expect([await files.count({}), await countBytes()]).toEqual([1, 5]);
+    expect(await lakes.get(LAKE)).toMatchObject({ fileCount: 1, totalSize: 5 });
   });
 
   it('has its chunks deleted by a job, once it is gone', async () => {
@@ -74,6 +125,27 @@ describe('a deleted lake', () => {
     expect((await files.find({})).map(({ id }) => id)).toEqual([toId(7)]);
     expect([await countChunks(), await countChunks(toId(6)), cleaned]).toEqual([0, 1, [LAKE]]);
     expect(await countBytes()).toBe(10);
+  });
+
+  it('goes alone, with any number of files in other lakes', async () => {
+    const elsewhere = Array.from({ length: 200 }, (_, at) => ({
+      ...{ id: toId(1000 + at), fileId: toId(2000 + at), lakeId: toId(6) },
+    }));
+    const { services, files } = await setUp([{ status: 'deleting' }], [{}, ...elsewhere]);
+    await run(createLakePurgeHandler(services), PURGE.payload);
+    expect([await files.count({ lakeId: LAKE }), await files.count({})]).toEqual([0, 200]);
+  });
+
+  it('stays as long as its parts cannot be deleted', async () => {
+    const { services, lakes, files, cleaned } = await setUp([{ status: 'deleting' }], [{}]);
+    const vectors = { ...services.vectors, remove: () => Promise.reject(new Error('away')) };
+    const store = inTransactions(services.store, STORAGE_USAGE.name);
+    await expect(run(createLakePurgeHandler({ ...services, store }), PURGE.payload)).rejects.toThrow('away');
+    expect(await files.count({})).toBe(1);
+    await expect(run(createLakePurgeHandler({ ...services, vectors }), PURGE.payload)).rejects.toThrow(
+      'away',
+    );
+    expect([await lakes.count({}), cleaned]).toEqual([1, []]);
   });
 
   it('stays while it is not deleted', async () => {
@@ -120,7 +192,31 @@ it('enqueues again what has been quiet for two minutes', async () => {
   expect((await lease()).sort((a, b) => (a.key < b.key ? -1 : 1))).toEqual([ingest, PURGE]);
 });
 
+it('fails if the queue is away', async () => {
+  const updatedAt = createFakeClock().now() - 120_001;
+  for (const records of [
+    [[{ status: 'deleting', updatedAt }], []],
+    [[], [{ updatedAt }]],
+  ] as const) {
+    const { services } = await setUp(...records);
+    const queue = { ...services.queue, enqueue: () => Promise.reject(new Error('away')) };
+    await expect(createLakeSweep({ ...services, queue }).run()).rejects.toThrow('away');
+  }
+});
+
 describe('the end of an account', () => {
+  it('deletes a lake after its chunks, and what belongs to it after the lake', async () => {
+    const { services, lakes, cleaned, countChunks } = await setUp([{}], [{}]);
+    const away = () => Promise.reject(new Error('away'));
+    const erase = (changed: object) =>
+      personalLakes({ ...services, ...changed }).erase?.[0]?.erase({ id: LAKE }, 'ada');
+    await expect(erase({ vectors: { ...services.vectors, remove: away } })).rejects.toThrow('away');
+    expect([await lakes.count({}), cleaned]).toEqual([1, []]);
+    const collection = () => ({ take: away }) as never;
+    await expect(erase({ store: { ...services.store, collection } })).rejects.toThrow('away');
+    expect([await countChunks(), cleaned]).toEqual([0, []]);
+  });
+
   it('deletes its lakes', async () => {
     const { services, lakes, cleaned, countChunks } = await setUp([{}, { id: toId(6) }], [{}]);
     const { parts, erase } = personalLakes(services);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADDED, FILE, LAKE, makeLakeFile, toId } from '../../../test/lakes.ts';
+import { countTurns } from '../../../test/turns.ts';
 import { createMemoryStore } from '../../memory/store.ts';
 import { createMemoryVectors } from '../../memory/vectors.ts';
 import type { FoundChunk, VectorIndex } from '../../ports/vectors.ts';
@@ -139,6 +140,42 @@ describe('a search', () => {
     expect(limits).toEqual([50, 400, 3200]);
   });
 
+  it.each(['nearest', 'matching'] as const)(
+    'looks further if deleted files hide the %s results',
+    async (verb) => {
+      const limits: number[] = [];
+      const other = verb === 'nearest' ? 'matching' : 'nearest';
+      const change: Partial<VectorIndex> = {
+        async [verb]({ limit }: { readonly limit: number }) {
+          limits.push(limit);
+          return Array.from({ length: Math.min(limit, 400) }, (_, place) => ({
+            ...{ id: `${place}`, lakeId: LAKE, fileId: toId(77), place, text: 'x', tags: [], score: 1 },
+          }));
+        },
+        [other]: async () => [],
+      };
+      const { find } = await setUp({ chunks: [], change });
+      expect(await find('x')).toEqual([]);
+      expect(limits).toEqual([50, 400, 3200]);
+    },
+  );
+
+  it('is ordered by meaning, and then by the id, where both methods differ', async () => {
+    const chunks = [
+      ['apples', [1, 0]],
+      ['apples and plums', [1, 0.1]],
+    ] as const;
+    expect(await (await setUp({ chunks })).find('apples plums')).toEqual(['apples', 'apples and plums']);
+    const [first, second] = ['first', 'second'].map(
+      (text, place): FoundChunk => ({
+        ...{ id: `${place}`, lakeId: LAKE, fileId: ADDED, place, text, tags: [], score: 1 },
+      }),
+    ) as [FoundChunk, FoundChunk];
+    const change = { nearest: async () => [second, first], matching: async () => [second, first] };
+    const { find } = await setUp({ chunks: [], change });
+    expect(await find('x')).toEqual(['first', 'second']);
+  });
+
   it('passes its scope, score and options on', async () => {
     const given: unknown[] = [];
     const note = async (...call: unknown[]) => {
@@ -172,6 +209,22 @@ describe('the order of passages', () => {
     const common = ['b', 'c', 'd'].map((id) => make(id, 'the'));
     expect(await rank(['the', 'plum'], ...common, make('e', 'plum'))).toEqual(['e', 'b', 'c', 'd']);
     expect(await rank(['red', 'plum'], make('a', 'red'), make('b', 'a red plum'))).toEqual(['b', 'a']);
+  });
+
+  it('weighs a rare word as much as it is rare', async () => {
+    const texts = ['x y', 'x y', 'x y', 'x', 'x', 'x', 'y', 'y', 'y', 'rare'];
+    const chunks = texts.map((text, at) => make(`${at}`, text));
+    expect((await rank(['rare', 'x', 'y'], ...chunks))[0]).toBe('9');
+  });
+
+  it.each([
+    [1, 0],
+    [199, 0],
+    [200, 1],
+    [400, 2],
+  ])('yields after each 200 passages: %i', async (count, turns) => {
+    const chunks = Array.from({ length: count }, (_, at) => make(`${at}`, 'x'));
+    expect(await countTurns(rankByWords(['x'], chunks))).toBe(turns);
   });
 
   it('is that of the ids where all else is equal', async () => {
