@@ -24,7 +24,11 @@ function inTransactions(store: Store, name: string): Store {
             collection(definition) {
               const records = inside.collection(definition);
               if (definition.name !== name) return records;
-              return { get: (id: string) => records.get(id), add: away, update: away, insert: away } as never;
+              return {
+                ...records,
+                update: (...given: Parameters<typeof records.update>) => records.update(...given),
+                add: away,
+              };
             },
           }),
         options,

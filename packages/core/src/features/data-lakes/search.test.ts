@@ -162,8 +162,8 @@ describe('a search', () => {
 
   it('is ordered by meaning, and then by the id, where both methods differ', async () => {
     const chunks = [
-      ['apples', [1, 0]],
       ['apples and plums', [1, 0.1]],
+      ['apples', [1, 0]],
     ] as const;
     expect(await (await setUp({ chunks })).find('apples plums')).toEqual(['apples', 'apples and plums']);
     const [first, second] = ['first', 'second'].map(
