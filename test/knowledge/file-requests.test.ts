@@ -155,6 +155,37 @@ describe('a file of a data lake', () => {
     expect((await call('GET', `/${LAKE}/files?cursor=${page.next_cursor}`)).status).toBe(422);
   });
 
+  it('is listed by the cursor of its reader only', async () => {
+    const { call, lakes, addLakeFile, addFile, addUser, user, token, ask } = await open();
+    await lakes.update(LAKE, { isPublic: true });
+    for (const at of [10, 11]) {
+      await addFile({ id: toId(at) });
+      await addLakeFile({ id: toId(20 + at), fileId: toId(at) });
+    }
+    const { next_cursor } = (await call('GET', `/${LAKE}/files?limit=1`)).body;
+    const path = `/api/v1/data-lakes/${LAKE}/files?limit=1&cursor=${next_cursor}`;
+    const getStatus = async (who: typeof user) =>
+      (await ask('GET', path, { credential: await token(who) })).status;
+    expect([await getStatus(user), await getStatus(await addUser('bob@example.com'))]).toEqual([200, 422]);
+  });
+
+  it('is not counted in a lake that is gone meanwhile', async () => {
+    const app: LakeRequestApp = await open({
+      store: (store) =>
+        meanwhile(store, LAKE_FILES, async () => {
+          await app.addLakeFile();
+          await app.lakes.take(LAKE);
+        }),
+    });
+    const contents = { lake_id: LAKE, file_id: FILE, file_count: 0, total_size_bytes: 0 };
+    expect(await app.call('POST', PATH)).toEqual({ status: 200, body: contents });
+    const other: LakeRequestApp = await open({
+      store: (store) => meanwhile(store, LAKE_FILES, () => other.lakes.take(LAKE)),
+    });
+    await other.addLakeFile();
+    expect(await other.call('DELETE', PATH)).toEqual({ status: 200, body: contents });
+  });
+
   it('leaves the lake with its bytes', async () => {
     const app = await open();
     await app.call('POST', PATH);

@@ -1,4 +1,4 @@
-import { LAKES } from '@questline/core/internal';
+import { LAKE_FILES, LAKES } from '@questline/core/internal';
 import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { ADDED, AWAY, FILE, LAKE, meanwhile, openLakeApp, toId } from '../support/lake-requests.ts';
@@ -78,7 +78,12 @@ describe('a new data lake', () => {
   it('has a slug that no other has, and that looks like no id', async () => {
     const secrets = ['AAAAAA', 'AAAAAA', 'BBBBBB', 'CCCCCC'];
     const { call } = await openLakeApp({
-      change: ({ ids }) => ({ ids: { ...ids, secret: () => secrets.shift() ?? 'DDDDDD' } }),
+      change: ({ ids }) => ({
+        ids: {
+          ...ids,
+          secret: (length) => (length === 6 ? secrets.shift() : undefined) ?? ids.secret(length),
+        },
+      }),
     });
     const slugs: string[] = [];
     const id = 'a'.repeat(24);
@@ -143,6 +148,16 @@ describe('a change of a data lake', () => {
     ]);
   });
 
+  it('resumes no file that is ready meanwhile', async () => {
+    const app: Awaited<ReturnType<typeof openLakeApp>> = await openLakeApp({
+      store: (store) => meanwhile(store, LAKE_FILES, () => app.lakeFiles.update(ADDED, { status: 'ready' })),
+    });
+    await app.addLake({ status: 'archived' });
+    await app.addLakeFile({ status: 'paused' });
+    await app.call('PATCH', `/${LAKE}`, { status: 'active' });
+    expect([(await app.lakeFiles.get(ADDED))?.status, await app.listJobs()]).toEqual(['ready', []]);
+  });
+
   it('is repeated if its files cannot be resumed, or it cannot be deleted', async () => {
     const { call, addLake, addLakeFile } = await openLakeApp({ change: AWAY });
     await addLake({ status: 'archived' });
@@ -170,17 +185,33 @@ describe('a deletion of a data lake', () => {
   });
 });
 
+it('lists data lakes by age, by the cursor of their reader', async () => {
+  const { call, addLake, addUser, token, ask } = await openLakeApp();
+  for (const at of [3, 2, 1]) await addLake({ id: toId(at), createdAt: 10 - at, isPublic: true });
+  const { data, next_cursor } = (await call('GET', '?limit=2')).body;
+  const rest = await call('GET', `?limit=2&cursor=${next_cursor}`);
+  expect([...data, ...rest.body.data].map(({ id }) => id)).toEqual([toId(3), toId(2), toId(1)]);
+  const credential = await token(await addUser('bob@example.com'));
+  const getStatus = async (path: string, who?: string) =>
+    (await ask('GET', `/api/v1/${path}?cursor=${next_cursor}`, { credential: who ?? (await token()) }))
+      .status;
+  expect([await getStatus('data-lakes', credential), await getStatus('files')]).toEqual([422, 422]);
+});
+
 describe('a search in a data lake', () => {
   const search = { query: 'apples' };
 
   it('says which files it could not include', async () => {
-    const { call, addLake, addLakeFile } = await openLakeApp();
+    const { call, addLake, addLakeFile, lakeFiles } = await openLakeApp();
     await addLake();
     const empty = { results: [], embedding_model: 'vectors', partial_results: false };
     const none = { indexing_files: 0, paused_files: 0 };
     expect((await call('POST', `/${LAKE}/search`, search)).body).toEqual({
       ...{ ...empty, retrieval_unavailable: none },
     });
+    await addLakeFile({ id: toId(29), fileId: toId(29), status: 'paused' });
+    expect((await call('POST', `/${LAKE}/search`, search)).body.partial_results).toBe(true);
+    await lakeFiles.take(toId(29));
     const states = ['indexing', 'indexing', 'paused', 'ready', 'failed'] as const;
     for (const [at, status] of states.entries())
       await addLakeFile({ id: toId(20 + at), fileId: toId(20 + at), status });
@@ -250,8 +281,10 @@ describe('a search in a data lake', () => {
 
   it('ends when its client leaves', async () => {
     const client = new AbortController();
+    let given: AbortSignal | undefined;
     const app = await openLakeApp({
-      async embed() {
+      async embed(signal) {
+        given = signal;
         client.abort();
         throw new ProviderError('failed', 'aborted');
       },
@@ -260,6 +293,7 @@ describe('a search in a data lake', () => {
     const answer = await app.ask('POST', `/api/v1/data-lakes/${LAKE}/search`, {
       ...{ body: search, credential: await app.token(), signal: client.signal },
     });
-    expect([answer.status, app.incidents]).toEqual([400, []]);
+    await app.settle();
+    expect([answer.status, given?.aborted, app.incidents]).toEqual([400, true, []]);
   });
 });

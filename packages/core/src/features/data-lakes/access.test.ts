@@ -111,6 +111,9 @@ describe('a reference to a lake', () => {
       ...(await links.findReadable('data lake', ids, userId)),
     ];
     expect(await find([LAKE])).toEqual([LAKE]);
+    await services.store.collection(LAKES).insert(makeLake({ id: toId(4), slug: 'more' }));
+    // A session has one lake.
+    expect(await find([LAKE, toId(4)])).toEqual([LAKE]);
     expect([await find([LAKE], 'bob'), await find([toId(2)]), await find([toId(9)])]).toEqual([[], [], []]);
     expect([...(await links.findExisting('data lake', [LAKE, toId(2), toId(9)]))]).toEqual([LAKE]);
     expect([...(await links.findExisting('data lake', [toId(9)]))]).toEqual([]);

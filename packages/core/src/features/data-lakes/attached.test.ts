@@ -104,6 +104,17 @@ describe('the files of a session', () => {
     expect(chosen.map(({ text }) => text).join('\n')).toBe(sentences.join('\n'));
   });
 
+  it('are cut into chunks of at most 400 tokens', async () => {
+    const line = (letter: string, tokens: number) => `${letter.repeat(4 * tokens - 2)}.\n`;
+    const cut = async (...lines: readonly string[]) => {
+      const { chosen } = await setUp({ 1: lines.join('') }).read('ada', [ID], '');
+      return chosen.map(({ text }) => text.length);
+    };
+    expect(await cut(line('x', 200), line('y', 201))).toEqual([799, 803]);
+    expect(await cut(line('x', 200), line('y', 200))).toEqual([1599]);
+    expect(await cut(line('x', 399), line('y', 1), line('z', 399))).toEqual([1599, 1595]);
+  });
+
   it('have 8,000 tokens in all', async () => {
     // One chunk of 400 tokens each.
     const chunk = (letter: string) => `${letter.repeat(1598)}.\n`;
