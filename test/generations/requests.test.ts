@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Services } from '@questline/core';
-import { GENERATIONS } from '@questline/core/internal';
+import { GENERATIONS, getGenerations } from '@questline/core/internal';
 import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createGenerationApp, createVideoStudio } from '../support/generations.ts';
@@ -20,7 +20,7 @@ async function open(
     started: false,
     services: (own) => ({ ...own, ...change(own) }),
   });
-  const generations = app.services.store.collection(GENERATIONS);
+  const generations = getGenerations(app.services.store);
   return { ...app, list: () => generations.find({}), generations };
 }
 
@@ -111,8 +111,8 @@ describe('the credit of a request', () => {
   it('is noted before the answer', async () => {
     const { video, list, clock, services } = await open(undefined, { store: slowWrites });
     expect((await video()).status).toBe(202);
-    const tendAt = clock.now() + services.worker.leaseMs;
-    expect(await list()).toMatchObject([{ state: 'pending', tendAt, hold: { amount: 8_000_000 } }]);
+    const nextCheckAt = clock.now() + services.worker.leaseMs;
+    expect(await list()).toMatchObject([{ state: 'pending', nextCheckAt, hold: { amount: 8_000_000 } }]);
   });
 
   it('begins nothing again that another request has begun', async () => {
@@ -136,7 +136,7 @@ describe('the credit of a request', () => {
         ...ledger,
         async hold(request) {
           await store.collection(GENERATIONS).update(request.key, { state: 'pending' });
-          return { outcome: 'insufficient', available: 0 };
+          return { outcome: 'insufficient_credits', available: 0, required: request.amount };
         },
       },
     }));

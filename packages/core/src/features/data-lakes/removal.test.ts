@@ -198,11 +198,8 @@ it('enqueues again what has been quiet for two minutes', async () => {
 
 it('fails if the queue is away', async () => {
   const updatedAt = createFakeClock().now() - 120_001;
-  for (const records of [
-    [[{ status: 'deleting', updatedAt }], []],
-    [[], [{ updatedAt }]],
-  ] as const) {
-    const { services } = await setUp(...records);
+  const deleting = { status: 'deleting', updatedAt } as const;
+  for (const { services } of [await setUp([deleting], []), await setUp([], [{ updatedAt }])]) {
     const queue = { ...services.queue, enqueue: () => Promise.reject(new Error('away')) };
     await expect(createLakeSweep({ ...services, queue }).run()).rejects.toThrow('away');
   }

@@ -160,7 +160,7 @@ describe('the maintenance', () => {
     const task = createGenerationMaintenance({
       ...services,
       store: own.store,
-      queue: { ...own.queue, enqueue: async ({ key }) => void order.push(key) },
+      queue: { ...own.queue, enqueue: async ({ key = '' }) => ({ id: `${order.push(key)}`, added: true }) },
     });
     await task.run();
     expect(order).toEqual([1, 2, 0].map((place) => `generation:${`${place}`.repeat(24)}`));
