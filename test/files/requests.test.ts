@@ -113,7 +113,7 @@ describe('a file that is read', () => {
         ...(isSigned && { signPut: () => Promise.reject(new Error('not used')) }),
         async head(key: string) {
           heads.push(key);
-          return isThere ? { size: 5, contentType: 'text/plain' } : undefined;
+          return isThere ? { key, etag: 'e', size: 5, contentType: 'text/plain' } : undefined;
         },
       } as Services['objects'],
     }));
@@ -142,7 +142,7 @@ describe('a file that is read', () => {
       objects: {
         ...own.objects,
         signPut: away,
-        head: async () => ({ size: 5, contentType: 'text/plain' }),
+        head: async (key: string) => ({ key, etag: 'e', size: 5, contentType: 'text/plain' }),
       } as Services['objects'],
     }));
     await add({ status: 'pending' });

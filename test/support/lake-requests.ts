@@ -16,7 +16,7 @@ const VECTORS: ModelInfo = {
   ...{ contextWindow: 8000, maxOutputTokens: 0, prices: { input: 1 } },
 };
 
-export interface LakeRequestOptions extends TestAppOptions {
+interface LakeRequestOptions extends TestAppOptions {
   readonly change?: (own: Services) => Partial<Services>;
   readonly embed?: (signal: AbortSignal | undefined) => Promise<readonly number[]>;
   readonly hasModel?: boolean;
