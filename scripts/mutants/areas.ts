@@ -6,7 +6,7 @@ const AREAS: Readonly<Record<string, readonly string[]>> = {
   'packages/core/src/features/completions': ['test/completions*.test.ts', 'test/models/*.test.ts'],
   'packages/core/src/features/data-lakes': ['test/knowledge/**/*.test.ts'],
   'packages/core/src/features/files': ['test/files/**/*.test.ts'],
-  'packages/core/src/features/media-jobs': ['test/generations/{events,requests,lifecycle}.test.ts'],
+  'packages/core/src/features/media-jobs': ['test/generations/{answers,events,requests,lifecycle}.test.ts'],
   'packages/core/src/features/sign-in': ['test/identity/**/*.test.ts'],
   'packages/core/src/http': ['test/wire/**/*.test.ts', 'test/mounting/**/*.test.ts'],
   'packages/core/src/identity': ['test/identity/**/*.test.ts'],

@@ -1,52 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import type { Services } from '@questline/core';
-import { GENERATIONS, getGenerations } from '@questline/core/internal';
-import type { Store } from '@questline/core/ports';
+import { GENERATIONS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
-import { createGenerationApp, createVideoStudio } from '../support/generations.ts';
-import { openFrames } from '../support/live-events.ts';
-
-const pause = async () => {
-  for (let count = 0; count < 12; count += 1) await turn();
-};
-
-/** An app without a worker. @param change of its services. */
-async function open(
-  change: (own: Services) => Partial<Services> = () => ({}),
-  options: Parameters<typeof createGenerationApp>[1] = {},
-) {
-  const app = await createGenerationApp(createVideoStudio(), {
-    ...options,
-    started: false,
-    services: (own) => ({ ...own, ...change(own) }),
-  });
-  const generations = getGenerations(app.services.store);
-  return { ...app, list: () => generations.find({}), generations };
-}
-
-/** A store that handles generations in another way. */
-function changeStored(store: Store, change: (generations: ReturnType<Store['collection']>) => object): Store {
-  return {
-    ...store,
-    collection(definition) {
-      const records = store.collection(definition);
-      return definition.name === GENERATIONS.name ? { ...records, ...change(records as never) } : records;
-    },
-  };
-}
-
-/** A store whose guarded writes of generations take their time. */
-const slowWrites = (store: Store): Store =>
-  changeStored(store, ({ take, update }) => ({
-    async take(...given: Parameters<typeof take>) {
-      await pause();
-      return take(...given);
-    },
-    async update(...given: Parameters<typeof update>) {
-      await pause();
-      return update(...given);
-    },
-  }));
+import { openGenerationRequests as open, pause, slowWrites } from '../support/generation-requests.ts';
 
 describe('the credit of a request', () => {
   it('is held under the id of the generation, for its operation and model', async () => {
@@ -239,73 +193,5 @@ describe('a request', () => {
     await generations.update(body.id, { state: 'succeeded' });
     expect((await video({}, more)).body).toEqual(body);
     expect(jobs).toHaveLength(1);
-  });
-});
-
-describe('a generation of the caller', () => {
-  it('is not found by other users', async () => {
-    const { video, json, addUser, token, generations } = await open();
-    const { body } = await video();
-    const credential = await token(await addUser('bob@example.com'));
-    const path = `/api/v1/video-generations/${body.id}`;
-    for (const [method, end] of [
-      ['GET', ''],
-      ['GET', '/events'],
-      ['POST', '/cancel'],
-    ] as const) {
-      const answer = await json(method, `${path}${end}`, { credential });
-      expect([answer.status, answer.body.error]).toEqual([404, 'Video generation not found']);
-    }
-    expect((await generations.get(body.id))?.state).toBe('pending');
-  });
-
-  it('is not found before its credit is held', async () => {
-    const { video, json, generations } = await open();
-    const { body } = await video();
-    await generations.update(body.id, { state: 'reserving' });
-    expect((await json('GET', `/api/v1/video-generations/${body.id}`)).status).toBe(404);
-    expect((await json('GET', '/api/v1/video-generations')).body.data).toEqual([]);
-  });
-
-  it('that has ended is answered to a cancellation', async () => {
-    const { video, json } = await open();
-    const { body } = await video();
-    const path = `/api/v1/video-generations/${body.id}/cancel`;
-    const first = await json('POST', path);
-    expect(first).toMatchObject({ status: 200, body: { state: 'cancelled' } });
-    expect((await json('POST', path)).body).toEqual(first.body);
-  });
-
-  it('has events after a position of the query', async () => {
-    const { video, ask, generations, clock, settle } = await open();
-    const { body } = await video();
-    const { updatedAt = 0 } = (await generations.get(body.id)) ?? {};
-    const path = `/api/v1/video-generations/${body.id}/events?after=${updatedAt}`;
-    const reader = openFrames(await ask('GET', path));
-    const first = reader.next();
-    await settle();
-    await clock.advance(1000);
-    await settle();
-    await generations.update(body.id, { state: 'running', updatedAt: updatedAt + 1 });
-    await clock.advance(2000);
-    await settle();
-    expect((await first)?.data.state.state).toBe('running');
-    await reader.close();
-  });
-
-  it('is listed in pages that read one record more', async () => {
-    const limits: unknown[] = [];
-    const { video, json } = await open(undefined, {
-      store: (store) =>
-        changeStored(store, ({ find }) => ({
-          find(...[filter, options]: Parameters<typeof find>) {
-            limits.push(options?.limit);
-            return find(filter, options);
-          },
-        })),
-    });
-    await video();
-    expect((await json('GET', '/api/v1/video-generations?limit=3')).body.data).toHaveLength(1);
-    expect(limits).toEqual([4]);
   });
 });
