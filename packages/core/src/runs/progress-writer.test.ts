@@ -1,0 +1,351 @@
+import { createMemoryStore } from '@questline/core/memory';
+import { createFakeClock } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../ports/store.ts';
+import type { PaidStepRecord } from './holds.ts';
+import type { LiveEvent } from './live-event.ts';
+import { createProgressWriter } from './progress-writer.ts';
+import { newQuest, QUESTS, type QuestRecord } from './records.ts';
+import { QUEST_TEXTS } from './text-pieces.ts';
+
+const ID = 'q1';
+const HOLDER = { id: 'job', fence: 2 };
+const CARD = { type: 'card', title: 'one' } as never;
+const OTHER_CARD = { type: 'card', title: 'two' } as never;
+
+interface Options {
+  readonly quest?: Partial<QuestRecord>;
+  readonly change?: (store: Store) => Store;
+  readonly lookEveryMs?: number;
+}
+
+/** A writer of a running quest. */
+async function setUp({ quest: more, change = (store) => store, lookEveryMs = 1e9 }: Options = {}) {
+  const clock = createFakeClock();
+  const store = createMemoryStore();
+  const quests = store.collection(QUESTS);
+  const texts = store.collection(QUEST_TEXTS);
+  const request = { payer: { account: 'user:a' }, requestId: 'r' } as never;
+  const quest: QuestRecord = {
+    ...newQuest({ id: ID, kind: 'chat', sessionId: 's', ownerId: 'a', request }, 0),
+    ...{ status: 'running', jobId: HOLDER.id, fence: HOLDER.fence, notes: { due: [] } },
+    ...more,
+  };
+  await quests.insert(quest);
+  const followers = { isFollowed: false, lookEveryMs, see: (found?: QuestRecord) => void seen.push(found) };
+  const seen: (QuestRecord | undefined)[] = [];
+  const events: LiveEvent[] = [];
+  const errors: unknown[] = [];
+  const lost = { count: 0 };
+  let steps: readonly PaidStepRecord[] = [];
+  const writer = createProgressWriter(
+    {
+      ...{ store: change(store), clock, followers, steps: () => steps },
+      live: { emit: (event) => void events.push(event) },
+      onError: (error) => void errors.push(error),
+    },
+    quest,
+    HOLDER,
+    () => {
+      lost.count += 1;
+    },
+  );
+  return {
+    ...{ clock, quests, texts, followers, seen, events, errors, lost, writer },
+    read: () => quests.get(ID) as Promise<QuestRecord>,
+    countPieces: () => texts.count({}),
+    /** The stored text, in the record and beside it. */
+    async readText() {
+      const pieces = await texts.find({});
+      return ((await quests.get(ID))?.text ?? '') + pieces.map(({ text }) => text).join('');
+    },
+    setSteps(next: readonly object[]) {
+      steps = next as readonly PaidStepRecord[];
+    },
+    /** Says a character each 100 ms. */
+    async speak(count: number) {
+      for (let at = 0; at < count; at += 1) {
+        writer.append('x');
+        await clock.advance(100);
+      }
+    },
+  };
+}
+
+describe('text of a run', () => {
+  it('is stored half a second after it began, then at growing intervals of at most 5 seconds', async () => {
+    const { clock, writer, readText } = await setUp();
+    const start = clock.now();
+    const writes: number[] = [];
+    let stored = 0;
+    for (let at = 0; at < 400; at += 1) {
+      writer.append('x');
+      await clock.advance(50);
+      const { length } = await readText();
+      if (length > stored) writes.push(clock.now() - start);
+      stored = length;
+    }
+    expect(writes).toEqual([500, 1000, 2000, 4000, 8000, 13_000, 18_000]);
+  });
+
+  it('is stored each half second while a reader follows', async () => {
+    const { followers, speak, readText } = await setUp();
+    await speak(100);
+    followers.isFollowed = true;
+    await speak(5);
+    const { length } = await readText();
+    await speak(4);
+    expect(await readText()).toHaveLength(length);
+    await speak(1);
+    expect(await readText()).toHaveLength(length + 5);
+  });
+
+  it('is stored half a second after a reader comes', async () => {
+    const { clock, writer, followers, speak, readText } = await setUp();
+    await speak(100);
+    expect((await readText()).length).toBeLessThan(90);
+    followers.isFollowed = true;
+    writer.arm();
+    await clock.advance(499);
+    expect((await readText()).length).toBeLessThan(90);
+    await clock.advance(1);
+    expect(await readText()).toHaveLength(100);
+  });
+
+  it('goes on from the text of the run before', async () => {
+    const { clock, writer, read } = await setUp({ quest: { text: 'Hello', toolPayloads: [CARD] } });
+    expect([writer.text, writer.toolPayloads]).toEqual(['Hello', [CARD]]);
+    writer.append(', you');
+    await clock.advance(500);
+    expect(await read()).toMatchObject({ text: 'Hello, you', toolPayloads: [CARD], notes: {} });
+  });
+
+  it('is announced to readers as it comes', async () => {
+    const { writer, events } = await setUp();
+    writer.append('a');
+    writer.append('');
+    expect([events, writer.text]).toEqual([[{ type: 'text', text: 'a' }], 'a']);
+  });
+
+  it('is stored beside the record, and moved into it before there are more than 100 pieces', async () => {
+    const { clock, writer, followers, read, countPieces } = await setUp();
+    followers.isFollowed = true;
+    expect(writer.removals()).toEqual([]);
+    for (let at = 0; at <= 101; at += 1) {
+      writer.append('x');
+      await clock.advance(500);
+      expect(await countPieces()).toBe(at < 101 ? at : 0);
+      if (at === 50) expect([(await read()).text, writer.removals().length]).toEqual(['x', 1]);
+    }
+    expect((await read()).text).toBe('x'.repeat(102));
+    expect(writer.removals()).toEqual([]);
+  });
+
+  it('is never cut within a character', async () => {
+    const { clock, writer, followers, texts, read } = await setUp();
+    followers.isFollowed = true;
+    writer.append('a');
+    await clock.advance(500);
+    writer.append('b\u{d83d}');
+    await clock.advance(500);
+    expect(await texts.find({})).toMatchObject([{ offset: 1, text: 'b' }]);
+    writer.append('\u{de00}');
+    await clock.advance(500);
+    expect(await texts.find({})).toMatchObject([{ text: 'b' }, { offset: 2, text: '\u{1f600}' }]);
+    expect(await writer.save()).toBe(true);
+    expect((await read()).text).toBe('ab\u{1f600}');
+  });
+});
+
+describe('payloads of a run', () => {
+  it('are stored in the record after half a second, also when they change', async () => {
+    const { clock, writer, events, speak, read } = await setUp();
+    await speak(100);
+    const replace = writer.show(CARD);
+    await clock.advance(500);
+    expect((await read()).toolPayloads).toEqual([CARD]);
+    replace(OTHER_CARD);
+    await clock.advance(499);
+    expect((await read()).toolPayloads).toEqual([CARD]);
+    await clock.advance(1);
+    expect(await read()).toMatchObject({ toolPayloads: [OTHER_CARD], text: 'x'.repeat(100) });
+    expect(events.slice(-2)).toEqual([
+      { type: 'payload', index: 0, payload: CARD },
+      { type: 'payload', index: 0, payload: OTHER_CARD },
+    ]);
+    writer.show(CARD);
+    expect(events.at(-1)).toEqual({ type: 'payload', index: 1, payload: CARD });
+  });
+});
+
+describe('record of a run', () => {
+  it('is written at once when the run asks, with the running steps, and keeps its notes', async () => {
+    const { clock, writer, setSteps, read } = await setUp();
+    writer.append('a');
+    expect(await writer.save({ notes: { due: [{ key: 'k' }] as never }, answer: 'A' })).toBe(true);
+    expect(await read()).toMatchObject({ text: 'a', answer: 'A', notes: { due: [{ key: 'k' }] } });
+    expect((await read()).notes).not.toHaveProperty('steps');
+    expect([(await read()).updatedAt, clock.pending]).toEqual([clock.now(), 0]);
+    setSteps([{ key: 'step' }]);
+    expect(await writer.save()).toBe(true);
+    expect((await read()).notes).toEqual({ due: [{ key: 'k' }], steps: [{ key: 'step' }] });
+  });
+
+  it('has no empty text or payloads', async () => {
+    const { writer, read } = await setUp();
+    await writer.save();
+    expect(await read()).not.toHaveProperty('text');
+    expect(await read()).not.toHaveProperty('toolPayloads');
+  });
+
+  it('is written with a piece when the steps have changed, apart from what they have said', async () => {
+    const { clock, writer, followers, setSteps, read, texts } = await setUp();
+    followers.isFollowed = true;
+    setSteps([{ key: 'one', call: { spoken: 1 } }]);
+    writer.append('a');
+    await clock.advance(500);
+    setSteps([{ key: 'one', call: { spoken: 2 } }]);
+    writer.append('b');
+    await clock.advance(500);
+    expect(await texts.find({})).toMatchObject([{ text: 'b', spoken: { one: 2 } }]);
+    expect((await read()).notes?.steps).toMatchObject([{ call: { spoken: 1 } }]);
+    setSteps([{ key: 'two', call: { spoken: 1 } }]);
+    writer.append('c');
+    await clock.advance(500);
+    expect([await texts.count({}), (await read()).text]).toEqual([0, 'abc']);
+    expect((await read()).notes?.steps).toMatchObject([{ key: 'two' }]);
+  });
+
+  it('is shown to the followers with each write', async () => {
+    const { clock, writer, followers, seen } = await setUp();
+    followers.isFollowed = true;
+    await writer.save();
+    writer.append('a');
+    await clock.advance(500);
+    writer.append('b');
+    await clock.advance(500);
+    writer.show(CARD);
+    await clock.advance(500);
+    expect(seen.map((quest) => quest?.id)).toEqual([ID, ID, ID, ID]);
+  });
+});
+
+describe('worker that may no longer write', () => {
+  it.each(['record', 'piece', 'payload', 'look'])('learns it with its next write: %s', async (kind) => {
+    const { clock, quests, writer, followers, lost, readText, seen } = await setUp();
+    followers.isFollowed = true;
+    writer.append('a');
+    await writer.save();
+    await quests.update(ID, { fence: 3 });
+    seen.splice(0);
+    if (kind === 'record') expect(await writer.save()).toBe(false);
+    if (kind === 'piece') writer.append('b');
+    if (kind === 'payload') writer.show(CARD);
+    if (kind === 'look') writer.arm();
+    await clock.advance(500);
+    expect(lost.count).toBe(1);
+    expect(await readText()).toBe('a');
+    expect(seen).toEqual(kind === 'look' ? [undefined] : []);
+  });
+
+  it('learns it when it moves its pieces into the record', async () => {
+    const { clock, quests, writer, followers, lost, read, countPieces } = await setUp();
+    followers.isFollowed = true;
+    for (const text of ['a', 'b']) {
+      writer.append(text);
+      await clock.advance(500);
+    }
+    await quests.update(ID, { fence: 3 });
+    expect(await writer.save()).toBe(false);
+    expect([lost.count, (await read()).text, await countPieces()]).toEqual([1, 'a', 1]);
+  });
+});
+
+describe('worker that looks for readers', () => {
+  it('reads its quest each second while it works, without a write', async () => {
+    const { clock, quests, writer, seen, speak } = await setUp({ lookEveryMs: 1000 });
+    await speak(100);
+    seen.splice(0);
+    await quests.update(ID, { followedAt: 1 });
+    const before = await quests.get(ID);
+    for (let at = 0; at < 20; at += 1) {
+      writer.append('');
+      await clock.advance(100);
+    }
+    expect(seen.length).toBeGreaterThanOrEqual(1);
+    expect(seen[0]).toEqual(before);
+    expect(await quests.get(ID)).toMatchObject({ updatedAt: before?.updatedAt });
+    seen.splice(0);
+    await speak(30);
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('end of a run', () => {
+  it('stops the writes', async () => {
+    const { clock, writer, readText } = await setUp();
+    writer.append('a');
+    await writer.close();
+    expect(clock.pending).toBe(0);
+    writer.append('b');
+    expect(clock.pending).toBe(0);
+    await clock.advance(10_000);
+    expect([await readText(), writer.text]).toEqual(['', 'ab']);
+  });
+
+  it('waits for the current write', async () => {
+    let go = (): void => undefined;
+    const { clock, writer, readText } = await setUp({
+      change: (store) => ({
+        ...store,
+        collection: (definition) => {
+          const collection = store.collection(definition);
+          return {
+            ...collection,
+            async update(...args) {
+              await new Promise<void>((resolve) => {
+                go = resolve;
+              });
+              return collection.update(...args);
+            },
+          };
+        },
+      }),
+    });
+    writer.append('a');
+    await clock.advance(500);
+    let isClosed = false;
+    const closing = writer.close().then(() => {
+      isClosed = true;
+    });
+    await clock.advance(0);
+    expect(isClosed).toBe(false);
+    go();
+    await closing;
+    expect(await readText()).toBe('a');
+  });
+});
+
+it('reports a store that fails, and stores the text with the next write', async () => {
+  const error = new Error('away');
+  let isAway = true;
+  const { clock, writer, errors, lost, readText } = await setUp({
+    change: (store) => ({
+      ...store,
+      collection: (definition) => {
+        const collection = store.collection(definition);
+        return {
+          ...collection,
+          update: (...args) => (isAway ? Promise.reject(error) : collection.update(...args)),
+        };
+      },
+    }),
+  });
+  writer.append('a');
+  await clock.advance(500);
+  expect([errors, lost.count, await readText()]).toEqual([[error], 0, '']);
+  isAway = false;
+  writer.append('b');
+  await clock.advance(500);
+  expect([errors.length, await readText()]).toEqual([1, 'ab']);
+});
