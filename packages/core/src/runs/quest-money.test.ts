@@ -1,0 +1,314 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  CREDIT,
+  crash,
+  HELD,
+  MODEL,
+  openQuestRun,
+  QUEST_ID,
+  type QuestRunOptions,
+  REQUEST,
+} from '../../test/quest-run.ts';
+import type { CreditLedger, HoldRequest } from '../ports/ledger.ts';
+import { StorageUnavailable } from '../ports/store.ts';
+import type { QuestRecord } from './records.ts';
+import type { RunContext } from './run-context.ts';
+import { stopQuest } from './transitions.ts';
+
+/** 2 tokens of input and 3 of output. */
+const COST = 50_000;
+const USAGE = { input: 2, output: 3 };
+
+/** A model call with an answer. @returns the step, which is still open. */
+async function answer(run: RunContext, text = 'abcdefg') {
+  const call = await run.pay(MODEL, REQUEST);
+  call.meter.ask();
+  call.meter.accept();
+  call.meter.record({ type: 'text', text });
+  run.writer.append(text);
+  return call;
+}
+
+async function answerWhole(run: RunContext): Promise<void> {
+  const call = await answer(run);
+  call.meter.record({ type: 'usage', usage: USAGE });
+  call.meter.record({ type: 'finish', reason: 'stop' });
+  await run.endStep(call, 'finished');
+}
+
+/** A ledger that notes the record of the quest at each of its calls. */
+async function openWatched(options: QuestRunOptions = {}) {
+  const noted: { readonly call: string; readonly key?: string | undefined; readonly quest: QuestRecord }[] = [];
+  const keys = new Map<string, string>();
+  let read = (): Promise<QuestRecord> => Promise.reject(new Error('not open yet'));
+  const opened = await openQuestRun({
+    ...options,
+    ledger: (ledger) => ({
+      ...ledger,
+      async hold(request) {
+        noted.push({ call: 'hold', key: request.key, quest: await read() });
+        const outcome = await ledger.hold(request);
+        if (outcome.outcome === 'held') keys.set(outcome.hold.id, request.key);
+        return outcome;
+      },
+      async settle(hold, ...more) {
+        noted.push({ call: 'settle', key: keys.get(hold.id), quest: await read() });
+        return ledger.settle(hold, ...more);
+      },
+      async release(hold) {
+        noted.push({ call: 'release', key: keys.get(hold.id), quest: await read() });
+        return ledger.release(hold);
+      },
+    }),
+  });
+  ({ read } = opened);
+  return { ...opened, noted };
+}
+
+describe('model call of a quest', () => {
+  it('holds its maximum, and its charge is stored in the quest before it is settled', async () => {
+    const { start, read, balance, charges, noted, clock } = await openWatched();
+    const end = await start(async (run) => {
+      expect(run.hasCharges).toBe(false);
+      const call = await answer(run);
+      expect(await balance()).toMatchObject({ held: HELD, posted: CREDIT });
+      call.meter.record({ type: 'usage', usage: USAGE });
+      call.meter.record({ type: 'finish', reason: 'stop' });
+      await run.endStep(call, 'finished');
+      expect(run.hasCharges).toBe(true);
+      expect(await balance()).toMatchObject({ held: 0, posted: CREDIT - COST });
+      return { type: 'message' };
+    });
+    expect(end).toBeUndefined();
+    const due = [{ key: QUEST_ID, amount: COST, usage: USAGE, account: ACCOUNT }];
+    expect(noted.map(({ call, key }) => [call, key])).toEqual([
+      ['hold', QUEST_ID],
+      ['settle', QUEST_ID],
+    ]);
+    expect(noted[1]?.quest).toMatchObject({ status: 'running', text: 'abcdefg', notes: { due } });
+    expect(noted[1]?.quest).toMatchObject({ promptMeta: { model: 'm' } });
+    expect(await charges()).toMatchObject([
+      { amount: COST, usage: USAGE, operation: 'do-work', requestId: 'r', model: 'm', userId: 'ada' },
+    ]);
+    expect(await read()).toMatchObject({
+      status: 'done',
+      promptMeta: { model: 'm', credits: COST / 1e6, usage: { inputTokens: 2, outputTokens: 3 } },
+    });
+    expect(await read()).not.toHaveProperty('notes');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('after the first is stored in the quest before its hold is taken', async () => {
+    const { start, read, charges, noted } = await openWatched();
+    await start(async (run) => {
+      await answerWhole(run);
+      await answerWhole(run);
+      return { type: 'message' };
+    });
+    expect(noted.map(({ call, key }) => [call, key])).toEqual([
+      ['hold', QUEST_ID],
+      ['settle', QUEST_ID],
+      ['hold', `${QUEST_ID}:1:1`],
+      ['settle', `${QUEST_ID}:1:1`],
+    ]);
+    expect(noted[0]?.quest).not.toHaveProperty('notes');
+    const step = { key: `${QUEST_ID}:1:1`, account: ACCOUNT, isIntended: true };
+    expect(noted[2]?.quest.notes?.steps).toMatchObject([{ ...step, details: { operation: 'do-work' } }]);
+    expect(noted[3]?.quest.notes?.due).toHaveLength(2);
+    expect((await charges()).map(({ amount }) => amount)).toEqual([COST, COST]);
+    expect(await read()).toMatchObject({ promptMeta: { credits: (2 * COST) / 1e6, usage: { outputTokens: 6 } } });
+  });
+
+  it('without output is free, and can be repeated', async () => {
+    const { start, balance, charges, noted } = await openWatched();
+    await start(async (run) => {
+      const call = await run.pay(MODEL, REQUEST);
+      await run.endStep(call, 'broken');
+      await run.endStep(call, 'finished');
+      expect([run.hasCharges, await balance()]).toMatchObject([false, { held: 0 }]);
+      const again = await run.pay(MODEL, REQUEST);
+      await again.release();
+      expect(await balance()).toMatchObject({ held: 0 });
+      return { type: 'message' };
+    });
+    expect(noted.map(({ call }) => call)).toEqual(['hold', 'release', 'hold', 'release']);
+    expect(await charges()).toEqual([]);
+  });
+
+  it('that is open when the work ends is charged as complete, and as broken when the work fails', async () => {
+    for (const isFailed of [false, true]) {
+      const { start, charges, balance, read, incidents } = await openQuestRun();
+      await start(async (run) => {
+        await answer(run);
+        if (isFailed) throw new Error('no');
+        return { type: 'message' };
+      });
+      expect(await charges()).toMatchObject([{ usage: { input: 2, output: 3 } }]);
+      expect([await balance(), incidents.length]).toMatchObject([{ held: 0 }, isFailed ? 1 : 0]);
+      expect((await read()).promptMeta).toMatchObject({ credits: COST / 1e6 });
+    }
+  });
+
+  it('keeps its hold while it runs, however long', async () => {
+    const { start, clock, balance, ledger } = await openQuestRun();
+    await start(async (run) => {
+      const call = await answer(run);
+      await clock.advance(3_600_000);
+      await ledger.sweep();
+      expect(await balance()).toMatchObject({ held: HELD });
+      await run.endStep(call, 'finished');
+      return { type: 'message' };
+    });
+    expect([await balance(), clock.pending]).toMatchObject([{ held: 0, posted: CREDIT - COST }, 0]);
+  });
+
+  it('tells readers of the quest what was used', async () => {
+    const { start, services } = await openQuestRun({ task: { isLive: true } });
+    await start(async (run) => {
+      await answerWhole(run);
+      await answer(run);
+      return { type: 'message' };
+    });
+    const events = await services.eventLog.read(QUEST_ID, 0);
+    const used = events?.map(({ event }) => event as { type: string; credits?: number });
+    expect(used?.filter(({ type }) => type === 'usage').map(({ credits }) => credits)).toEqual([
+      COST / 1e6,
+      (2 * COST) / 1e6,
+    ]);
+  });
+});
+
+describe('quest without enforced credits', () => {
+  it('records its usage, holds nothing and shows no credits', async () => {
+    const { start, balance, charges, read, noted } = await openWatched({ enforceCredits: false });
+    await start(async (run) => {
+      await answerWhole(run);
+      await answerWhole(run);
+      return { type: 'message' };
+    });
+    expect(noted).toEqual([]);
+    expect(await balance()).toMatchObject({ posted: CREDIT, held: 0 });
+    expect(await charges()).toMatchObject([
+      { amount: 0, usage: USAGE },
+      { amount: 0, usage: USAGE },
+    ]);
+    expect((await read()).promptMeta).toEqual({ model: 'm', usage: { inputTokens: 4, outputTokens: 6 } });
+  });
+});
+
+/** A ledger whose hold number `at` is replaced. */
+function withHold(
+  at: number,
+  hold: (take: () => ReturnType<CreditLedger['hold']>) => ReturnType<CreditLedger['hold']>,
+) {
+  const asked: HoldRequest[] = [];
+  const change = (ledger: CreditLedger): CreditLedger => ({
+    ...ledger,
+    hold(request) {
+      asked.push(request);
+      const take = () => ledger.hold(request);
+      return asked.length === at ? hold(take) : take();
+    },
+  });
+  return { asked, change };
+}
+
+describe('hold of a quest', () => {
+  it('that is refused fails the quest, and nothing is left of it', async () => {
+    const { asked, change } = withHold(0, (take) => take());
+    const { start, read, balance } = await openQuestRun({ ledger: change });
+    await start(async (run) => {
+      await answerWhole(run);
+      await run.payPrice(MODEL, CREDIT + 1);
+      return { type: 'message' };
+    });
+    expect(await read()).toMatchObject({ type: 'error', errorCode: 'insufficient_credits', text: 'abcdefg' });
+    expect([await balance(), asked.length]).toMatchObject([{ held: 0, posted: CREDIT - COST }, 2]);
+  });
+
+  it.each([true, false])('is released at the end when the ledger gave no answer: taken %s', async (isTaken) => {
+    for (const at of [1, 2]) {
+      const { asked, change } = withHold(at, async (take) => {
+        if (isTaken) await take();
+        throw new Error('no answer');
+      });
+      const { start, read, balance, charges } = await openQuestRun({ ledger: change });
+      await start(async (run) => {
+        if (at === 2) await answerWhole(run);
+        await run.pay(MODEL, REQUEST);
+        return { type: 'message' };
+      });
+      const key = at === 1 ? QUEST_ID : `${QUEST_ID}:1:1`;
+      expect(asked.at(-1)).toMatchObject({ key, amount: 0, details: { operation: 'do-work' } });
+      expect([await balance(), (await charges()).length]).toMatchObject([{ held: 0 }, at - 1]);
+      expect(await read()).toMatchObject({ status: 'done', type: 'error' });
+    }
+  });
+
+  it('that cannot be released is reported, and the quest ends; without a store it is tried again', async () => {
+    for (const error of [new Error('odd'), new StorageUnavailable('away')]) {
+      const { change } = withHold(1, () => Promise.reject(new Error('no answer')));
+      const { start, read, incidents } = await openQuestRun({
+        ledger: (ledger) => {
+          const changed = change(ledger);
+          let count = 0;
+          return {
+            ...changed,
+            hold(request) {
+              count += 1;
+              return count > 1 ? Promise.reject(error) : changed.hold(request);
+            },
+          };
+        },
+      });
+      const ending = start(async (run) => {
+        await run.pay(MODEL, REQUEST);
+        return { type: 'message' };
+      });
+      if (error instanceof StorageUnavailable) await expect(ending).rejects.toBe(error);
+      else await ending;
+      const isDone = !(error instanceof StorageUnavailable);
+      expect((await read()).status).toBe(isDone ? 'done' : 'running');
+      const known = { operation: 'do-work', requestId: 'r', error };
+      expect(incidents.filter((incident) => incident.error === error)).toEqual(isDone ? [known] : []);
+    }
+  });
+
+  it('whose release fails is reported and expires, and the quest goes on', async () => {
+    const error = new Error('odd');
+    const { start, read, incidents, clock } = await openQuestRun({
+      ledger: (ledger) => ({ ...ledger, release: () => Promise.reject(error) }),
+    });
+    await start(async (run) => {
+      const call = await run.pay(MODEL, REQUEST);
+      await call.release();
+      return { type: 'message' };
+    });
+    expect((await read()).status).toBe('done');
+    expect([incidents, clock.pending]).toEqual([[{ operation: 'do-work', requestId: 'r', error }], 0]);
+  });
+
+  it('is not taken for a later call when the quest was stopped meanwhile', async () => {
+    const { asked, change } = withHold(0, (take) => take());
+    const { start, quests, read, balance } = await openQuestRun({ ledger: change });
+    await start(async (run) => {
+      await answerWhole(run);
+      await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+      await run.pay(MODEL, REQUEST);
+      return { type: 'message' };
+    });
+    expect([asked.length, await balance()]).toMatchObject([1, { held: 0, posted: CREDIT - COST }]);
+    expect(await read()).toMatchObject({ status: 'stopped', text: 'abcdefg', promptMeta: { credits: 0.05 } });
+  });
+});
+
+it('leaves its hold to the next worker when it crashes during a call', async () => {
+  const { run, lease, clock, balance } = await openQuestRun();
+  void run(await lease(), async (context) => {
+    await context.pay(MODEL, REQUEST);
+    return crash();
+  });
+  await clock.advance(0);
+  expect(await balance()).toMatchObject({ held: HELD });
+});

@@ -1,0 +1,122 @@
+import { createFakeClock, createFakeIds } from '@questline/testing';
+import { createServices } from '../src/app/create-services.ts';
+import { createMemoryLedger } from '../src/memory/ledger.ts';
+import { createMemoryLimiter } from '../src/memory/limiter.ts';
+import { createMemoryQueue } from '../src/memory/queue.ts';
+import { createMemoryStore } from '../src/memory/store.ts';
+import type { CreditLedger } from '../src/ports/ledger.ts';
+import type { GenerateRequest } from '../src/ports/models.ts';
+import type { JobQueue, LeasedJob } from '../src/ports/queue.ts';
+import type { Store } from '../src/ports/store.ts';
+import { createQuestHandler } from '../src/runs/handler.ts';
+import { questJob } from '../src/runs/quest-job.ts';
+import type { QuestTask } from '../src/runs/quest-task.ts';
+import { newQuest, QUESTS, type QuestRecord } from '../src/runs/records.ts';
+import { createRunningQuests } from '../src/runs/running.ts';
+import type { Incident } from '../src/shared/incident.ts';
+import { PRICED } from './paid-calls.ts';
+
+export const QUEST_ID = 'q'.repeat(24);
+export const ACCOUNT = 'user:ada';
+export const LEASE_MS = 60_000;
+/** Micro-credits. */
+export const CREDIT = 100_000_000;
+
+/** A model at 10,000 micro-credits a token. */
+export const MODEL = PRICED;
+/** 2 tokens of input and 100 of output. */
+export const REQUEST: GenerateRequest = {
+  model: 'm',
+  messages: [{ role: 'user', content: [{ type: 'text', text: '12345' }] }],
+  maxTokens: 100,
+  callerId: 'ada',
+};
+export const HELD = 1_020_000;
+
+export interface QuestRunOptions {
+  /** Changes the ports of the worker. */
+  readonly store?: (store: Store) => Store;
+  readonly ledger?: (ledger: CreditLedger) => CreditLedger;
+  readonly queue?: (queue: JobQueue) => JobQueue;
+  readonly quest?: Partial<QuestRecord>;
+  readonly task?: Partial<QuestTask>;
+  /** Default true. */
+  readonly enforceCredits?: boolean;
+}
+
+const same = <T>(port: T): T => port;
+
+/** One accepted quest, whose work the test gives, on ports in memory. */
+export async function openQuestRun(options: QuestRunOptions = {}) {
+  const { enforceCredits = true } = options;
+  const clock = createFakeClock(1_000_000);
+  const ownStore = createMemoryStore();
+  const ownLedger = createMemoryLedger({ clock });
+  await ownLedger.grant({ account: ACCOUNT, amount: CREDIT, key: 'start', reason: 'start' });
+  const ownQueue = createMemoryQueue({ clock, ids: createFakeIds() });
+  const incidents: Incident[] = [];
+  const services = createServices(
+    {
+      store: (options.store ?? same)(ownStore),
+      ledger: (options.ledger ?? same)(ownLedger),
+      limiter: createMemoryLimiter(),
+      queue: (options.queue ?? same)(ownQueue),
+      models: [],
+      clock,
+      ids: createFakeIds(),
+    },
+    {
+      jwtSecret: 'a'.repeat(64),
+      admin: { enforceCredits },
+      onError: (incident) => void incidents.push(incident),
+    },
+  );
+  const quests = ownStore.collection(QUESTS);
+  const request = { payer: { account: ACCOUNT, userId: 'ada' }, requestId: 'r' };
+  const quest: QuestRecord = {
+    ...newQuest({ id: QUEST_ID, kind: 'work', sessionId: 's', ownerId: 'ada', request }, clock.now()),
+    ...options.quest,
+  };
+  await quests.insert(quest);
+  await ownQueue.enqueue(questJob(quest));
+  const lease = async (): Promise<LeasedJob> => {
+    const [job] = await ownQueue.lease({ kinds: ['work'], limit: 1, leaseMs: LEASE_MS });
+    if (job === undefined) throw new Error('no job');
+    return job;
+  };
+  /** What was stored with the end of the quest. */
+  const stored: QuestRecord[] = [];
+  const ended: QuestRecord[] = [];
+  const runningQuests = createRunningQuests();
+  const run = (job: LeasedJob, work: QuestTask['work'], signal = new AbortController().signal) =>
+    createQuestHandler(services, runningQuests, {
+      ...{ kind: 'work', operation: 'do-work', concurrency: 1, phases: ['think'] },
+      work,
+      async alongside(_store, record) {
+        stored.push(record);
+      },
+      ended: (record) => void ended.push(record),
+      ...options.task,
+    }).run(job, signal, async () => undefined);
+  return {
+    ...{ clock, services, quests, store: ownStore, ledger: ownLedger, queue: ownQueue, incidents },
+    ...{ stored, ended, lease, run, runningQuests },
+    /** Runs the work with the first lease. */
+    start: async (work: QuestTask['work']) => run(await lease(), work),
+    /** The lease of a worker that takes over. */
+    async takeOver(): Promise<LeasedJob> {
+      await clock.advance(LEASE_MS);
+      return lease();
+    },
+    read: () => quests.get(QUEST_ID) as Promise<QuestRecord>,
+    balance: () => ownLedger.balance(ACCOUNT),
+    /** The settled charges. */
+    async charges() {
+      const all = await ownLedger.charges({ account: ACCOUNT }, 100);
+      return all.filter(({ status }) => status === 'settled');
+    },
+  };
+}
+
+/** A worker that has crashed: it never goes on. */
+export const crash = (): Promise<never> => new Promise(() => undefined);
