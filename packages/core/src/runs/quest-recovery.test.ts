@@ -1,0 +1,271 @@
+import type { FakeClock } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  CREDIT,
+  crash,
+  HELD,
+  MODEL,
+  openQuestRun,
+  QUEST_ID,
+  type QuestRunOptions,
+  REQUEST,
+} from '../../test/quest-run.ts';
+import type { LeasedJob } from '../ports/queue.ts';
+import type { QuestTask } from './quest-task.ts';
+import type { RunContext } from './run-context.ts';
+import { QUEST_TEXTS } from './text-pieces.ts';
+import { stopQuest } from './transitions.ts';
+
+const COST = 50_000;
+const ANSWER = { type: 'message' } as const;
+
+/** A call with 7 characters, which count as 3 tokens. */
+async function speak(run: RunContext) {
+  const call = await run.pay(MODEL, REQUEST);
+  call.meter.record({ type: 'text', text: 'abcdefg' });
+  run.writer.append('abcdefg');
+  return call;
+}
+
+/** A quest whose first worker crashes after this work. */
+async function openCrashed(
+  work: (run: RunContext, clock: FakeClock) => Promise<void>,
+  options: QuestRunOptions = {},
+) {
+  const opened = await openQuestRun(options);
+  const job = await opened.lease();
+  await new Promise<void>((resolve, reject) => {
+    void opened.run(job, async (run) => {
+      await work(run, opened.clock).then(resolve, reject);
+      return crash();
+    });
+  });
+  const ran: string[] = [];
+  return {
+    ...opened,
+    ran,
+    /** Another worker gets the job. */
+    async recover(next: QuestTask['work'] = async () => ANSWER): Promise<LeasedJob> {
+      const job = await opened.takeOver();
+      await opened.run(job, (run, payload) => {
+        ran.push(run.quest.id);
+        return next(run, payload);
+      });
+      return job;
+    },
+  };
+}
+
+describe('quest of a crashed worker', () => {
+  it('runs again when it had no output, with holds of its own', async () => {
+    const { recover, balance, charges, ran, read } = await openCrashed(async (run) => {
+      await run.pay(MODEL, REQUEST);
+    });
+    await recover(async (run) => {
+      // The hold of the first worker is free again.
+      expect(await balance()).toMatchObject({ held: 0 });
+      const call = await speak(run);
+      expect(await balance()).toMatchObject({ held: HELD });
+      expect((await read()).notes?.steps).toMatchObject([{ key: `${QUEST_ID}:2:0`, isIntended: true }]);
+      await run.endStep(call, 'finished');
+      return ANSWER;
+    });
+    expect([ran.length, await charges()]).toMatchObject([1, [{ amount: COST }]]);
+    expect(await balance()).toMatchObject({ posted: CREDIT - COST, held: 0 });
+    expect(await read()).toMatchObject({ status: 'done', text: 'abcdefg', fence: 2 });
+  });
+
+  it('is charged for the output that is stored, which is the answer', async () => {
+    const { recover, balance, charges, ran, read, stored, store } = await openCrashed(async (run, clock) => {
+      await speak(run);
+      await run.writer.save();
+      run.writer.append('hijklmn');
+      await clock.advance(5000);
+    });
+    const texts = store.collection(QUEST_TEXTS);
+    expect(await texts.count({})).toBe(1);
+    await recover();
+    expect([ran, await texts.count({})]).toEqual([[], 0]);
+    expect(await charges()).toMatchObject([{ amount: COST, usage: { input: 2, output: 3 } }]);
+    expect(await balance()).toMatchObject({ posted: CREDIT - COST, held: 0 });
+    expect(await read()).toMatchObject({
+      ...{ status: 'done', type: 'message', text: 'abcdefghijklmn' },
+      promptMeta: { model: 'm', credits: COST / 1e6 },
+    });
+    expect(await read()).not.toHaveProperty('notes');
+    expect(stored).toEqual([await read()]);
+  });
+
+  it('is charged once for a charge that is stored, settled or not', async () => {
+    for (const isSettled of [true, false]) {
+      const { recover, balance, charges, ran, read } = await openCrashed(
+        async (run) => {
+          const call = await speak(run);
+          await run.endStep(call, 'finished');
+        },
+        {
+          ledger: (ledger) => {
+            let settlements = 0;
+            return {
+              ...ledger,
+              settle(...args) {
+                settlements += 1;
+                return isSettled || settlements > 1
+                  ? ledger.settle(...args)
+                  : Promise.resolve({ charged: COST });
+              },
+            };
+          },
+        },
+      );
+      await recover();
+      expect([ran, (await charges()).map(({ amount }) => amount)]).toEqual([[], [COST]]);
+      expect(await balance()).toMatchObject({ posted: CREDIT - COST, held: 0 });
+      expect(await read()).toMatchObject({ status: 'done', text: 'abcdefg', promptMeta: { credits: 0.05 } });
+    }
+  });
+
+  it('releases the hold of a later call without output', async () => {
+    const { recover, balance, charges, read } = await openCrashed(async (run) => {
+      await run.endStep(await speak(run), 'finished');
+      await run.pay(MODEL, REQUEST);
+      await run.writer.save();
+    });
+    expect(await balance()).toMatchObject({ held: HELD });
+    await recover();
+    expect([await balance(), (await charges()).length]).toMatchObject([{ held: 0 }, 1]);
+    expect((await read()).status).toBe('done');
+  });
+
+  it('releases the hold that it had announced, and no other', async () => {
+    const { recover, balance, ledger, read } = await openCrashed(async (run) => {
+      await run.endStep(await speak(run), 'finished');
+      await run.pay(MODEL, REQUEST);
+    });
+    const other = await ledger.hold({
+      ...{ account: ACCOUNT, amount: 5, key: 'other', expiresAt: 1e15 },
+      details: { operation: 'x', userId: 'ada', requestId: 'x' },
+    });
+    expect(other.outcome).toBe('held');
+    expect((await read()).notes?.steps).toMatchObject([{ isIntended: true }]);
+    await recover();
+    expect(await balance()).toMatchObject({ held: 5 });
+  });
+
+  it('that has decided its end ends so', async () => {
+    const { recover, read } = await openCrashed(async (run) => {
+      await run.writer.save({ notes: { outcome: { type: 'error', explanation: 'Too long.' } } });
+    });
+    await recover();
+    expect(await read()).toMatchObject({ status: 'done', type: 'error', explanation: 'Too long.' });
+  });
+
+  it('fails after two workers without output, without a third run', async () => {
+    const { recover, run, takeOver, read, ran, balance, clock } = await openCrashed(async (context) => {
+      await context.pay(MODEL, REQUEST);
+    });
+    void run(await takeOver(), crash);
+    await clock.advance(0);
+    await recover();
+    expect([ran, await balance()]).toMatchObject([[], { held: 0, posted: CREDIT }]);
+    expect(await read()).toMatchObject({
+      ...{ status: 'done', type: 'error', fence: 3 },
+      explanation: expect.stringContaining('was interrupted'),
+    });
+    expect(await read()).not.toHaveProperty('promptMeta');
+  });
+
+  it('ends as its kind says, with what its kind restores', async () => {
+    const { recover, read } = await openCrashed(async (run) => run.writer.save({ text: 'x' }).then(() => {}), {
+      task: {
+        unfinished: { type: 'error', explanation: 'Interrupted.' },
+        restore: async () => ({ text: 'restored', output: '{}' }),
+      },
+    });
+    await recover();
+    expect(await read()).toMatchObject({ type: 'error', explanation: 'Interrupted.', text: 'restored' });
+  });
+
+  it('keeps a result that it has, without a restoration', async () => {
+    const { recover, read, quests } = await openCrashed(async () => undefined, {
+      task: { restore: async () => ({ text: 'restored' }) },
+    });
+    await quests.update(QUEST_ID, { output: 'whole', text: 'mine' });
+    await recover();
+    expect(await read()).toMatchObject({ type: 'message', output: 'whole', text: 'mine' });
+  });
+
+  it('gives its readers what was stored', async () => {
+    for (const isLive of [true, false]) {
+      const { recover, services } = await openCrashed(
+        async (run) => {
+          await speak(run);
+          await run.writer.save();
+        },
+        { task: { isLive } },
+      );
+      await recover();
+      const events = await services.eventLog.read(QUEST_ID, 0);
+      expect(events?.at(-1)?.event).toEqual(isLive ? { type: 'reset-step', text: 'abcdefg' } : undefined);
+    }
+  });
+
+  it('that was stopped is closed with what was stored, and charged once', async () => {
+    const { recover, quests, read, charges, balance, stored, ran } = await openCrashed(async (run) => {
+      await speak(run);
+      await run.writer.save();
+    });
+    await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+    await recover();
+    expect([ran, await charges()]).toMatchObject([[], [{ amount: COST }]]);
+    expect(await balance()).toMatchObject({ held: 0 });
+    expect(await read()).toMatchObject({ status: 'stopped', text: 'abcdefg', promptMeta: { credits: 0.05 } });
+    expect(stored).toEqual([await read()]);
+    expect(await read()).not.toHaveProperty('liveSince');
+  });
+
+  it('is left to a newer worker that has taken it over meanwhile', async () => {
+    const { recover, quests, read, stored } = await openCrashed(async (run) => {
+      await speak(run);
+      await run.writer.save();
+    }, {
+      task: { restore: async () => quests.update(QUEST_ID, { fence: 9 }).then(() => ({})) },
+    });
+    await recover();
+    expect([(await read()).status, stored]).toEqual(['running', []]);
+  });
+});
+
+describe('quest that was stopped before its work', () => {
+  it('is closed without a run and without a hold', async () => {
+    const { run, lease, quests, read, stored, ended, services } = await openQuestRun();
+    await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+    let ran = 0;
+    services.ledger.hold = () => Promise.reject(new Error('not needed'));
+    await run(await lease(), async () => {
+      ran += 1;
+      return ANSWER;
+    });
+    expect([ran, stored, ended]).toEqual([0, [await read()], []]);
+    expect(await read()).toMatchObject({ status: 'stopped', explanation: 'Enough.' });
+    expect(await read()).not.toHaveProperty('liveSince');
+  });
+
+  it('is not closed by the job from before a wait', async () => {
+    const { run, lease, quests, stored } = await openQuestRun();
+    await quests.update(QUEST_ID, { status: 'stopped', resumed: 1 });
+    const job = await lease();
+    await run(job, crash);
+    expect(stored).toEqual([]);
+    await run({ ...job, payload: { questId: QUEST_ID, resumed: 1 } }, crash);
+    expect(stored).toHaveLength(1);
+  });
+
+  it('that is gone needs nothing', async () => {
+    const { run, lease, quests, stored } = await openQuestRun();
+    await quests.take(QUEST_ID);
+    expect(await run(await lease(), crash)).toBeUndefined();
+    expect(stored).toEqual([]);
+  });
+});
