@@ -8,6 +8,8 @@ import { createLiveWriter, type LiveWriterOptions } from './live-writer.ts';
 
 const STREAM = 'q1';
 const ATTEMPT = 2;
+/** A writer that writes without end fails its test. */
+const MAX_APPENDS = 20;
 
 type Append = (batch: NewEvents, next: () => Promise<AppendResult>) => Promise<AppendResult>;
 
@@ -23,7 +25,8 @@ function setUp(more: Partial<LiveWriterOptions> = {}, onAppend: Append = (_batch
   let text = '';
   const eventLog: EventLog = {
     ...memory,
-    append(stream, batch) {
+    async append(stream, batch) {
+      if (batches.length === MAX_APPENDS) throw new Error('too many appends');
       batches.push(batch);
       return onAppend(batch, () => memory.append(stream, batch));
     },
