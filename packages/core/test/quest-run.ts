@@ -1,4 +1,4 @@
-import { createFakeClock, createFakeIds } from '@questline/testing';
+import { createFakeClock, createFakeIds, type FakeClock } from '@questline/testing';
 import { createServices } from '../src/app/create-services.ts';
 import { createMemoryLedger } from '../src/memory/ledger.ts';
 import { createMemoryLimiter } from '../src/memory/limiter.ts';
@@ -14,6 +14,7 @@ import type { QuestTask } from '../src/runs/quest-task.ts';
 import { newQuest, QUESTS, type QuestRecord } from '../src/runs/records.ts';
 import { createRunningQuests } from '../src/runs/running.ts';
 import type { Incident } from '../src/shared/incident.ts';
+import { delayed, settle } from './delayed.ts';
 import { PRICED } from './paid-calls.ts';
 
 export const QUEST_ID = 'q'.repeat(24);
@@ -46,21 +47,43 @@ export interface QuestRunOptions {
 
 const same = <T>(port: T): T => port;
 
-/** One accepted quest, whose work the test gives, on ports in memory. */
+/** Advances the time, and lets delayed calls have their effects. */
+function withSettling(clock: FakeClock): FakeClock {
+  return {
+    now: clock.now,
+    timer: clock.timer,
+    get pending() {
+      return clock.pending;
+    },
+    async advance(ms) {
+      await clock.advance(ms);
+      for (let round = 0; round < 4; round += 1) await settle();
+    },
+  };
+}
+
+/** A ledger whose calls have their effect in a later turn, apart from the writes that it builds. */
+function delayedLedger(ledger: CreditLedger): CreditLedger {
+  const { toSettlement } = ledger;
+  return { ...delayed(ledger), ...(toSettlement && { toSettlement }) };
+}
+
+/** One accepted quest, whose work the test gives, on ports in memory whose calls have their effect in a later turn. */
 export async function openQuestRun(options: QuestRunOptions = {}) {
   const { enforceCredits = true } = options;
-  const clock = createFakeClock(1_000_000);
+  const clock = withSettling(createFakeClock(1_000_000));
   const ownStore = createMemoryStore();
   const ownLedger = createMemoryLedger({ clock });
   await ownLedger.grant({ account: ACCOUNT, amount: CREDIT, key: 'start', reason: 'start' });
   const ownQueue = createMemoryQueue({ clock, ids: createFakeIds() });
+  const queue = (options.queue ?? same)(ownQueue);
   const incidents: Incident[] = [];
   const services = createServices(
     {
-      store: (options.store ?? same)(ownStore),
-      ledger: (options.ledger ?? same)(ownLedger),
+      store: delayed((options.store ?? same)(ownStore)),
+      ledger: delayedLedger((options.ledger ?? same)(ownLedger)),
       limiter: createMemoryLimiter(),
-      queue: (options.queue ?? same)(ownQueue),
+      queue: { ...queue, enqueue: delayed(queue).enqueue },
       models: [],
       clock,
       ids: createFakeIds(),
@@ -93,6 +116,7 @@ export async function openQuestRun(options: QuestRunOptions = {}) {
       ...{ kind: 'work', operation: 'do-work', concurrency: 1, phases: ['think'] },
       work,
       async alongside(_store, record) {
+        await settle();
         stored.push(record);
       },
       ended: (record) => void ended.push(record),

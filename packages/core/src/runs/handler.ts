@@ -94,10 +94,7 @@ export function createQuestHandler(
     await run.writer.close();
     await flushing;
     const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
-    const canEndAtOnce = services.store.writeAll !== undefined;
-    const ended = canEndAtOnce
-      ? await endInOneStep(services, task, run, getResult(), settlement ?? [])
-      : undefined;
+    const ended = await endInOneStep(services, task, run, getResult(), settlement ?? []);
     if (ended !== undefined) {
       questEvents.ended(ended.quest.id);
       task.ended?.(ended.quest);

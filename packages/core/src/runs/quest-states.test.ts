@@ -12,7 +12,6 @@ import {
   isHeld,
   isHeldBy,
   isTakenOver,
-  isUnclosed,
   markFollowed,
 } from './transitions.ts';
 
@@ -44,6 +43,13 @@ it('marks only quests that are pending or running as followed', async () => {
     const isLive = status === 'pending' || status === 'running';
     expect((await read()).followedAt).toBe(isLive ? NOW : undefined);
   }
+});
+
+it('rejects when a quest cannot be marked', async () => {
+  const { quests } = await setUp(RUNNING);
+  const error = new Error('away');
+  const failing = { ...quests, update: () => Promise.reject(error) };
+  await expect(markFollowed(failing, ID, NOW)).rejects.toBe(error);
 });
 
 /** The states of a quest: what it is for the sweep, for retention and for its worker. */
@@ -136,6 +142,7 @@ describe('owner of a quest', () => {
     expect(isHeld(at({}))).toBe(true);
     expect(isHeld(at({ status: 'stopped' }))).toBe(true);
     expect(isHeld(at({ status: 'stopped', jobId: undefined }))).toBe(false);
+    expect(isHeld(at({ status: 'pending', jobId: undefined }))).toBe(true);
   });
 
   it('changes with a newer lease or another job, and not when the quest is closed or was never claimed', () => {
@@ -145,11 +152,5 @@ describe('owner of a quest', () => {
     expect(isTakenOver(at({ jobId: 'other' }), HOLDER)).toBe(true);
     expect(isTakenOver(at({ jobId: 'nobody' }), HOLDER)).toBe(false);
     expect(isTakenOver(at({ jobId: 'nobody', fence: 3 }), HOLDER)).toBe(true);
-  });
-
-  it('is missing for a stopped quest until it is closed', () => {
-    expect(isUnclosed(at({ status: 'stopped', liveSince: 1 }))).toBe(true);
-    expect(isUnclosed(at({ status: 'stopped' }))).toBe(false);
-    expect(isUnclosed(at({ liveSince: 1 }))).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import type { Incident } from '../shared/incident.ts';
 import type { QuestEvents } from './quest-events.ts';
 import { questJob } from './quest-job.ts';
 import { QUESTS, type QuestRecord } from './records.ts';
-import { isUnclosed, stopQuest } from './transitions.ts';
+import { stopQuest } from './transitions.ts';
 
 export interface StopServices {
   readonly store: Store;
@@ -24,12 +24,10 @@ export function createStopQuest({ store, queue, clock, questEvents, onError }: S
     const stopped = await stopQuest(quests, id, explanation, clock.now());
     if (stopped === undefined) return undefined;
     questEvents.stopped(id);
-    if (isUnclosed(stopped)) {
-      // The sweep enqueues it otherwise.
-      await queue.enqueue(questJob(stopped)).catch((error: unknown) => {
-        onError({ operation: `job:${stopped.kind}`, requestId: '', error });
-      });
-    }
+    // For a quest whose job is lost, or that waited. The sweep enqueues it otherwise.
+    await queue.enqueue(questJob(stopped)).catch((error: unknown) => {
+      onError({ operation: `job:${stopped.kind}`, requestId: '', error });
+    });
     return stopped;
   };
 }

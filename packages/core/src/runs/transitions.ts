@@ -329,11 +329,6 @@ export function isTakenOver({ jobId, fence = 0 }: QuestRecord, holder: Holder): 
   return fence > holder.fence || (jobId !== holder.id && jobId !== NO_HOLDER);
 }
 
-/** Whether a quest was stopped while it waited, and is not closed yet. */
-export function isUnclosed({ status, liveSince }: QuestRecord): boolean {
-  return status === 'stopped' && liveSince !== undefined;
-}
-
 export function hasEnded({ status }: Pick<QuestRecord, 'status'>): boolean {
   return status === 'done' || status === 'stopped';
 }
