@@ -111,17 +111,30 @@ export async function openQuestRun(options: QuestRunOptions = {}) {
   const stored: QuestRecord[] = [];
   const ended: QuestRecord[] = [];
   const runningQuests = createRunningQuests();
-  const run = (job: LeasedJob, work: QuestTask['work'], signal = new AbortController().signal) =>
-    createQuestHandler(services, runningQuests, {
-      ...{ kind: 'work', operation: 'do-work', concurrency: 1, phases: ['think'] },
-      work,
+  const run = async (job: LeasedJob, work: QuestTask['work'], signal = new AbortController().signal) => {
+    // The handler takes a failed expectation for a failure of the work.
+    const failed: unknown[] = [];
+    const handler = createQuestHandler(services, runningQuests, {
+      ...{ kind: 'work', operation: 'do-work', concurrency: 3, phases: ['think'] },
+      async work(context, payload) {
+        try {
+          return await work(context, payload);
+        } catch (error) {
+          if (error instanceof Error && error.name === 'AssertionError') failed.push(error);
+          throw error;
+        }
+      },
       async alongside(_store, record) {
         await settle();
         stored.push(record);
       },
       ended: (record) => void ended.push(record),
       ...options.task,
-    }).run(job, signal, async () => undefined);
+    });
+    const end = await handler.run(job, signal, async () => undefined);
+    if (failed.length > 0) throw failed[0];
+    return end;
+  };
   return {
     ...{ clock, services, quests, store: ownStore, ledger: ownLedger, queue: ownQueue, incidents },
     ...{ stored, ended, lease, run, runningQuests },

@@ -78,7 +78,6 @@ export function createHoldForStep(services: ReservationServices): HoldForStep {
       },
       close,
       async release() {
-        close();
         if (hold === undefined) return;
         await services.ledger.release(hold).catch((error: unknown) => {
           // The hold expires.

@@ -19,7 +19,7 @@ describe('record of a quest', () => {
   it('describes all charges, also those from before a wait, under the model that it had', () => {
     expect(describeCharges(quest({}), [])).toEqual({});
     expect(describeCharges(quest({ promptMeta: { model: 'm' } }), [])).toEqual({});
-    expect(describeCharges(quest({}), [charge(2e6)])).toEqual({});
+    expect(describeCharges(quest({}), [charge(2e6)])).toStrictEqual({});
     expect(describeCharges(quest({}), [charge(1e6, 'old'), charge(2e6, 'last')])).toEqual({
       promptMeta: { model: 'last', credits: 3, usage: { inputTokens: 0, outputTokens: 3e6 } },
     });
