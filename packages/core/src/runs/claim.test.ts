@@ -85,6 +85,18 @@ describe('first claim of a quest', () => {
     expect([inputs, (await read()).status]).toEqual([['running', undefined], 'done']);
   });
 
+  it('reads its own record among those of others', async () => {
+    const { start, quests, read } = await setUp();
+    const other = await read();
+    for (const id of ['0', 'z']) await quests.insert({ ...other, id });
+    const ids: string[] = [];
+    await start(async (run) => {
+      ids.push(run.quest.id);
+      return DONE;
+    });
+    expect([ids, (await read()).status]).toEqual([[QUEST_ID], 'done']);
+  });
+
   it('does not run a quest that was stopped', async () => {
     const { start, quests, read, asked } = await setUp();
     await stopQuest(quests, QUEST_ID, 'Enough.', 0);

@@ -46,6 +46,15 @@ describe('budget of tokens', () => {
     expect(await read()).toMatchObject({ type: 'message' });
   });
 
+  it('counts no tokens of work with a price', async () => {
+    const { start, read } = await openBudgeted(1, true);
+    await start(async (run) => {
+      for (let count = 0; count < 3; count += 1) (await run.payPrice(MODEL, 20)).made(5, { images: 1 });
+      return DONE;
+    });
+    expect(await read()).toMatchObject({ type: 'message' });
+  });
+
   it('makes holds that cost nothing where credits are not enforced', async () => {
     const { start, read, balance, charges } = await openBudgeted(1000, false);
     await start(async (run) => {

@@ -165,6 +165,18 @@ describe('work that fails', () => {
     expect(await balance()).toMatchObject({ held: 0, posted: CREDIT - COST });
   });
 
+  it('because its target is gone is announced, and leaves no pieces', async () => {
+    const { start, services, quests, clock, store } = await openQuestRun();
+    const { signal } = new AbortController();
+    const waiting = services.questEvents.untilEnded(quests, QUEST_ID, { timeoutMs: 1e6, signal });
+    await start(async (run) => {
+      await speakInPieces(run, clock.advance);
+      throw new QuestAbandoned('The session is gone.');
+    });
+    expect(await waiting).toMatchObject({ status: 'stopped' });
+    expect(await store.collection(QUEST_TEXTS).count({})).toBe(0);
+  });
+
   it('because its target is gone, after a newer worker has taken over, changes nothing', async () => {
     const { start, read, quests, balance } = await openQuestRun();
     await start(async (run) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CREDIT, crash, HELD, MODEL, openQuestRun, QUEST_ID, REQUEST } from '../../test/quest-run.ts';
+import { ACCOUNT, CREDIT, crash, HELD, MODEL, openQuestRun, QUEST_ID, REQUEST } from '../../test/quest-run.ts';
 import type { CreditLedger, HoldRequest } from '../ports/ledger.ts';
 import { StorageUnavailable } from '../ports/store.ts';
 import type { RunContext } from './run-context.ts';
@@ -58,7 +58,10 @@ describe('hold of a quest', () => {
         return { type: 'message' };
       });
       const key = at === 1 ? QUEST_ID : `${QUEST_ID}:1:1`;
-      expect(asked.at(-1)).toMatchObject({ key, amount: 0, details: { operation: 'do-work' } });
+      expect(asked.at(-1)).toMatchObject({
+        ...{ key, account: ACCOUNT, amount: 0, expiresAt: 1_000_000 },
+        details: { operation: 'do-work', requestId: 'r', userId: 'ada' },
+      });
       expect([await balance(), (await charges()).length]).toMatchObject([{ held: 0 }, at - 1]);
       expect(await read()).toMatchObject({ status: 'done', type: 'error' });
     }

@@ -9,6 +9,7 @@ import {
   type QuestRunOptions,
   REQUEST,
 } from '../../test/quest-run.ts';
+import { StorageUnavailable } from '../ports/store.ts';
 import type { QuestRecord } from './records.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -34,27 +35,27 @@ async function answerWhole(run: RunContext): Promise<void> {
 }
 
 /** A ledger that notes the record of the quest at each of its calls. */
-async function openWatched(options: QuestRunOptions = {}) {
+async function openWatched({ ledger = (own) => own, ...options }: QuestRunOptions = {}) {
   const noted: { readonly call: string; readonly key?: string | undefined; readonly quest: QuestRecord }[] = [];
   const keys = new Map<string, string>();
   let read = (): Promise<QuestRecord> => Promise.reject(new Error('not open yet'));
   const opened = await openQuestRun({
     ...options,
-    ledger: (ledger) => ({
-      ...ledger,
+    ledger: (own) => ({
+      ...own,
       async hold(request) {
         noted.push({ call: 'hold', key: request.key, quest: await read() });
-        const outcome = await ledger.hold(request);
+        const outcome = await ledger(own).hold(request);
         if (outcome.outcome === 'held') keys.set(outcome.hold.id, request.key);
         return outcome;
       },
       async settle(hold, ...more) {
         noted.push({ call: 'settle', key: keys.get(hold.id), quest: await read() });
-        return ledger.settle(hold, ...more);
+        return ledger(own).settle(hold, ...more);
       },
       async release(hold) {
         noted.push({ call: 'release', key: keys.get(hold.id), quest: await read() });
-        return ledger.release(hold);
+        return ledger(own).release(hold);
       },
     }),
   });
@@ -117,12 +118,13 @@ describe('model call of a quest', () => {
   });
 
   it('without output is free, and can be repeated', async () => {
-    const { start, balance, charges, noted } = await openWatched();
+    const { start, balance, charges, noted, read } = await openWatched();
     await start(async (run) => {
       const call = await run.pay(MODEL, REQUEST);
       await run.endStep(call, 'broken');
       await run.endStep(call, 'finished');
       expect([run.hasCharges, await balance()]).toMatchObject([false, { held: 0 }]);
+      expect([run.operation, run.signal.aborted]).toEqual(['do-work', false]);
       const again = await run.pay(MODEL, REQUEST);
       await again.release();
       expect(await balance()).toMatchObject({ held: 0 });
@@ -130,15 +132,35 @@ describe('model call of a quest', () => {
     });
     expect(noted.map(({ call }) => call)).toEqual(['hold', 'release', 'hold', 'release']);
     expect(await charges()).toEqual([]);
+    expect((await read()).promptMeta).toEqual({ model: 'm' });
+    expect(await read()).not.toHaveProperty('toolPayloads');
   });
 
   it('that is open when the work ends is charged as complete, and as broken when the work fails', async () => {
     for (const isFailed of [false, true]) {
-      const { start, charges, balance, read, incidents } = await openQuestRun();
+      const { start, charges, balance, read, incidents, noted, runningQuests } = await openWatched({
+        ledger: (ledger) => ({
+          ...ledger,
+          async settle(...args) {
+            // It still runs, and can be stopped.
+            shown.push(runningQuests.read(await read()));
+            return ledger.settle(...args);
+          },
+        }),
+      });
+      const shown: unknown[] = [];
       await start(async (run) => {
         await answer(run);
+        run.update({ answer: 'A' });
         if (isFailed) throw new Error('no');
         return { type: 'message' };
+      });
+      expect(shown).toEqual([{ text: 'abcdefg', toolPayloads: [] }]);
+      // The next worker ends it as this one would have.
+      const outcome = isFailed ? { type: 'error' } : { type: 'message' };
+      expect(noted.at(-1)).toMatchObject({
+        call: 'settle',
+        quest: { text: 'abcdefg', answer: 'A', notes: { outcome, due: [{ key: QUEST_ID }] } },
       });
       expect(await charges()).toMatchObject([{ usage: { input: 2, output: 3 } }]);
       expect([await balance(), incidents.length]).toMatchObject([{ held: 0 }, isFailed ? 1 : 0]);
@@ -175,12 +197,38 @@ describe('model call of a quest', () => {
   });
 });
 
+describe('quest whose charge cannot be settled', () => {
+  it.each([true, false])('is repeated, with enforced credits: %s', async (enforceCredits) => {
+    const error = new StorageUnavailable('away');
+    for (const isOpen of [true, false]) {
+      const { start, read, stored } = await openQuestRun({
+        enforceCredits,
+        ledger: (own) => ({
+          ...own,
+          settle: () => Promise.reject(error),
+          record: () => Promise.reject(error),
+        }),
+      });
+      const ending = start(async (run) => {
+        const call = await answer(run);
+        if (!isOpen) await run.endStep(call, 'finished');
+        return { type: 'message' };
+      });
+      await expect(ending).rejects.toBe(error);
+      expect([(await read()).status, stored]).toEqual(['running', []]);
+    }
+  });
+});
+
 describe('quest without enforced credits', () => {
   it('records its usage, holds nothing and shows no credits', async () => {
     const { start, balance, charges, read, noted } = await openWatched({ enforceCredits: false });
     await start(async (run) => {
       await answerWhole(run);
       await answerWhole(run);
+      const free = await run.pay(MODEL, REQUEST);
+      expect(free.due('broken').amount).toBe(0);
+      await free.release();
       return { type: 'message' };
     });
     expect(noted).toEqual([]);

@@ -11,7 +11,9 @@ import {
   type QuestRunOptions,
   REQUEST,
 } from '../../test/quest-run.ts';
+import type { HoldRequest } from '../ports/ledger.ts';
 import type { LeasedJob } from '../ports/queue.ts';
+import { StorageUnavailable } from '../ports/store.ts';
 import type { QuestTask } from './quest-task.ts';
 import type { RunContext } from './run-context.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
@@ -126,6 +128,59 @@ describe('quest of a crashed worker', () => {
     }
   });
 
+  it('without enforced credits keeps its usage', async () => {
+    const { recover, read, charges } = await openCrashed(
+      async (run) => run.endStep(await speak(run), 'finished'),
+      { enforceCredits: false },
+    );
+    await recover();
+    expect(await charges()).toMatchObject([{ amount: 0, usage: { output: 3 } }]);
+    expect((await read()).promptMeta).toEqual({ model: 'm', usage: { inputTokens: 2, outputTokens: 3 } });
+  });
+
+  it('is recovered again when its holds cannot be released', async () => {
+    const error = new StorageUnavailable('away');
+    for (const isTaken of [true, false]) {
+      let isAway = false;
+      const { recover, read } = await openCrashed(
+        async (run) => {
+          await run.endStep(await speak(run), 'finished');
+          await run.pay(MODEL, REQUEST);
+          if (isTaken) await run.writer.save();
+          isAway = true;
+        },
+        {
+          ledger: (ledger) => ({
+            ...ledger,
+            release: (hold) => (isAway ? Promise.reject(error) : ledger.release(hold)),
+          }),
+        },
+      );
+      await expect(recover()).rejects.toBe(error);
+      expect((await read()).status).toBe('running');
+    }
+  });
+
+  it('blocks the first hold, which may come late, under its own account', async () => {
+    const asked: HoldRequest[] = [];
+    const { recover } = await openCrashed(async () => undefined, {
+      ledger: (ledger) => ({
+        ...ledger,
+        hold(request) {
+          asked.push(request);
+          return ledger.hold(request);
+        },
+      }),
+    });
+    await recover();
+    expect(asked).toMatchObject([
+      {
+        ...{ key: QUEST_ID, account: ACCOUNT, amount: 0 },
+        details: { operation: 'do-work', requestId: 'r', userId: 'ada' },
+      },
+    ]);
+  });
+
   it('releases the hold of a later call without output', async () => {
     const { recover, balance, charges, read } = await openCrashed(async (run) => {
       await run.endStep(await speak(run), 'finished');
@@ -212,17 +267,38 @@ describe('quest of a crashed worker', () => {
   });
 
   it('that was stopped is closed with what was stored, and charged once', async () => {
-    const { recover, quests, read, charges, balance, stored, ran } = await openCrashed(async (run) => {
-      await speak(run);
-      await run.writer.save();
-    });
+    const { recover, quests, read, charges, balance, stored, ran, store } = await openCrashed(
+      async (run, clock) => {
+        await speak(run);
+        await run.writer.save();
+        run.writer.append('h');
+        await clock.advance(5000);
+      },
+    );
     await stopQuest(quests, QUEST_ID, 'Enough.', 0);
     await recover();
     expect([ran, await charges()]).toMatchObject([[], [{ amount: COST }]]);
     expect(await balance()).toMatchObject({ held: 0 });
-    expect(await read()).toMatchObject({ status: 'stopped', text: 'abcdefg', promptMeta: { credits: 0.05 } });
-    expect(stored).toEqual([await read()]);
+    expect(await read()).toMatchObject({ status: 'stopped', text: 'abcdefgh', promptMeta: { credits: 0.05 } });
+    expect([stored, await store.collection(QUEST_TEXTS).count({})]).toEqual([[await read()], 0]);
     expect(await read()).not.toHaveProperty('liveSince');
+  });
+
+  it('is closed when it is stopped while it is recovered, also after a wait', async () => {
+    for (const resumed of [0, 1]) {
+      const { recover, quests, read, stored, takeOver, run } = await openCrashed(
+        async (context) => void (await context.writer.save({ text: 'x' })),
+        { task: { restore: async () => stopQuest(quests, QUEST_ID, 'Enough.', 0).then(() => ({})) } },
+      );
+      if (resumed === 0) await recover();
+      else {
+        await quests.update(QUEST_ID, { resumed, fence: 1_000_001, jobId: 'earlier' });
+        const job = await takeOver();
+        await run({ ...job, payload: { questId: QUEST_ID, resumed } }, crash);
+      }
+      expect([(await read()).status, stored.length]).toEqual(['stopped', 1]);
+      expect(await read()).not.toHaveProperty('liveSince');
+    }
   });
 
   it('is left to a newer worker that has taken it over meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
   CREDIT,
@@ -146,6 +147,33 @@ describe('quest that is stopped while it runs', () => {
     expect([await balance(), ended]).toMatchObject([{ held: 0, posted: CREDIT - COST }, []]);
   });
 
+  it('at its end, without a charge, is closed with all that it has', async () => {
+    const { start, read, quests, stored, ended } = await openQuestRun();
+    await start(async (run) => {
+      run.writer.append('abc');
+      run.update({ answer: 'abc' });
+      await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+      return DONE;
+    });
+    expect(await read()).toMatchObject({ status: 'stopped', text: 'abc' });
+    expect(await read()).not.toHaveProperty('liveSince');
+    expect([stored, ended]).toMatchObject([[{ status: 'stopped', text: 'abc', answer: 'abc' }], []]);
+  });
+
+  it('goes no further after a call, whose charge is settled once', async () => {
+    const { start, quests, charges, read } = await openQuestRun();
+    let hasGoneOn = false;
+    await start(async (run) => {
+      const call = await speak(run);
+      await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+      await run.endStep(call, 'finished');
+      hasGoneOn = true;
+      return DONE;
+    });
+    expect([hasGoneOn, await charges()]).toMatchObject([false, [{ amount: COST }]]);
+    expect((await read()).promptMeta).toMatchObject({ credits: COST / 1e6 });
+  });
+
   it('has its charge stored before it is settled', async () => {
     const notes: unknown[] = [];
     let look = async (): Promise<unknown> => undefined;
@@ -172,14 +200,14 @@ describe('quest that is stopped while it runs', () => {
 
 describe('worker that has lost its quest', () => {
   it('to a newer worker writes, settles and releases nothing', async () => {
-    const { start, read, quests, stored, ended, balance, charges } = await openQuestRun();
+    const { start, read, quests, stored, ended, balance, charges, clock } = await openQuestRun();
     await start(async (run) => {
       await speak(run);
       await quests.update(QUEST_ID, { fence: 9 });
       return DONE;
     });
     expect([await read(), await balance()]).toMatchObject([{ status: 'running' }, { held: HELD }]);
-    expect([await charges(), stored, ended]).toEqual([[], [], []]);
+    expect([await charges(), stored, ended, clock.pending]).toEqual([[], [], [], 0]);
   });
 
   it('that another one has ended leaves the money to it', async () => {
@@ -211,9 +239,37 @@ it('is not run again for an old lease after the next worker has ended it', async
   const { run, lease, takeOver, read } = await openQuestRun();
   const first = await lease();
   void run(first, crash);
-  const second = await takeOver();
-  await run(second, async () => DONE);
+  await run(await takeOver(), async () => DONE);
   expect(await read()).toMatchObject({ status: 'done', fence: 2 });
   expect(await run(first, crash)).toBeUndefined();
   expect(await read()).toMatchObject({ status: 'done', fence: 2 });
+});
+
+it('keeps the hold of the next worker when an old lease comes late', async () => {
+  const { run, lease, takeOver, clock, balance } = await openQuestRun();
+  const first = await lease();
+  const second = await takeOver();
+  void run(second, async (context) => {
+    await speak(context);
+    await context.writer.save();
+    return crash();
+  });
+  await clock.advance(0);
+  await run(first, crash);
+  expect(await balance()).toMatchObject({ held: HELD, posted: CREDIT });
+});
+
+it('leaves nothing at the signal of its job, and is remote to its readers, after its end', async () => {
+  const { run, lease, services } = await openQuestRun({ task: { isLive: true } });
+  const control = new AbortController();
+  const reader = services.liveFollowers.follow(QUEST_ID);
+  await run(
+    await lease(),
+    async () => {
+      expect(reader.isRemote).toBe(false);
+      return DONE;
+    },
+    control.signal,
+  );
+  expect([getEventListeners(control.signal, 'abort'), reader.isRemote]).toEqual([[], true]);
 });
