@@ -12,6 +12,7 @@ import { createQuestHandler } from '../src/runs/handler.ts';
 import { questJob } from '../src/runs/quest-job.ts';
 import type { QuestTask } from '../src/runs/quest-task.ts';
 import { newQuest, QUESTS, type QuestRecord } from '../src/runs/records.ts';
+import type { RunContext } from '../src/runs/run-context.ts';
 import { createRunningQuests } from '../src/runs/running.ts';
 import type { Incident } from '../src/shared/incident.ts';
 import { delayed, settle } from './delayed.ts';
@@ -157,3 +158,32 @@ export async function openQuestRun(options: QuestRunOptions = {}) {
 
 /** A worker that has crashed: it never goes on. */
 export const crash = (): Promise<never> => new Promise(() => undefined);
+
+/** A quest whose first worker crashes after this work. */
+export async function openCrashed(
+  work: (run: RunContext, clock: FakeClock) => Promise<void>,
+  options: QuestRunOptions = {},
+) {
+  const opened = await openQuestRun(options);
+  const job = await opened.lease();
+  await new Promise<void>((resolve, reject) => {
+    void opened.run(job, async (run) => {
+      await work(run, opened.clock).then(resolve, reject);
+      return crash();
+    });
+  });
+  const ran: string[] = [];
+  return {
+    ...opened,
+    ran,
+    /** Another worker gets the job. */
+    async recover(next: QuestTask['work'] = async () => ({ type: 'message' })): Promise<LeasedJob> {
+      const job = await opened.takeOver();
+      await opened.run(job, (run, payload) => {
+        ran.push(run.quest.id);
+        return next(run, payload);
+      });
+      return job;
+    },
+  };
+}

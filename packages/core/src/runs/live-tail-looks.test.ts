@@ -8,6 +8,8 @@ import { type LivePhase, startLiveTail } from './live-tail.ts';
 import { getQuestTopic } from './quest-events.ts';
 
 const STREAM = 'quest';
+/** A tail that looks without end fails its test. */
+const MAX_CALLS = 200;
 
 interface Options {
   readonly publisher?: Publisher;
@@ -30,16 +32,29 @@ async function setUp({ publisher, log = () => ({}), following }: Options = {}) {
     const batch = { attempt: 1, after: last, events: events as never, keepMs: 1000 };
     last = (await memory.append(STREAM, batch)).last;
   };
+  let calls = 0;
+  const count = (): void => {
+    calls += 1;
+    if (calls > MAX_CALLS) throw new Error('too many looks');
+  };
+  const counted = {
+    ...clock,
+    timer(ms: number, callback: () => void) {
+      count();
+      return clock.timer(ms, callback);
+    },
+  };
   const own: EventLog = {
     ...memory,
-    read(stream, after) {
+    async read(stream, after) {
+      count();
       if (after === tail.state.last) looks.push(clock.now() - start);
       return memory.read(stream, after);
     },
   };
   const tail = startLiveTail(
     {
-      ...{ clock, publisher: publisher ?? deaf, eventLog: { ...own, ...log(own) } },
+      ...{ clock: counted, publisher: publisher ?? deaf, eventLog: { ...own, ...log(own) } },
       onError: (incident) => void incidents.push(incident),
     },
     STREAM,

@@ -4,6 +4,8 @@ import { type LivePhase, startLiveTail } from './live-tail.ts';
 import { getQuestTopic } from './quest-events.ts';
 
 const STREAM = 'quest';
+/** A tail that looks without end fails its test. */
+const MAX_TIMERS = 50;
 
 /** A tail of a stream with one event. Each look asks for the phase, which the test answers. */
 async function setUp() {
@@ -11,9 +13,17 @@ async function setUp() {
   const listeners = new Map<string, () => void>();
   const asked: { answer(phase: LivePhase): void; fail(error: Error): void }[] = [];
   const incidents: unknown[] = [];
+  let timers = 0;
   const tail = startLiveTail(
     {
-      clock,
+      clock: {
+        now: clock.now,
+        timer(ms, callback) {
+          timers += 1;
+          if (timers > MAX_TIMERS) throw new Error('too many looks');
+          return clock.timer(ms, callback);
+        },
+      },
       eventLog: {
         async read(_stream: string, after: number) {
           return after === 0 ? [{ sequence: 1, event: { type: 'text', text: 'Hello' } }] : [];

@@ -1,80 +1,9 @@
-import { createMemoryStore } from '@questline/core/memory';
-import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../ports/store.ts';
-import type { PaidStepRecord } from './holds.ts';
-import type { LiveEvent } from './live-event.ts';
-import { createProgressWriter } from './progress-writer.ts';
-import { newQuest, QUESTS, type QuestRecord } from './records.ts';
-import { QUEST_TEXTS } from './text-pieces.ts';
-
-const ID = 'q1';
-const HOLDER = { id: 'job', fence: 2 };
-const CARD = { type: 'card', title: 'one' } as never;
-const OTHER_CARD = { type: 'card', title: 'two' } as never;
-
-interface Options {
-  readonly quest?: Partial<QuestRecord>;
-  readonly change?: (store: Store) => Store;
-  readonly lookEveryMs?: number;
-}
-
-/** A writer of a running quest. */
-async function setUp({ quest: more, change = (store) => store, lookEveryMs = 1e9 }: Options = {}) {
-  const clock = createFakeClock();
-  const store = createMemoryStore();
-  const quests = store.collection(QUESTS);
-  const texts = store.collection(QUEST_TEXTS);
-  const request = { payer: { account: 'user:a' }, requestId: 'r' } as never;
-  const quest: QuestRecord = {
-    ...newQuest({ id: ID, kind: 'chat', sessionId: 's', ownerId: 'a', request }, 0),
-    ...{ status: 'running', jobId: HOLDER.id, fence: HOLDER.fence, notes: { due: [] } },
-    ...more,
-  };
-  await quests.insert(quest);
-  const followers = { isFollowed: false, lookEveryMs, see: (found?: QuestRecord) => void seen.push(found) };
-  const seen: (QuestRecord | undefined)[] = [];
-  const events: LiveEvent[] = [];
-  const errors: unknown[] = [];
-  const lost = { count: 0 };
-  let steps: readonly PaidStepRecord[] = [];
-  const writer = createProgressWriter(
-    {
-      ...{ store: change(store), clock, followers, steps: () => steps },
-      live: { emit: (event) => void events.push(event) },
-      onError: (error) => void errors.push(error),
-    },
-    quest,
-    HOLDER,
-    () => {
-      lost.count += 1;
-    },
-  );
-  return {
-    ...{ clock, quests, texts, followers, seen, events, errors, lost, writer },
-    read: () => quests.get(ID) as Promise<QuestRecord>,
-    countPieces: () => texts.count({}),
-    /** The stored text, in the record and beside it. */
-    async readText() {
-      const pieces = await texts.find({});
-      return ((await quests.get(ID))?.text ?? '') + pieces.map(({ text }) => text).join('');
-    },
-    setSteps(next: readonly object[]) {
-      steps = next as readonly PaidStepRecord[];
-    },
-    /** Says a character each 100 ms. */
-    async speak(count: number) {
-      for (let at = 0; at < count; at += 1) {
-        writer.append('x');
-        await clock.advance(100);
-      }
-    },
-  };
-}
+import { CARD, ID, OTHER_CARD, openProgress } from '../../test/progress-writer.ts';
 
 describe('text of a run', () => {
   it('is stored half a second after it began, then at growing intervals of at most 5 seconds', async () => {
-    const { clock, writer, readText } = await setUp();
+    const { clock, writer, readText } = await openProgress();
     const start = clock.now();
     const writes: number[] = [];
     let stored = 0;
@@ -89,7 +18,7 @@ describe('text of a run', () => {
   });
 
   it('is stored each half second while a reader follows', async () => {
-    const { followers, speak, readText } = await setUp();
+    const { followers, speak, readText } = await openProgress();
     await speak(100);
     followers.isFollowed = true;
     await speak(5);
@@ -101,7 +30,7 @@ describe('text of a run', () => {
   });
 
   it('is stored half a second after a reader comes', async () => {
-    const { clock, writer, followers, speak, readText } = await setUp();
+    const { clock, writer, followers, speak, readText } = await openProgress();
     await speak(100);
     expect((await readText()).length).toBeLessThan(90);
     followers.isFollowed = true;
@@ -113,7 +42,7 @@ describe('text of a run', () => {
   });
 
   it('goes on from the text of the run before', async () => {
-    const { clock, writer, read } = await setUp({ quest: { text: 'Hello', toolPayloads: [CARD] } });
+    const { clock, writer, read } = await openProgress({ quest: { text: 'Hello', toolPayloads: [CARD] } });
     expect([writer.text, writer.toolPayloads]).toEqual(['Hello', [CARD]]);
     writer.append(', you');
     await clock.advance(500);
@@ -121,14 +50,14 @@ describe('text of a run', () => {
   });
 
   it('is announced to readers as it comes', async () => {
-    const { writer, events } = await setUp();
+    const { writer, events } = await openProgress();
     writer.append('a');
     writer.append('');
     expect([events, writer.text]).toEqual([[{ type: 'text', text: 'a' }], 'a']);
   });
 
   it('is stored beside the record, and moved into it before there are more than 100 pieces', async () => {
-    const { clock, writer, followers, read, countPieces } = await setUp();
+    const { clock, writer, followers, read, countPieces } = await openProgress();
     followers.isFollowed = true;
     expect(writer.removals()).toEqual([]);
     for (let at = 0; at <= 101; at += 1) {
@@ -142,7 +71,7 @@ describe('text of a run', () => {
   });
 
   it('is never cut within a character', async () => {
-    const { clock, writer, followers, texts, read } = await setUp();
+    const { clock, writer, followers, texts, read } = await openProgress();
     followers.isFollowed = true;
     writer.append('a');
     await clock.advance(500);
@@ -159,7 +88,7 @@ describe('text of a run', () => {
 
 describe('payloads of a run', () => {
   it('are stored in the record after half a second, also when they change', async () => {
-    const { clock, writer, events, speak, read } = await setUp();
+    const { clock, writer, events, speak, read } = await openProgress();
     await speak(100);
     const replace = writer.show(CARD);
     await clock.advance(500);
@@ -180,7 +109,7 @@ describe('payloads of a run', () => {
 
 describe('record of a run', () => {
   it('is written at once when the run asks, with the running steps, and keeps its notes', async () => {
-    const { clock, writer, setSteps, read } = await setUp();
+    const { clock, writer, setSteps, read } = await openProgress();
     writer.append('a');
     expect(await writer.save({ notes: { due: [{ key: 'k' }] as never }, answer: 'A' })).toBe(true);
     expect(await read()).toMatchObject({ text: 'a', answer: 'A', notes: { due: [{ key: 'k' }] } });
@@ -192,14 +121,14 @@ describe('record of a run', () => {
   });
 
   it('has no empty text or payloads', async () => {
-    const { writer, read } = await setUp();
+    const { writer, read } = await openProgress();
     await writer.save();
     expect(await read()).not.toHaveProperty('text');
     expect(await read()).not.toHaveProperty('toolPayloads');
   });
 
   it('is written with a piece when the steps have changed, apart from what they have said', async () => {
-    const { clock, writer, followers, setSteps, read, texts } = await setUp();
+    const { clock, writer, followers, setSteps, read, texts } = await openProgress();
     followers.isFollowed = true;
     setSteps([{ key: 'one', call: { spoken: 1 } }]);
     writer.append('a');
@@ -217,7 +146,7 @@ describe('record of a run', () => {
   });
 
   it('is shown to the followers with each write', async () => {
-    const { clock, writer, followers, seen } = await setUp();
+    const { clock, writer, followers, seen } = await openProgress();
     followers.isFollowed = true;
     await writer.save();
     writer.append('a');
@@ -232,7 +161,7 @@ describe('record of a run', () => {
 
 describe('worker that may no longer write', () => {
   it.each(['record', 'piece', 'payload', 'look'])('learns it with its next write: %s', async (kind) => {
-    const { clock, quests, writer, followers, lost, readText, seen } = await setUp();
+    const { clock, quests, writer, followers, lost, readText, seen } = await openProgress();
     followers.isFollowed = true;
     writer.append('a');
     await writer.save();
@@ -249,7 +178,7 @@ describe('worker that may no longer write', () => {
   });
 
   it('learns it when it moves its pieces into the record', async () => {
-    const { clock, quests, writer, followers, lost, read, countPieces } = await setUp();
+    const { clock, quests, writer, followers, lost, read, countPieces } = await openProgress();
     followers.isFollowed = true;
     for (const text of ['a', 'b']) {
       writer.append(text);
@@ -263,7 +192,7 @@ describe('worker that may no longer write', () => {
 
 describe('worker that looks for readers', () => {
   it('reads its quest each second while it works, without a write', async () => {
-    const { clock, quests, writer, seen, speak } = await setUp({ lookEveryMs: 1000 });
+    const { clock, quests, writer, seen, speak } = await openProgress({ lookEveryMs: 1000 });
     await speak(100);
     seen.splice(0);
     await quests.update(ID, { followedAt: 1 });
@@ -283,7 +212,7 @@ describe('worker that looks for readers', () => {
 
 describe('end of a run', () => {
   it('stops the writes', async () => {
-    const { clock, writer, readText } = await setUp();
+    const { clock, writer, readText } = await openProgress();
     writer.append('a');
     await writer.close();
     expect(clock.pending).toBe(0);
@@ -295,7 +224,7 @@ describe('end of a run', () => {
 
   it('waits for the current write', async () => {
     let go = (): void => undefined;
-    const { clock, writer, readText } = await setUp({
+    const { clock, writer, readText } = await openProgress({
       change: (store) => ({
         ...store,
         collection: (definition) => {
@@ -329,7 +258,7 @@ describe('end of a run', () => {
 it('reports a store that fails, and stores the text with the next write', async () => {
   const error = new Error('away');
   let isAway = true;
-  const { clock, writer, errors, lost, readText } = await setUp({
+  const { clock, writer, errors, lost, readText } = await openProgress({
     change: (store) => ({
       ...store,
       collection: (definition) => {

@@ -1,4 +1,3 @@
-import type { FakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import {
   ACCOUNT,
@@ -6,15 +5,12 @@ import {
   crash,
   HELD,
   MODEL,
-  openQuestRun,
+  openCrashed,
   QUEST_ID,
-  type QuestRunOptions,
   REQUEST,
 } from '../../test/quest-run.ts';
 import type { HoldRequest } from '../ports/ledger.ts';
-import type { LeasedJob } from '../ports/queue.ts';
 import { StorageUnavailable } from '../ports/store.ts';
-import type { QuestTask } from './quest-task.ts';
 import type { RunContext } from './run-context.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
 import { stopQuest } from './transitions.ts';
@@ -28,35 +24,6 @@ async function speak(run: RunContext) {
   call.meter.record({ type: 'text', text: 'abcdefg' });
   run.writer.append('abcdefg');
   return call;
-}
-
-/** A quest whose first worker crashes after this work. */
-async function openCrashed(
-  work: (run: RunContext, clock: FakeClock) => Promise<void>,
-  options: QuestRunOptions = {},
-) {
-  const opened = await openQuestRun(options);
-  const job = await opened.lease();
-  await new Promise<void>((resolve, reject) => {
-    void opened.run(job, async (run) => {
-      await work(run, opened.clock).then(resolve, reject);
-      return crash();
-    });
-  });
-  const ran: string[] = [];
-  return {
-    ...opened,
-    ran,
-    /** Another worker gets the job. */
-    async recover(next: QuestTask['work'] = async () => ANSWER): Promise<LeasedJob> {
-      const job = await opened.takeOver();
-      await opened.run(job, (run, payload) => {
-        ran.push(run.quest.id);
-        return next(run, payload);
-      });
-      return job;
-    },
-  };
 }
 
 describe('quest of a crashed worker', () => {
@@ -310,38 +277,5 @@ describe('quest of a crashed worker', () => {
     });
     await recover();
     expect([(await read()).status, stored]).toEqual(['running', []]);
-  });
-});
-
-describe('quest that was stopped before its work', () => {
-  it('is closed without a run and without a hold', async () => {
-    const { run, lease, quests, read, stored, ended, services } = await openQuestRun();
-    await stopQuest(quests, QUEST_ID, 'Enough.', 0);
-    let ran = 0;
-    services.ledger.hold = () => Promise.reject(new Error('not needed'));
-    await run(await lease(), async () => {
-      ran += 1;
-      return ANSWER;
-    });
-    expect([ran, stored, ended]).toEqual([0, [await read()], []]);
-    expect(await read()).toMatchObject({ status: 'stopped', explanation: 'Enough.' });
-    expect(await read()).not.toHaveProperty('liveSince');
-  });
-
-  it('is not closed by the job from before a wait', async () => {
-    const { run, lease, quests, stored } = await openQuestRun();
-    await quests.update(QUEST_ID, { status: 'stopped', resumed: 1 });
-    const job = await lease();
-    await run(job, crash);
-    expect(stored).toEqual([]);
-    await run({ ...job, payload: { questId: QUEST_ID, resumed: 1 } }, crash);
-    expect(stored).toHaveLength(1);
-  });
-
-  it('that is gone needs nothing', async () => {
-    const { run, lease, quests, stored } = await openQuestRun();
-    await quests.take(QUEST_ID);
-    expect(await run(await lease(), crash)).toBeUndefined();
-    expect(stored).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
   CREDIT,
@@ -198,78 +197,35 @@ describe('quest that is stopped while it runs', () => {
   });
 });
 
-describe('worker that has lost its quest', () => {
-  it('to a newer worker writes, settles and releases nothing', async () => {
-    const { start, read, quests, stored, ended, balance, charges, clock } = await openQuestRun();
-    await start(async (run) => {
-      await speak(run);
-      await quests.update(QUEST_ID, { fence: 9 });
+describe('quest that was stopped before its work', () => {
+  it('is closed without a run and without a hold', async () => {
+    const { run, lease, quests, read, stored, ended, services } = await openQuestRun();
+    await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+    let ran = 0;
+    services.ledger.hold = () => Promise.reject(new Error('not needed'));
+    await run(await lease(), async () => {
+      ran += 1;
       return DONE;
     });
-    expect([await read(), await balance()]).toMatchObject([{ status: 'running' }, { held: HELD }]);
-    expect([await charges(), stored, ended, clock.pending]).toEqual([[], [], [], 0]);
+    expect([ran, stored, ended]).toEqual([0, [await read()], []]);
+    expect(await read()).toMatchObject({ status: 'stopped', explanation: 'Enough.' });
+    expect(await read()).not.toHaveProperty('liveSince');
   });
 
-  it('that another one has ended leaves the money to it', async () => {
-    const { start, quests, balance, stored } = await openQuestRun();
-    await start(async (run) => {
-      await speak(run);
-      await quests.update(QUEST_ID, { status: 'done' });
-      return DONE;
-    });
-    expect([await balance(), stored]).toMatchObject([{ held: HELD }, []]);
+  it('is not closed by the job from before a wait', async () => {
+    const { run, lease, quests, stored } = await openQuestRun();
+    await quests.update(QUEST_ID, { status: 'stopped', resumed: 1 });
+    const job = await lease();
+    await run(job, crash);
+    expect(stored).toEqual([]);
+    await run({ ...job, payload: { questId: QUEST_ID, resumed: 1 } }, crash);
+    expect(stored).toHaveLength(1);
   });
 
-  it('because its record is gone settles it only while it has the lease of its job', async () => {
-    for (const hasLease of [true, false]) {
-      const { start, quests, queue, balance, read } = await openQuestRun();
-      await start(async (run) => {
-        await speak(run);
-        await quests.take(QUEST_ID);
-        if (!hasLease) await queue.finish(run.lease);
-        return DONE;
-      });
-      expect(await balance()).toMatchObject(hasLease ? { held: 0, posted: CREDIT - COST } : { held: HELD });
-      expect(await read()).toBeUndefined();
-    }
+  it('that is gone needs nothing', async () => {
+    const { run, lease, quests, stored } = await openQuestRun();
+    await quests.take(QUEST_ID);
+    expect(await run(await lease(), crash)).toBeUndefined();
+    expect(stored).toEqual([]);
   });
-});
-
-it('is not run again for an old lease after the next worker has ended it', async () => {
-  const { run, lease, takeOver, read } = await openQuestRun();
-  const first = await lease();
-  void run(first, crash);
-  await run(await takeOver(), async () => DONE);
-  expect(await read()).toMatchObject({ status: 'done', fence: 2 });
-  expect(await run(first, crash)).toBeUndefined();
-  expect(await read()).toMatchObject({ status: 'done', fence: 2 });
-});
-
-it('keeps the hold of the next worker when an old lease comes late', async () => {
-  const { run, lease, takeOver, clock, balance } = await openQuestRun();
-  const first = await lease();
-  const second = await takeOver();
-  void run(second, async (context) => {
-    await speak(context);
-    await context.writer.save();
-    return crash();
-  });
-  await clock.advance(0);
-  await run(first, crash);
-  expect(await balance()).toMatchObject({ held: HELD, posted: CREDIT });
-});
-
-it('leaves nothing at the signal of its job, and is remote to its readers, after its end', async () => {
-  const { run, lease, services } = await openQuestRun({ task: { isLive: true } });
-  const control = new AbortController();
-  const reader = services.liveFollowers.follow(QUEST_ID);
-  await run(
-    await lease(),
-    async () => {
-      expect(reader.isRemote).toBe(false);
-      return DONE;
-    },
-    control.signal,
-  );
-  expect([getEventListeners(control.signal, 'abort'), reader.isRemote]).toEqual([[], true]);
 });
