@@ -159,7 +159,9 @@ export function createQuestHandler(
       const { id } = run.quest;
       const { promptMeta } = run.progress();
       const stopped = await abandonQuest(quests, id, run.job, error.message, clock.now(), promptMeta);
-      if (stopped !== undefined) questEvents.ended(id);
+      // A client has stopped it meanwhile.
+      if (stopped === undefined) return resolveConflict(run);
+      questEvents.ended(id);
       await removePiecesOf(run);
       return undefined;
     }

@@ -14,6 +14,7 @@ import { QuestAbandoned } from './quest-task.ts';
 import { newQuest } from './records.ts';
 import type { RunContext } from './run-context.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
+import { stopQuest } from './transitions.ts';
 
 const COST = 50_000;
 const DONE = { type: 'message' } as const;
@@ -175,6 +176,20 @@ describe('work that fails', () => {
     });
     expect(await waiting).toMatchObject({ status: 'stopped' });
     expect(await store.collection(QUEST_TEXTS).count({})).toBe(0);
+  });
+
+  it('because its target is gone, after it was stopped, is closed', async () => {
+    for (const isCharged of [true, false]) {
+      const { start, read, quests, balance, stored } = await openQuestRun();
+      await start(async (run) => {
+        if (isCharged) await speak(run);
+        await stopQuest(quests, QUEST_ID, 'Enough.', 0);
+        throw new QuestAbandoned('The session is gone.');
+      });
+      expect(await read()).toMatchObject({ status: 'stopped', explanation: 'Enough.' });
+      expect(await read()).not.toHaveProperty('liveSince');
+      expect([await balance(), stored.length]).toMatchObject([{ held: 0 }, 1]);
+    }
   });
 
   it('because its target is gone, after a newer worker has taken over, changes nothing', async () => {
