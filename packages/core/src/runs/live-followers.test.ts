@@ -168,6 +168,14 @@ describe('reader of a run in another process', () => {
     expect((await read()).followedAt).toBe(clock.now());
   });
 
+  it('marks no quest that runs in its own process', async () => {
+    const { worker, enter, read } = await setUp();
+    const reader = worker.follow(ID);
+    enter();
+    await reader.see(await read());
+    expect(await read()).not.toHaveProperty('followedAt');
+  });
+
   it('trusts no mark of a clock that is ahead for longer than 10 seconds', async () => {
     const { clock, quests, other, read } = await setUp();
     await quests.update(ID, { followedAt: clock.now() + 60_000 });

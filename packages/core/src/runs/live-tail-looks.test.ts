@@ -239,6 +239,18 @@ describe('events of a tail', () => {
     await clock.advance(2000);
     expect([tail.epoch, tail.state.text, tail.state.last, countChanges()]).toEqual([1, '', 0, before + 1]);
     expect(tail.after(1)).toBeUndefined();
+    const events = [text('z')] as never;
+    await memory.append(STREAM, { attempt: 1, after: 0, events, keepMs: 1000 });
+    await clock.advance(2000);
+    expect(sequences(tail.after(0))).toEqual([1]);
+    expect(tail.after(0)?.[0]?.text).toContain('"z"');
+  });
+
+  it('are in the log only where one of them is larger than that', async () => {
+    const { clock, tail, add } = await setUp();
+    await add(text('x'.repeat(524_288)));
+    await clock.advance(0);
+    expect([tail.state.last, tail.after(0), tail.after(1)]).toEqual([1, undefined, []]);
   });
 
   it('come later when the log fails, which is reported', async () => {
