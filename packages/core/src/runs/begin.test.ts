@@ -1,6 +1,7 @@
 import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
+import { delayed } from '../../test/delayed.ts';
 import { createJobSlots } from '../jobs/job-slots.ts';
 import type { Accepted } from '../operations/idempotency.ts';
 import type { JobQueue } from '../ports/queue.ts';
@@ -29,8 +30,15 @@ async function setUp({ accepted, failure, queue: change = (queue) => queue, ques
   await quests.insert({ ...record, ...quest });
   const memory = createMemoryQueue({ clock, ids: createFakeIds() });
   const calls: unknown[] = [];
+  const slots: string[] = [];
+  const jobSlots = createJobSlots();
+  jobSlots.offer(() => ({
+    leaseMs: 1000,
+    start: ({ id }) => void slots.push(`start ${id}`),
+    cancel: () => void slots.push('cancel'),
+  }));
   const begin = createBeginQuest({
-    ...{ store, queue: change(memory), jobSlots: createJobSlots(), clock },
+    ...{ store: delayed(store), queue: change(memory), jobSlots, clock },
     admissionControl: { admit: () => void calls.push('admit') } as never,
     workLine: {
       open(userId: string) {
@@ -60,8 +68,18 @@ async function setUp({ accepted, failure, queue: change = (queue) => queue, ques
       () => questJob(record),
     );
   const lease = async () => (await memory.lease({ kinds: ['chat'], limit: 9, leaseMs: 1 })).length;
-  return { run, calls, lease, read: () => quests.get(ID), clock };
+  return { run, calls, slots, lease, read: () => quests.get(ID), clock };
 }
+
+/** A queue that leases jobs from the beginning. */
+const leasing = (queue: JobQueue): JobQueue => ({
+  ...queue,
+  writes: {
+    enqueue: () => ({ do: 'engine' }) as never,
+    finish: () => ({ do: 'engine' }) as never,
+    enqueueLeased: () => ({ write: { do: 'engine' } as never, job: { id: 'job' } as never }),
+  },
+});
 
 const PASSED = ['admit', 'open ada', 'prepare', 'stored', 'end true'];
 
@@ -110,6 +128,19 @@ describe('quest that is accepted', () => {
     const first = await setUp({ quest: { status: 'running' } });
     await first.run();
     expect(await first.lease()).toBe(1);
+  });
+});
+
+describe('quest with a free worker in its process', () => {
+  it.each([
+    ['starts there', { accepted: { isWhole: true } }, ['start job']],
+    ['gives its slot back when it was written without its job', {}, ['cancel']],
+    ['gives its slot back when it is not written', { failure: new Error('no') }, []],
+  ])('%s', async (_name, options, expected) => {
+    const { run, clock, slots } = await setUp({ ...options, queue: leasing });
+    await run().catch(() => undefined);
+    await clock.advance(0);
+    expect(slots).toEqual(expected);
   });
 });
 

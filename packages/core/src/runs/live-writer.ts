@@ -85,10 +85,7 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
 
   const arm = (): void => {
     if (isClosed || isLost || cancelTimer !== undefined) return;
-    cancelTimer = clock.timer(BATCH_MS, () => {
-      cancelTimer = undefined;
-      void write(KEEP_RUNNING_MS);
-    });
+    cancelTimer = clock.timer(BATCH_MS, () => void write(KEEP_RUNNING_MS));
   };
 
   /** Lost news only delay a reader. */

@@ -35,6 +35,7 @@ describe('text of a run', () => {
     expect((await readText()).length).toBeLessThan(90);
     followers.isFollowed = true;
     writer.arm();
+    expect(clock.pending).toBe(1);
     await clock.advance(499);
     expect((await readText()).length).toBeLessThan(90);
     await clock.advance(1);
@@ -87,6 +88,13 @@ describe('text of a run', () => {
 });
 
 describe('payloads of a run', () => {
+  it('are stored also before there is any text', async () => {
+    const { clock, writer, read } = await openProgress();
+    writer.show(CARD);
+    await clock.advance(500);
+    expect((await read()).toolPayloads).toEqual([CARD]);
+  });
+
   it('are stored in the record after half a second, also when they change', async () => {
     const { clock, writer, events, speak, read } = await openProgress();
     await speak(100);
@@ -118,6 +126,24 @@ describe('record of a run', () => {
     setSteps([{ key: 'step' }]);
     expect(await writer.save()).toBe(true);
     expect((await read()).notes).toEqual({ due: [{ key: 'k' }], steps: [{ key: 'step' }] });
+  });
+
+  it('gets the first text, and half a second of the text after a write', async () => {
+    const { clock, writer, read, countPieces, readText } = await openProgress();
+    await writer.save();
+    writer.append('a');
+    await clock.advance(400);
+    await writer.save();
+    writer.append('b');
+    await clock.advance(499);
+    expect([await readText(), await countPieces()]).toEqual(['a', 0]);
+    await clock.advance(1);
+    expect(await readText()).toBe('ab');
+    const other = await openProgress();
+    await other.writer.save();
+    other.writer.append('a');
+    await other.clock.advance(500);
+    expect([(await other.read()).text, await other.countPieces(), (await read()).text]).toEqual(['a', 0, 'a']);
   });
 
   it('has no empty text or payloads', async () => {
@@ -207,6 +233,39 @@ describe('worker that looks for readers', () => {
     seen.splice(0);
     await speak(30);
     expect(seen.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('worker that looks for readers between two writes', () => {
+  it('reads its quest each second, and writes when it is due', async () => {
+    const { clock, writer, seen, countPieces } = await openProgress({ lookEveryMs: 1000 });
+    writer.append('a');
+    await clock.advance(60_000);
+    seen.splice(0);
+    writer.append('b');
+    for (let second = 1; second <= 4; second += 1) {
+      await clock.advance(1000);
+      expect([seen.length, await countPieces(), clock.pending]).toEqual([second, 0, 1]);
+    }
+    await clock.advance(1000);
+    expect([seen.length, await countPieces(), clock.pending]).toEqual([5, 1, 0]);
+  });
+});
+
+describe('last character of a stored text', () => {
+  it.each([
+    ['\ud7ff', true],
+    ['\ud800', false],
+    ['\udbff', false],
+    ['\udc00', true],
+  ])('%j is stored without what follows: %s', async (character, isStored) => {
+    const { clock, writer, followers, texts } = await openProgress();
+    followers.isFollowed = true;
+    writer.append('a');
+    await clock.advance(500);
+    writer.append(`b${character}`);
+    await clock.advance(500);
+    expect(await texts.find({})).toMatchObject([{ text: isStored ? `b${character}` : 'b' }]);
   });
 });
 

@@ -112,11 +112,16 @@ export function createProgressWriter(
   const wake = (): void => {
     timer = undefined;
     const now = clock.now();
-    const isDue = dueAt === undefined || dueAt <= now;
-    if (isDue) dueAt = undefined;
-    else if (dueAt !== undefined && !isClosed) wakeAt(Math.min(dueAt, now + followers.lookEveryMs));
+    let done: Promise<unknown>;
+    if (dueAt !== undefined && dueAt > now) {
+      wakeAt(Math.min(dueAt, now + followers.lookEveryMs));
+      done = inTurn(look);
+    } else {
+      dueAt = undefined;
+      done = saveDue();
+    }
     // An unavailable store must not fail the turn; only the partial text is lost.
-    (isDue ? saveDue() : inTurn(look)).catch(services.onError);
+    done.catch(services.onError);
   };
 
   const capture = (more: SavedFields = {}): Snapshot => {
@@ -132,7 +137,7 @@ export function createProgressWriter(
   };
 
   /** Serialized, so that an older text never overwrites a newer one. */
-  const inTurn = (write: () => Promise<boolean>): Promise<boolean> => {
+  const inTurn = <T>(write: () => Promise<T>): Promise<T> => {
     const done = writing.then(write);
     writing = done.catch(() => undefined);
     return done;
@@ -154,26 +159,25 @@ export function createProgressWriter(
 
   const moveToRecord = async (progress: SavedFields): Promise<QuestRecord | undefined> => {
     let before: QuestRecord | undefined;
-    const isWritten = await writeAll(store, [
+    await writeAll(store, [
       writeProgress(id, holder, progress, clock.now()),
       removePieces(id),
       readQuest(id, (found) => {
         before = found;
       }),
     ]);
-    return isWritten ? before : undefined;
+    return before;
   };
 
   /** Looks for a reader in another process, and whether this worker may still write. */
-  const look = async (): Promise<boolean> => {
+  const look = async (): Promise<void> => {
     const held = await findHeld(quests, id, holder);
     if (held === undefined) onLost();
     followers.see(held);
-    return held !== undefined;
   };
 
   /** Writes what is new. */
-  const saveDue = (): Promise<boolean> => {
+  const saveDue = (): Promise<unknown> => {
     const snapshot = capture();
     return inTurn(async () => {
       const { length } = stored;
@@ -189,7 +193,7 @@ export function createProgressWriter(
       if (seen === undefined) return writeRecord(snapshot);
       stored = { ...stored, length: whole.length };
       followers.see(seen);
-      return true;
+      return undefined;
     });
   };
 

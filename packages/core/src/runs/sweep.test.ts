@@ -54,4 +54,63 @@ describe('the sweep of quests', () => {
     expect(enqueued).toContain(lost);
     expect(enqueued).toHaveLength(BACKLOG + 1);
   });
+
+  it('enqueues at most 500 quests a run with such a queue', async () => {
+    const { sweep, enqueued } = await setUp(({ findKeys: _, ...queue }) => queue);
+    await sweep.run();
+    expect(enqueued).toHaveLength(500);
+  });
+
+  it('runs twice per lease', async () => {
+    const { sweep } = await setUp();
+    expect([sweep.name, sweep.everyMs]).toEqual(['sweep-quests', LEASE_MS / 2]);
+  });
+});
+
+describe('a quest that waits for its job', () => {
+  const open = async (enqueue: JobQueue['enqueue']) => {
+    const clock = createFakeClock();
+    const store = createMemoryStore();
+    const asked: number[] = [];
+    const queue = createMemoryQueue({ clock, ids: createFakeIds() });
+    const add = async (id: string, liveSince: number) => {
+      const quest = { id, kind: 'chat', sessionId: 's', ownerId: 'a', request: {} as never };
+      await store.collection(QUESTS).insert(newQuest(quest, liveSince));
+    };
+    const findKeys = async (keys: readonly string[]) => {
+      asked.push(keys.length);
+      return [];
+    };
+    const sweep = createQuestSweep({
+      ...{ store, clock, queue: { ...queue, enqueue, findKeys } },
+      worker: { leaseMs: LEASE_MS },
+    });
+    return { clock, add, sweep, asked };
+  };
+
+  it('is enqueued after one lease, the oldest first', async () => {
+    const keys: string[] = [];
+    const { clock, add, sweep, asked } = await open(async ({ key }) => {
+      keys.push(key);
+      return { id: key, added: true };
+    });
+    await sweep.run();
+    expect(asked).toEqual([]);
+    await add('b', clock.now());
+    await clock.advance(1);
+    await add('a', clock.now());
+    await clock.advance(1);
+    await add('c', clock.now());
+    await clock.advance(LEASE_MS - 1);
+    await sweep.run();
+    expect(keys).toEqual(['b', 'a']);
+  });
+
+  it('is enqueued by the next run when the queue is away', async () => {
+    const error = new Error('away');
+    const { clock, add, sweep } = await open(() => Promise.reject(error));
+    await add('a', clock.now());
+    await clock.advance(LEASE_MS);
+    await expect(sweep.run()).rejects.toBe(error);
+  });
 });

@@ -1,5 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import { delayed } from '../../test/delayed.ts';
 import { writeAll } from '../ports/write-all.ts';
 import type { PaidStepRecord } from './holds.ts';
 import { newQuest, QUESTS, type QuestRecord } from './records.ts';
@@ -16,7 +17,7 @@ import {
 const ID = 'q1';
 const HOLDER = { id: 'job', fence: 2 };
 const step = (key: string, spoken?: number) =>
-  ({ key, ...(spoken !== undefined && { call: { spoken } }) }) as unknown as PaidStepRecord;
+  ({ key, ...(spoken !== undefined && { call: { spoken, maxTokens: 9 } }) }) as unknown as PaidStepRecord;
 
 /** A store with a running quest. */
 async function setUp(more: Partial<QuestRecord> = {}) {
@@ -30,6 +31,7 @@ async function setUp(more: Partial<QuestRecord> = {}) {
     ...more,
   };
   await quests.insert(quest);
+  await quests.insert({ ...quest, id: 'other', text: 'other' });
   const add = (offset: number, text: string, spoken: TextPieceRecord['spoken'] = {}, questId = ID) => {
     const id = `${questId}:${String(offset).padStart(12, '0')}`;
     return texts.insert({ id, questId, offset, text, spoken });
@@ -65,7 +67,7 @@ describe('piece of text', () => {
       for (let at = 0; at < 3; at += 1) await add(at, 'x');
       await add(0, 'x', {}, 'q2');
       if (isStep) expect(await writeAll(store, [removePieces(ID)])).toBe(true);
-      else await removeAllPieces(store, ID);
+      else await removeAllPieces(delayed(store), ID);
       expect((await texts.find({})).map(({ questId }) => questId)).toEqual(['q2']);
     }
   });
@@ -88,13 +90,15 @@ describe('stored text of a quest', () => {
     await add(6, 'g');
     await add(8, 'i');
     await add(9, 'j', {}, 'q2');
+    await add(0, 'zzzzzzzzzz', {}, 'p9');
     expect(await load()).toMatchObject({ id: ID, text: 'abcdefg', notes: {} });
   });
 
   it('begins with the first piece where the record has none', async () => {
     const { add, load } = await setUp();
     await add(0, 'ab');
-    expect((await load()).text).toBe('ab');
+    expect(await load()).toMatchObject({ text: 'ab' });
+    expect((await load()).notes).toStrictEqual({});
   });
 
   it('is that of the record as it is now', async () => {
@@ -106,7 +110,7 @@ describe('stored text of a quest', () => {
   });
 
   it('counts what each step had said by then, at least as much as the record', async () => {
-    const steps = [step('one', 3), step('two', 9), step('three'), step('four', 4)];
+    const steps = [step('one', 3), step('two', 9), step('three'), step('four', 4), step('five', 0)];
     const due = [{ key: 'paid' }] as never;
     const { add, load } = await setUp({ text: 'abc', notes: { due, steps } });
     await add(3, 'd', { one: 4, two: 8 });
@@ -114,7 +118,7 @@ describe('stored text of a quest', () => {
     await add(9, 'z', { one: 99 });
     expect((await load()).notes).toEqual({
       due,
-      steps: [step('one', 5), step('two', 9), step('three'), step('four', 4)],
+      steps: [step('one', 5), step('two', 9), step('three'), step('four', 4), step('five', 0)],
     });
   });
 
@@ -123,6 +127,8 @@ describe('stored text of a quest', () => {
     expect(await load()).toEqual(await quests.get(ID));
     await add(0, 'abc', { one: 9 });
     expect(await load()).toEqual(await quests.get(ID));
+    const silent = await setUp();
+    expect(await silent.load()).not.toHaveProperty('text');
   });
 
   it.each<[string, Partial<QuestRecord>]>([

@@ -50,14 +50,14 @@ export async function addPiece(
   let quest: QuestRecord | undefined;
   const spoken = Object.fromEntries(steps.flatMap(({ key, call }) => (call ? [[key, call.spoken]] : [])));
   const id = `${questId}:${String(from).padStart(12, '0')}`;
-  const isWritten = await writeAll(store, [
+  await writeAll(store, [
     expectHolder(questId, holder),
     writes.insert({ id, questId, offset: from, text: text.slice(from), spoken }),
     readQuest(questId, (found) => {
       quest = found;
     }),
   ]);
-  return isWritten ? quest : undefined;
+  return quest;
 }
 
 /** Reads a quest as it is before the writes of its step. */
