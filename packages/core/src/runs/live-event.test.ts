@@ -33,6 +33,10 @@ describe('batch of events', () => {
       text('d'),
       delta('2', 'e'),
     ]);
+    const start = { type: 'tool-start', id: '1', name: 'one' } as const;
+    expect(join(start, delta('1', 'a'))).toEqual([start, delta('1', 'a')]);
+    const half = 'x'.repeat(32_769);
+    expect(join(delta('1', half), delta('1', half))).toHaveLength(2);
     const step = { type: 'step', iteration: 1 } as const;
     expect(join(step, step)).toEqual([step, step]);
   });
@@ -166,7 +170,7 @@ describe('stored batches', () => {
 
   it('make a page of the events after a sequence, at most 1,000', () => {
     const page = toPage([batch(3, 2), batch(5, 2)], 3);
-    expect(page?.map(({ sequence }) => sequence)).toEqual([4, 5, 6]);
+    expect(page).toEqual([4, 5, 6].map((sequence) => ({ sequence, event: 'x' })));
     const long = toPage([batch(1, 999), batch(1000, 9)], 0);
     expect([long?.length, long?.at(-1)?.sequence]).toEqual([1000, 1000]);
     expect(toPage([batch(1, 2)], 2)).toEqual([]);

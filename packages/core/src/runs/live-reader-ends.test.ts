@@ -31,11 +31,13 @@ describe('end of a stream', () => {
     one.record.isOver = true;
     await one.move({});
     expect(one.writes.at(-1)).toBe(`end ${VIEW}`);
-    const other = openReader({ after: 0 });
-    other.tail.isWaiting = true;
-    other.record.isOver = true;
-    await other.start();
-    expect(other.writes).toEqual(['begin']);
+    for (const endsAtWait of [true, false]) {
+      const other = openReader({ after: 0, endsAtWait });
+      other.tail.isWaiting = !endsAtWait;
+      other.record.isOver = true;
+      await other.start();
+      expect(other.writes).toEqual(['begin']);
+    }
   });
 });
 
@@ -99,10 +101,17 @@ describe('answer to a reader', () => {
     const reply = await ask(undefined, true);
     expect(reply.status).toBe(200);
     const body = await readAll(reply);
-    expect(body).toContain('data: {"type":"snapshot"');
-    expect(body).toContain('"state":{"id":"q1"}');
+    const state = '"state":{"id":"q1"}';
+    const empty = '"text":"","reasoning":"","iteration":0,"tools":[],"payloads":[]';
+    for (const part of [empty, state]) expect(body.split('type":"end')[0]).toContain(part);
     expect(body).toContain('id: end\ndata: {"type":"end","state":{"id":"q1"}}');
     expect((await ask('end', false)).status).toBe(200);
+  });
+
+  it('begins behind the position of the reader', async () => {
+    const body = await readAll(await ask('0', true));
+    expect(body).not.toContain('snapshot');
+    expect(body).toContain('id: end\n');
   });
 
   it('is an error for a position of another form', async () => {

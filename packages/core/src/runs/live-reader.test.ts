@@ -138,6 +138,8 @@ describe('reader with a position', () => {
     lost.tail.epoch = 1;
     await lost.move({ last: 1, text: 'z' });
     expect(lost.writes[1]).toBe(`snapshot 1 z ${VIEW}`);
+    await lost.move({ last: 2, text: 'zz' }, [frame(2)]);
+    expect(lost.writes.slice(2)).toEqual(['e2']);
   });
 
   it('is never shown the stored text ahead of its events', async () => {

@@ -110,6 +110,7 @@ describe('reader of the states of a record', () => {
     one.record.isOver = true;
     expect((await one.open()).status).toBe(204);
     one.record.isOver = false;
+    expect((await one.open()).status).toBe(200);
     await one.begin();
     expect(one.frames()).toEqual([snapshot(1, 1)]);
   });

@@ -1,6 +1,7 @@
 import { createMemoryQueue, createMemoryStore } from '@questline/core/memory';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
+import { delayed } from '../../test/delayed.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import { newQuest, QUESTS, type QuestRecord } from './records.ts';
 import { createStopQuest } from './stop.ts';
@@ -18,7 +19,7 @@ async function setUp(more: Partial<QuestRecord>, change: (queue: JobQueue) => Jo
   const announced: string[] = [];
   const incidents: unknown[] = [];
   const stop = createStopQuest({
-    ...{ store, queue: change(queue), clock },
+    ...{ store, queue: change({ ...queue, enqueue: delayed(queue).enqueue }), clock },
     questEvents: { stopped: (id: string) => void announced.push(id) } as never,
     onError: (incident) => void incidents.push(incident),
   });
