@@ -96,7 +96,7 @@ describe('work with a price', () => {
 
 describe('model call', () => {
   it('counts what it has said in its record, for the worker that takes over', async () => {
-    const { start } = await openQuestRun();
+    const { start, read } = await openQuestRun();
     await start(async (run) => {
       const call = await run.pay(MODEL, REQUEST);
       expect(call.note.call).toMatchObject({ spoken: 0, maxTokens: 100 });
@@ -106,6 +106,7 @@ describe('model call', () => {
       expect(call.control).toBeDefined();
       return DONE;
     });
+    expect((await read()).type).toBe('message');
   });
 
   it('has a report of its usage that is not believed recorded', async () => {

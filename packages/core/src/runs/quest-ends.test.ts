@@ -193,12 +193,13 @@ describe('work that fails', () => {
   });
 
   it('because its target is gone, after a newer worker has taken over, changes nothing', async () => {
-    const { start, read, quests, balance } = await openQuestRun();
+    const { start, read, quests, balance, clock } = await openQuestRun();
     await start(async (run) => {
       await speak(run);
       await quests.update(QUEST_ID, { fence: 9 });
       throw new QuestAbandoned('The session is gone.');
     });
+    expect(clock.pending).toBe(0);
     expect([await read(), await balance()]).toMatchObject([{ status: 'running' }, { held: HELD }]);
   });
 

@@ -228,6 +228,8 @@ describe('quest without enforced credits', () => {
       await answerWhole(run);
       const free = await run.pay(MODEL, REQUEST);
       expect(free.due('broken').amount).toBe(0);
+      free.meter.record({ type: 'usage', usage: USAGE });
+      expect(free.due('finished')).toMatchObject({ amount: 0, usage: USAGE });
       await free.release();
       return { type: 'message' };
     });

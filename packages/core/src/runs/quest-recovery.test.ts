@@ -102,7 +102,17 @@ describe('quest of a crashed worker', () => {
     );
     await recover();
     expect(await charges()).toMatchObject([{ amount: 0, usage: { output: 3 } }]);
-    expect((await read()).promptMeta).toEqual({ model: 'm', usage: { inputTokens: 2, outputTokens: 3 } });
+    const promptMeta = { model: 'm', usage: { inputTokens: 2, outputTokens: 3 } };
+    expect((await read()).promptMeta).toEqual(promptMeta);
+    const open = await openCrashed(
+      async (run) => {
+        await speak(run);
+        await run.writer.save();
+      },
+      { enforceCredits: false },
+    );
+    await open.recover();
+    expect((await open.read()).promptMeta).toEqual(promptMeta);
   });
 
   it('is recovered again when its holds cannot be released', async () => {

@@ -23,6 +23,11 @@ describe('record of a quest', () => {
     expect(describeCharges(quest({}), [charge(1e6, 'old'), charge(2e6, 'last')])).toEqual({
       promptMeta: { model: 'last', credits: 3, usage: { inputTokens: 0, outputTokens: 3e6 } },
     });
+    const { hold: _, ...free } = charge(1e6, 'm');
+    expect(describeCharges(quest({}), [free])).toEqual({
+      promptMeta: { model: 'm', usage: { inputTokens: 0, outputTokens: 1e6 } },
+    });
+    expect(describeCharges(quest({}), [free, charge(2e6, 'm')]).promptMeta).toMatchObject({ credits: 3 });
     const paid = [charge(4e6, 'm')];
     expect(describeCharges(quest({ promptMeta: { model: 'first' }, paid }), [charge(1e6, 'm')])).toEqual({
       promptMeta: { model: 'first', credits: 5, usage: { inputTokens: 0, outputTokens: 5e6 } },
