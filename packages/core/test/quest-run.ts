@@ -31,9 +31,11 @@ export const REQUEST: GenerateRequest = {
   model: 'm',
   messages: [{ role: 'user', content: [{ type: 'text', text: '12345' }] }],
   maxTokens: 100,
-  callerId: 'ada',
 };
 export const HELD = 1_020_000;
+
+/** Fields of a quest; undefined ones are absent. */
+export type QuestFields = { readonly [K in keyof QuestRecord]?: QuestRecord[K] | undefined };
 
 export interface QuestRunOptions {
   /** Changes the ports of the worker. */

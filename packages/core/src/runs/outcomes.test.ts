@@ -15,9 +15,9 @@ describe('outcome of a failure', () => {
   it('is a message for clients, with what the provider said in its own fields', () => {
     const { providerError, ...rest } = toOutcome(provider);
     expect(rest).toEqual({ type: 'error', explanation: expect.not.stringContaining('secret') });
-    const caused = toOutcome(new ApiError(502, 'Busy.', { code: 'model_overloaded', cause: provider }));
+    const caused = toOutcome(new ApiError(502, 'Busy.', { code: 'model_unavailable', cause: provider }));
     expect(caused).toEqual({
-      ...{ type: 'error', explanation: 'Busy.', errorCode: 'model_overloaded' },
+      ...{ type: 'error', explanation: 'Busy.', errorCode: 'model_unavailable' },
       ...(providerError && { providerError }),
     });
     expect(toOutcome(new ApiError(422, 'No.'))).toStrictEqual({ type: 'error', explanation: 'No.' });

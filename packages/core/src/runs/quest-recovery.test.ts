@@ -82,7 +82,7 @@ describe('quest of a crashed worker', () => {
                 settlements += 1;
                 return isSettled || settlements > 1
                   ? ledger.settle(...args)
-                  : Promise.resolve({ charged: COST });
+                  : Promise.resolve({ charged: COST } as never);
               },
             };
           },

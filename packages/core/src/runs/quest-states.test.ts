@@ -1,5 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import type { QuestFields } from '../../test/quest-run.ts';
 import type { Filter } from '../ports/store.ts';
 import { newQuest, PLAN_PAYLOAD, QUESTS, type QuestProgress, type QuestRecord } from './records.ts';
 import {
@@ -28,11 +29,11 @@ const OTHERS = [
 const RUNNING = { status: 'running', jobId: HOLDER.id, fence: HOLDER.fence } as const;
 
 /** A store with one quest. */
-async function setUp(more: Partial<QuestRecord> = {}) {
+async function setUp(more: QuestFields = {}) {
   const quests = createMemoryStore().collection(QUESTS);
   const request = { payer: { account: 'user:a' }, requestId: 'r' } as never;
   const quest = newQuest({ id: ID, kind: 'chat', sessionId: 's', ownerId: 'a', request }, 1000);
-  await quests.insert({ ...quest, ...more });
+  await quests.insert({ ...quest, ...more } as QuestRecord);
   return { quests, read: () => quests.get(ID) as Promise<QuestRecord> };
 }
 
@@ -55,7 +56,7 @@ it('rejects when a quest cannot be marked', async () => {
 /** The states of a quest: what it is for the sweep, for retention and for its worker. */
 const STATES: readonly (readonly [
   name: string,
-  state: Partial<QuestRecord>,
+  state: QuestFields,
   is: { closing?: true; closed?: true; held?: true },
 ])[] = [
   ['pending', {}, { held: true }],
@@ -102,7 +103,7 @@ describe('quest that is', () => {
 });
 
 it('finds live quests by the time of their acceptance, and waiting ones by that of their pause', async () => {
-  const finds = async (more: Partial<QuestRecord>, time: number) => {
+  const finds = async (more: QuestFields, time: number) => {
     const { quests } = await setUp(more);
     return (await quests.count(changedSince(time))) === 1;
   };
@@ -130,7 +131,7 @@ describe('output of a crashed worker', () => {
 });
 
 describe('owner of a quest', () => {
-  const at = (more: Partial<QuestRecord>) => ({ ...RUNNING, ...more }) as QuestRecord;
+  const at = (more: QuestFields) => ({ ...RUNNING, ...more }) as QuestRecord;
 
   it('may write while it runs, and closes it when it is stopped', () => {
     expect(isHeldBy(at({}), HOLDER)).toBe(true);

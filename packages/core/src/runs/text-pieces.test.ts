@@ -1,6 +1,7 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { delayed } from '../../test/delayed.ts';
+import type { QuestFields } from '../../test/quest-run.ts';
 import { writeAll } from '../ports/write-all.ts';
 import type { PaidStepRecord } from './holds.ts';
 import { newQuest, QUESTS, type QuestRecord } from './records.ts';
@@ -20,16 +21,16 @@ const step = (key: string, spoken?: number) =>
   ({ key, ...(spoken !== undefined && { call: { spoken, maxTokens: 9 } }) }) as unknown as PaidStepRecord;
 
 /** A store with a running quest. */
-async function setUp(more: Partial<QuestRecord> = {}) {
+async function setUp(more: QuestFields = {}) {
   const store = createMemoryStore();
   const quests = store.collection(QUESTS);
   const texts = store.collection(QUEST_TEXTS);
   const request = { payer: { account: 'user:a' }, requestId: 'r' } as never;
-  const quest: QuestRecord = {
+  const quest = {
     ...newQuest({ id: ID, kind: 'chat', sessionId: 's', ownerId: 'a', request }, 0),
     ...{ status: 'running', jobId: HOLDER.id, fence: HOLDER.fence, notes: {} },
     ...more,
-  };
+  } as QuestRecord;
   await quests.insert(quest);
   await quests.insert({ ...quest, id: 'other', text: 'other' });
   const add = (offset: number, text: string, spoken: TextPieceRecord['spoken'] = {}, questId = ID) => {
@@ -131,7 +132,7 @@ describe('stored text of a quest', () => {
     expect(await silent.load()).not.toHaveProperty('text');
   });
 
-  it.each<[string, Partial<QuestRecord>]>([
+  it.each<[string, QuestFields]>([
     ['has not begun', { notes: undefined }],
     ['has ended', { status: 'done', jobId: undefined }],
   ])('is not read for a quest that %s', async (_name, more) => {

@@ -1,5 +1,6 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import type { QuestFields } from '../../test/quest-run.ts';
 import { newQuest, QUESTS, type QuestRecord } from './records.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
 import { createTextSweep } from './text-sweep.ts';
@@ -25,9 +26,9 @@ function setUp() {
   });
   return {
     ...{ texts, sweep, counted },
-    addQuest: (id: string, more: Partial<QuestRecord> = {}) => {
+    addQuest: (id: string, more: QuestFields = {}) => {
       const quest = newQuest({ id, kind: 'chat', sessionId: 's', ownerId: 'a', request: {} as never }, 1);
-      return store.collection(QUESTS).insert({ ...quest, ...more });
+      return store.collection(QUESTS).insert({ ...quest, ...more } as QuestRecord);
     },
     async addPieces(questId: string, count: number) {
       for (let at = 0; at < count; at += 1) {
