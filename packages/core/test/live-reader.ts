@@ -38,7 +38,13 @@ export function openReader(options: Partial<LiveReaderOptions> = {}, isLeft = fa
       return () => listeners.delete(listener);
     },
   };
-  const record = { view: { id: STREAM } as object, text: '', isOver: false, isStopped: false, hasWaited: false };
+  const record = {
+    view: { id: STREAM } as object,
+    text: '',
+    isOver: false,
+    isStopped: false,
+    hasWaited: false,
+  };
   const log = { reads: [] as number[], page: undefined as readonly object[] | undefined };
   const loads = { count: 0, error: undefined as Error | undefined };
   const incidents: unknown[] = [];
@@ -59,7 +65,10 @@ export function openReader(options: Partial<LiveReaderOptions> = {}, isLeft = fa
     liveTails: {
       open(stream: string) {
         opened.push(stream);
-        return { tail: tail as never, close: () => void (closed += 1) };
+        const close = (): void => {
+          closed += 1;
+        };
+        return { tail: tail as never, close };
       },
       add: () => () => undefined,
       dismiss: () => undefined,

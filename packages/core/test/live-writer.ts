@@ -12,7 +12,10 @@ const MAX_APPENDS = 20;
 type Append = (batch: NewEvents, next: () => Promise<AppendResult>) => Promise<AppendResult>;
 
 /** A writer on a log in memory. @param onAppend replaces an append. */
-export function openWriter(more: Partial<LiveWriterOptions> = {}, onAppend: Append = (_batch, next) => next()) {
+export function openWriter(
+  more: Partial<LiveWriterOptions> = {},
+  onAppend: Append = (_batch, next) => next(),
+) {
   const clock = createFakeClock();
   const memory = createMemoryEventLog({ clock });
   const batches: NewEvents[] = [];

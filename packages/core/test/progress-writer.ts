@@ -19,7 +19,11 @@ interface Options {
 }
 
 /** A writer of a running quest. */
-export async function openProgress({ quest: more, change = (store) => store, lookEveryMs = 1e9 }: Options = {}) {
+export async function openProgress({
+  quest: more,
+  change = (store) => store,
+  lookEveryMs = 1e9,
+}: Options = {}) {
   const clock = createFakeClock();
   const store = createMemoryStore();
   const quests = store.collection(QUESTS);

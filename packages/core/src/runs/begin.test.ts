@@ -47,7 +47,11 @@ async function setUp({ accepted, failure, queue: change = (queue) => queue, ques
       },
     } as never,
     idempotency: {
-      async accept(_request: unknown, prepare: () => Promise<unknown>, complete?: (answer: object) => unknown) {
+      async accept(
+        _request: unknown,
+        prepare: () => Promise<unknown>,
+        complete?: (answer: object) => unknown,
+      ) {
         await prepare();
         if (failure !== undefined) throw failure;
         calls.push(complete === undefined ? 'stored' : complete({ id: ID }));
@@ -161,7 +165,10 @@ describe('quest that cannot be accepted', () => {
       const quest = await read();
       expect([quest?.status, calls.at(-1)]).toEqual([isRepeatable ? 'pending' : 'stopped', 'end false']);
       if (isRepeatable) continue;
-      expect(quest).toMatchObject({ explanation: expect.stringContaining('try again'), updatedAt: clock.now() });
+      expect(quest).toMatchObject({
+        explanation: expect.stringContaining('try again'),
+        updatedAt: clock.now(),
+      });
       expect(quest).not.toHaveProperty('liveSince');
     }
   });

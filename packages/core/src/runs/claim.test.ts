@@ -29,8 +29,11 @@ async function setUp(options: QuestRunOptions = {}) {
     task: {
       readFirst() {
         asked.count += 1;
+        const read = writesTo(QUESTS).read({ sessionId: 's' }, 10, (records) => {
+          found = records;
+        });
         return {
-          reads: [writesTo(QUESTS).read({ sessionId: 's' }, 10, (records) => void (found = records))],
+          reads: [read],
           getInput: () => found.map(({ id, status }) => [id, status]),
         };
       },

@@ -63,7 +63,16 @@ async function setUp({ quest, calls = [MAIL, PAGE], queue = (own) => own, parame
     return jobs.map(({ key }) => key);
   };
   const read = () => quests.get(ID);
-  return { clock, quests, incidents, asked, before, lease, read, decide: (...all: NewDecision[]) => decideQuest(ID, all) };
+  return {
+    clock,
+    quests,
+    incidents,
+    asked,
+    before,
+    lease,
+    read,
+    decide: (...all: NewDecision[]) => decideQuest(ID, all),
+  };
 }
 
 describe('decisions about the calls of a quest', () => {
@@ -86,7 +95,9 @@ describe('decisions about the calls of a quest', () => {
     await one.decide(decide('1.0', APPROVE));
     const before = await one.read();
     expect(await one.decide(decide('1.0', APPROVE))).toEqual(before);
-    expect(await one.decide(decide('1.0', APPROVE), decide('1.1', ANSWER))).toMatchObject({ status: 'pending' });
+    expect(await one.decide(decide('1.0', APPROVE), decide('1.1', ANSWER))).toMatchObject({
+      status: 'pending',
+    });
     expect((await one.read())?.decided).toHaveLength(2);
     expect(await one.decide(decide('1.1', ANSWER))).toMatchObject({ status: 'pending' });
   });
@@ -113,7 +124,9 @@ describe('decisions about the calls of a quest', () => {
       await expect(one.decide(decide('1.1', decision))).rejects.toMatchObject({ status: 422 });
     }
     await expect(one.decide(decide('1.0', ANSWER))).rejects.toMatchObject({ status: 422 });
-    expect(await one.decide(decide('1.0', { type: 'reject' }), decide('1.1', { type: 'reject' }))).toMatchObject({
+    expect(
+      await one.decide(decide('1.0', { type: 'reject' }), decide('1.1', { type: 'reject' })),
+    ).toMatchObject({
       status: 'pending',
     });
   });
@@ -182,7 +195,10 @@ describe('changed input of a call', () => {
 
 it('reports a job that cannot be added, and keeps the decision', async () => {
   const error = new Error('away');
-  const one = await setUp({ queue: (queue) => ({ ...queue, enqueue: () => Promise.reject(error) }), calls: [MAIL] });
+  const one = await setUp({
+    queue: (queue) => ({ ...queue, enqueue: () => Promise.reject(error) }),
+    calls: [MAIL],
+  });
   expect(await one.decide(decide('1.0', APPROVE))).toMatchObject({ status: 'pending' });
   expect(one.incidents).toEqual([{ operation: 'job:chat', requestId: '', error }]);
 });

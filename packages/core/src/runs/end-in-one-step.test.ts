@@ -128,11 +128,7 @@ describe('quest that cannot end in one step', () => {
   it.each<[string, (run: RunContext) => void, QuestRunOptions]>([
     ['has no plan', () => undefined, {}],
     ['has a plan that needs a transaction', (run) => run.planEnd(() => undefined), {}],
-    [
-      'expects what is not so',
-      (run) => plan(run, [writesTo(ANSWERS).expect('missing')]),
-      {},
-    ],
+    ['expects what is not so', (run) => plan(run, [writesTo(ANSWERS).expect('missing')]), {}],
     [
       'has a follow-up',
       plan,
@@ -146,7 +142,12 @@ describe('quest that cannot end in one step', () => {
       prepare(run);
       return DONE;
     });
-    expect([end, (await read()).status, settled.length, await countAnswers()]).toEqual([undefined, 'done', 1, 0]);
+    expect([end, (await read()).status, settled.length, await countAnswers()]).toEqual([
+      undefined,
+      'done',
+      1,
+      0,
+    ]);
     expect([stored, ended]).toEqual([[await read()], [await read()]]);
     expect([await charges(), await balance()]).toMatchObject([[{ amount: COST }], { held: 0 }]);
   });
@@ -197,7 +198,11 @@ describe('charges of a quest that ends in one step', () => {
       plan(run);
       return DONE;
     });
-    expect([end, await charges(), await balance()]).toMatchObject(['finished', [{ amount: COST }], { held: 0 }]);
+    expect([end, await charges(), await balance()]).toMatchObject([
+      'finished',
+      [{ amount: COST }],
+      { held: 0 },
+    ]);
   });
 
   it('without a hold are recorded before', async () => {

@@ -59,10 +59,15 @@ describe('events of a crashed worker', () => {
       eventLog.append('q1', { attempt, after, events: [{ type: 'text', text: 'more' }], keepMs: 1000 });
     await append(2, 0);
     const correct = (fence: number, isLive?: boolean | 'parts', own = services) =>
-      correctEvents(own, { kind: 'chat', ...(isLive !== undefined && { isLive }) }, {
-        id: 'q1',
-        text: 'saved',
-      } as QuestRecord, { id: 'job', fence });
+      correctEvents(
+        own,
+        { kind: 'chat', ...(isLive !== undefined && { isLive }) },
+        {
+          id: 'q1',
+          text: 'saved',
+        } as QuestRecord,
+        { id: 'job', fence },
+      );
     return { clock, eventLog, services, incidents, append, correct };
   };
   const reset = { sequence: 2, event: { type: 'reset-step', text: 'saved' } };

@@ -143,7 +143,11 @@ describe('record of a run', () => {
     await other.writer.save();
     other.writer.append('a');
     await other.clock.advance(500);
-    expect([(await other.read()).text, await other.countPieces(), (await read()).text]).toEqual(['a', 0, 'a']);
+    expect([(await other.read()).text, await other.countPieces(), (await read()).text]).toEqual([
+      'a',
+      0,
+      'a',
+    ]);
   });
 
   it('has no empty text or payloads', async () => {

@@ -22,20 +22,25 @@ async function openBudgeted(amount: number, enforceCredits: boolean) {
 }
 
 describe('budget of tokens', () => {
-  it.each([true, false])('counts the maximum of a call while it runs, with enforced credits: %s', async (enforced) => {
-    // 2 tokens of input and 100 of output.
-    for (const [amount, isPaid] of [
-      [102, true],
-      [101, false],
-    ] as const) {
-      const { start, read } = await openBudgeted(amount, enforced);
-      await start(async (run) => {
-        await run.endStep(await speak(run), 'finished');
-        return DONE;
-      });
-      expect(await read()).toMatchObject(isPaid ? { type: 'message' } : { type: 'error', errorCode: 'budget_exceeded' });
-    }
-  });
+  it.each([true, false])(
+    'counts the maximum of a call while it runs, with enforced credits: %s',
+    async (enforced) => {
+      // 2 tokens of input and 100 of output.
+      for (const [amount, isPaid] of [
+        [102, true],
+        [101, false],
+      ] as const) {
+        const { start, read } = await openBudgeted(amount, enforced);
+        await start(async (run) => {
+          await run.endStep(await speak(run), 'finished');
+          return DONE;
+        });
+        expect(await read()).toMatchObject(
+          isPaid ? { type: 'message' } : { type: 'error', errorCode: 'budget_exceeded' },
+        );
+      }
+    },
+  );
 
   it('does not count calls with a key of the user, where it ignores them', async () => {
     const { start, read } = await openBudgeted(101, true);

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  CREDIT,
-  HELD,
-  MODEL,
-  openQuestRun,
-  QUEST_ID,
-  REQUEST,
-} from '../../test/quest-run.ts';
+import { CREDIT, HELD, MODEL, openQuestRun, QUEST_ID, REQUEST } from '../../test/quest-run.ts';
 import { ProviderError } from '../ports/models.ts';
 import { StorageUnavailable } from '../ports/store.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -110,7 +103,8 @@ describe('work that ends', () => {
     const { start, read, quests, incidents } = await openQuestRun({
       queue: (queue) => ({
         ...queue,
-        enqueue: (job, options) => (job.kind === 'next' ? Promise.reject(error) : queue.enqueue(job, options)),
+        enqueue: (job, options) =>
+          job.kind === 'next' ? Promise.reject(error) : queue.enqueue(job, options),
       }),
       task: { followUps: [{ applies: () => true, create: async () => follow }] },
     });

@@ -14,7 +14,11 @@ function setUp(publisher: Publisher = createMemoryPublisher()) {
   const clock = createFakeClock();
   const start = clock.now();
   const incidents: unknown[] = [];
-  const events = createQuestEvents({ publisher, clock, onError: (incident) => void incidents.push(incident) });
+  const events = createQuestEvents({
+    publisher,
+    clock,
+    onError: (incident) => void incidents.push(incident),
+  });
   const quest = { status: 'running' as QuestStatus | 'gone', error: undefined as Error | undefined };
   const looks: number[] = [];
   const control = new AbortController();
@@ -41,13 +45,16 @@ function setUp(publisher: Publisher = createMemoryPublisher()) {
 }
 
 describe('caller that waits for a quest', () => {
-  it.each(['done', 'stopped', 'waiting', 'gone'] as const)('gets it at once when it is %s', async (status) => {
-    const { wait, quest, answer, clock, looks } = setUp();
-    quest.status = status;
-    await wait();
-    expect([answer.value, clock.pending]).toEqual([status === 'gone' ? 'gone' : { status }, 0]);
-    expect(looks).toEqual([0]);
-  });
+  it.each(['done', 'stopped', 'waiting', 'gone'] as const)(
+    'gets it at once when it is %s',
+    async (status) => {
+      const { wait, quest, answer, clock, looks } = setUp();
+      quest.status = status;
+      await wait();
+      expect([answer.value, clock.pending]).toEqual([status === 'gone' ? 'gone' : { status }, 0]);
+      expect(looks).toEqual([0]);
+    },
+  );
 
   it.each(['ended', 'paused', 'stopped'] as const)('gets it when it is announced: %s', async (verb) => {
     const { wait, quest, answer, clock, events } = setUp();
@@ -136,7 +143,9 @@ describe('caller that waits for a quest', () => {
       publish: async () => undefined,
       async subscribe() {
         open += 1;
-        return async () => void (open -= 1);
+        return async () => {
+          open -= 1;
+        };
       },
     });
     await one.wait();

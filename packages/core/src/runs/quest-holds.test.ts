@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT, CREDIT, crash, HELD, MODEL, openQuestRun, QUEST_ID, REQUEST } from '../../test/quest-run.ts';
+import {
+  ACCOUNT,
+  CREDIT,
+  crash,
+  HELD,
+  MODEL,
+  openQuestRun,
+  QUEST_ID,
+  REQUEST,
+} from '../../test/quest-run.ts';
 import type { CreditLedger, HoldRequest } from '../ports/ledger.ts';
 import { StorageUnavailable } from '../ports/store.ts';
 import type { RunContext } from './run-context.ts';
@@ -45,27 +54,30 @@ describe('hold of a quest', () => {
     expect([await balance(), asked.length]).toMatchObject([{ held: 0, posted: CREDIT - COST }, 2]);
   });
 
-  it.each([true, false])('is released at the end when the ledger gave no answer: taken %s', async (isTaken) => {
-    for (const at of [1, 2]) {
-      const { asked, change } = withHold(at, async (take) => {
-        if (isTaken) await take();
-        throw new Error('no answer');
-      });
-      const { start, read, balance, charges } = await openQuestRun({ ledger: change });
-      await start(async (run) => {
-        if (at === 2) await answerWhole(run);
-        await run.pay(MODEL, REQUEST);
-        return { type: 'message' };
-      });
-      const key = at === 1 ? QUEST_ID : `${QUEST_ID}:1:1`;
-      expect(asked.at(-1)).toMatchObject({
-        ...{ key, account: ACCOUNT, amount: 0, expiresAt: 1_000_000 },
-        details: { operation: 'do-work', requestId: 'r', userId: 'ada' },
-      });
-      expect([await balance(), (await charges()).length]).toMatchObject([{ held: 0 }, at - 1]);
-      expect(await read()).toMatchObject({ status: 'done', type: 'error' });
-    }
-  });
+  it.each([true, false])(
+    'is released at the end when the ledger gave no answer: taken %s',
+    async (isTaken) => {
+      for (const at of [1, 2]) {
+        const { asked, change } = withHold(at, async (take) => {
+          if (isTaken) await take();
+          throw new Error('no answer');
+        });
+        const { start, read, balance, charges } = await openQuestRun({ ledger: change });
+        await start(async (run) => {
+          if (at === 2) await answerWhole(run);
+          await run.pay(MODEL, REQUEST);
+          return { type: 'message' };
+        });
+        const key = at === 1 ? QUEST_ID : `${QUEST_ID}:1:1`;
+        expect(asked.at(-1)).toMatchObject({
+          ...{ key, account: ACCOUNT, amount: 0, expiresAt: 1_000_000 },
+          details: { operation: 'do-work', requestId: 'r', userId: 'ada' },
+        });
+        expect([await balance(), (await charges()).length]).toMatchObject([{ held: 0 }, at - 1]);
+        expect(await read()).toMatchObject({ status: 'done', type: 'error' });
+      }
+    },
+  );
 
   it('that cannot be released is reported, and the quest ends; without a store it is tried again', async () => {
     for (const error of [new Error('odd'), new StorageUnavailable('away')]) {

@@ -36,7 +36,8 @@ async function answerWhole(run: RunContext): Promise<void> {
 
 /** A ledger that notes the record of the quest at each of its calls. */
 async function openWatched({ ledger = (own) => own, ...options }: QuestRunOptions = {}) {
-  const noted: { readonly call: string; readonly key?: string | undefined; readonly quest: QuestRecord }[] = [];
+  const noted: { readonly call: string; readonly key?: string | undefined; readonly quest: QuestRecord }[] =
+    [];
   const keys = new Map<string, string>();
   let read = (): Promise<QuestRecord> => Promise.reject(new Error('not open yet'));
   const opened = await openQuestRun({
@@ -114,7 +115,9 @@ describe('model call of a quest', () => {
     expect(noted[2]?.quest.notes?.steps).toMatchObject([{ ...step, details: { operation: 'do-work' } }]);
     expect(noted[3]?.quest.notes?.due).toHaveLength(2);
     expect((await charges()).map(({ amount }) => amount)).toEqual([COST, COST]);
-    expect(await read()).toMatchObject({ promptMeta: { credits: (2 * COST) / 1e6, usage: { outputTokens: 6 } } });
+    expect(await read()).toMatchObject({
+      promptMeta: { credits: (2 * COST) / 1e6, usage: { outputTokens: 6 } },
+    });
   });
 
   it('without output is free, and can be repeated', async () => {

@@ -93,7 +93,10 @@ describe('events of a running quest', () => {
         await run.live.flush();
         return DONE;
       });
-      const own = [{ type: 'reset-step', text: 'mine' }, { type: 'step', iteration: 1 }];
+      const own = [
+        { type: 'reset-step', text: 'mine' },
+        { type: 'step', iteration: 1 },
+      ];
       expect(await events()).toEqual([text('late'), ...(isHeld ? own : [])]);
     }
   });

@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ACCOUNT,
-  CREDIT,
-  crash,
-  HELD,
-  MODEL,
-  openCrashed,
-  QUEST_ID,
-  REQUEST,
-} from '../../test/quest-run.ts';
+import { ACCOUNT, CREDIT, crash, HELD, MODEL, openCrashed, QUEST_ID, REQUEST } from '../../test/quest-run.ts';
 import type { HoldRequest } from '../ports/ledger.ts';
 import { StorageUnavailable } from '../ports/store.ts';
 import type { RunContext } from './run-context.ts';
@@ -209,12 +200,15 @@ describe('quest of a crashed worker', () => {
   });
 
   it('ends as its kind says, with what its kind restores', async () => {
-    const { recover, read } = await openCrashed(async (run) => run.writer.save({ text: 'x' }).then(() => {}), {
-      task: {
-        unfinished: { type: 'error', explanation: 'Interrupted.' },
-        restore: async () => ({ text: 'restored', output: '{}' }),
+    const { recover, read } = await openCrashed(
+      async (run) => run.writer.save({ text: 'x' }).then(() => {}),
+      {
+        task: {
+          unfinished: { type: 'error', explanation: 'Interrupted.' },
+          restore: async () => ({ text: 'restored', output: '{}' }),
+        },
       },
-    });
+    );
     await recover();
     expect(await read()).toMatchObject({ type: 'error', explanation: 'Interrupted.', text: 'restored' });
   });
@@ -256,7 +250,11 @@ describe('quest of a crashed worker', () => {
     await recover();
     expect([ran, await charges()]).toMatchObject([[], [{ amount: COST }]]);
     expect(await balance()).toMatchObject({ held: 0 });
-    expect(await read()).toMatchObject({ status: 'stopped', text: 'abcdefgh', promptMeta: { credits: 0.05 } });
+    expect(await read()).toMatchObject({
+      status: 'stopped',
+      text: 'abcdefgh',
+      promptMeta: { credits: 0.05 },
+    });
     expect([stored, await store.collection(QUEST_TEXTS).count({})]).toEqual([[await read()], 0]);
     expect(await read()).not.toHaveProperty('liveSince');
   });
@@ -279,12 +277,15 @@ describe('quest of a crashed worker', () => {
   });
 
   it('is left to a newer worker that has taken it over meanwhile', async () => {
-    const { recover, quests, read, stored } = await openCrashed(async (run) => {
-      await speak(run);
-      await run.writer.save();
-    }, {
-      task: { restore: async () => quests.update(QUEST_ID, { fence: 9 }).then(() => ({})) },
-    });
+    const { recover, quests, read, stored } = await openCrashed(
+      async (run) => {
+        await speak(run);
+        await run.writer.save();
+      },
+      {
+        task: { restore: async () => quests.update(QUEST_ID, { fence: 9 }).then(() => ({})) },
+      },
+    );
     await recover();
     expect([(await read()).status, stored]).toEqual(['running', []]);
   });

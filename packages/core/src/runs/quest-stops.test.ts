@@ -51,7 +51,11 @@ describe('work that is interrupted', () => {
   it('by a shutdown before its output goes back to the queue as if it had not run', async () => {
     const { end, read, balance, incidents } = await interrupt('stopping', (run) => run.pay(MODEL, REQUEST));
     expect(end).toEqual({ afterMs: 0, countAttempt: false });
-    expect([await read(), await balance(), incidents]).toMatchObject([{ status: 'running' }, { held: 0 }, []]);
+    expect([await read(), await balance(), incidents]).toMatchObject([
+      { status: 'running' },
+      { held: 0 },
+      [],
+    ]);
   });
 
   it('by a shutdown after some output ends with it', async () => {

@@ -1,7 +1,7 @@
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { newQuest } from './records.ts';
 import { toLiveView } from './live-reader.ts';
+import { newQuest } from './records.ts';
 import { isNotFound, type StreamReader, streamToReader } from './stream-reader.ts';
 
 function setUp(signal = new AbortController().signal) {
@@ -114,9 +114,15 @@ describe('quest as its reader sees it', () => {
     });
     const wait = { calls: [], sealedState: '', lastEvent: 0 };
     for (const [more, expected] of [
-      [{ text: 'abc', status: 'done' }, { text: 'abc', isOver: true }],
+      [
+        { text: 'abc', status: 'done' },
+        { text: 'abc', isOver: true },
+      ],
       [{ status: 'stopped' }, { isOver: true, isStopped: true }],
-      [{ status: 'waiting', wait }, { isOver: false, hasWaited: true }],
+      [
+        { status: 'waiting', wait },
+        { isOver: false, hasWaited: true },
+      ],
       [{ status: 'running', decided: [] }, { hasWaited: true }],
     ] as const) {
       expect(toLiveView({ ...quest, ...more }, view)).toMatchObject(expected);

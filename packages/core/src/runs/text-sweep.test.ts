@@ -47,7 +47,10 @@ describe('sweep of texts', () => {
     await addQuest('running', { status: 'running' });
     for (const id of ['closing', 'done', 'gone', 'running']) await addPieces(id, 2);
     await sweep.run();
-    expect([...new Set((await texts.find({})).map(({ questId }) => questId))]).toEqual(['closing', 'running']);
+    expect([...new Set((await texts.find({})).map(({ questId }) => questId))]).toEqual([
+      'closing',
+      'running',
+    ]);
     expect([sweep.name, sweep.everyMs]).toEqual(['sweep-quest-texts', 600_000]);
   });
 
