@@ -93,7 +93,7 @@ describe('line of waiting work', () => {
     waiting.count = 9;
     expect(await accept('c')).toEqual([2000]);
     expect(await accept('d')).toEqual([4000]);
-    // What is counted after more than 10 seconds says nothing about the speed.
+    // A count after more than 10 seconds says nothing about the speed.
     await clock.advance(40_000);
     waiting.count = 10;
     expect(await accept('e')).toEqual([5000]);

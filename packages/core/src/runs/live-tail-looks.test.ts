@@ -101,7 +101,7 @@ describe('tail of a stream without news', () => {
     expect(asked).toEqual([5500, 5800, 6200]);
   });
 
-  it('tells its listeners of changes only', async () => {
+  it('calls its listeners for changes only', async () => {
     const { clock, state, add, countChanges, unlisten } = await setUp();
     await clock.advance(5000);
     expect(countChanges()).toBe(1);

@@ -178,7 +178,7 @@ describe('publisher that fails', () => {
   });
 });
 
-it('tells workers of stopped quests in all processes, and of no other ends', async () => {
+it('reports stopped quests to the workers of all processes, and no other ends', async () => {
   const { events, clock } = setUp();
   const stopped: string[] = [];
   const end = await events.onStopped((id) => void stopped.push(id));

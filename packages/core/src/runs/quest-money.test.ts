@@ -184,7 +184,7 @@ describe('model call of a quest', () => {
     expect([await balance(), clock.pending]).toMatchObject([{ held: 0, posted: CREDIT - COST }, 0]);
   });
 
-  it('tells readers of the quest what was used', async () => {
+  it('shows readers of the quest what was used', async () => {
     const { start, services } = await openQuestRun({ task: { isLive: true } });
     await start(async (run) => {
       await answerWhole(run);

@@ -146,12 +146,15 @@ describe('owner of a quest', () => {
     expect(isHeld(at({ status: 'pending', jobId: undefined }))).toBe(true);
   });
 
-  it('changes with a newer lease or another job, and not when the quest is closed or was never claimed', () => {
+  it('changes with a newer lease or another job, and not when the quest is closed or was never claimed', async () => {
     expect(isTakenOver(at({}), HOLDER)).toBe(false);
     expect(isTakenOver(at({ fence: 3 }), HOLDER)).toBe(true);
     expect(isTakenOver(at({ fence: 1 }), HOLDER)).toBe(false);
     expect(isTakenOver(at({ jobId: 'other' }), HOLDER)).toBe(true);
-    expect(isTakenOver(at({ jobId: 'nobody' }), HOLDER)).toBe(false);
-    expect(isTakenOver(at({ jobId: 'nobody', fence: 3 }), HOLDER)).toBe(true);
+    const { quests, read } = await setUp({ status: 'stopped' });
+    await closeStopped(quests, ID, {});
+    const { jobId } = await read();
+    expect(isTakenOver(at({ jobId }), HOLDER)).toBe(false);
+    expect(isTakenOver(at({ jobId, fence: 3 }), HOLDER)).toBe(true);
   });
 });
