@@ -171,7 +171,7 @@ describe('lines of a process', () => {
         admission.end(isStored);
       }
     };
-    return { clock, accept };
+    return { clock, accept, store };
   };
 
   it('refuse the work of one owner, of all owners, or none', async () => {
@@ -190,6 +190,49 @@ describe('lines of a process', () => {
     ]);
     const none = open(null, null);
     for (let at = 0; at < 20; at += 1) expect(await none.accept('a')).toBe(200);
+  });
+
+  it('refuse an owner as often as it asks, and count only its own work that waits', async () => {
+    const { accept, store } = open(null, 2);
+    const add = (id: string, ownerId: string, status: 'pending' | 'running') => {
+      const quest = { id, kind: 'chat', sessionId: 's', ownerId, request: {} as never };
+      return store.collection(QUESTS).insert({ ...newQuest(quest, 1), status });
+    };
+    for (let at = 0; at < 5; at += 1) {
+      await add(`b${at}`, 'b', 'pending');
+      await add(`a${at}`, 'a', 'running');
+    }
+    const answers: unknown[] = [];
+    for (let at = 0; at < 7; at += 1) answers.push(await accept('a'));
+    expect(answers.slice(0, 2)).toEqual([200, 200]);
+    for (const answer of answers.slice(2)) expect(answer).toMatchObject([503, expect.any(String)]);
+  });
+
+  it('refuse the owners of a full line as often as they ask, and keep a place for the first', async () => {
+    const { accept, clock } = open(2, null);
+    for (const owner of ['a', 'a']) expect(await accept(owner)).toBe(200);
+    for (const owner of ['b', 'c', 'd', 'e', 'c']) expect(await accept(owner)).toMatchObject([503, '5']);
+    await clock.advance(5000);
+    expect(await accept('c')).toMatchObject([503, expect.any(String)]);
+    expect(await accept('b')).toBe(200);
+  });
+
+  it('refuse with a code of the application', async () => {
+    const lines = createWorkLine(
+      {
+        store: createMemoryStore(),
+        queue: { counts: async () => ({ ready: 9, delayed: 0, leased: 0 }) } as never,
+        clock: createFakeClock(),
+      },
+      { maxWaiting: 1, maxWaitingPerOwner: null },
+    );
+    const enter = async () => {
+      const admission = lines.open('a');
+      await admission.enter();
+      admission.end(true);
+    };
+    await enter();
+    await expect(enter()).rejects.toMatchObject({ status: 503, applicationCode: 'INTERNAL_ERROR' });
   });
 
   it('admit again once the work of an owner that was refused by the line of all has left', async () => {
