@@ -44,6 +44,17 @@ describe('another writer of the same events', () => {
     }
   });
 
+  it('with the same attempt is followed by a reset where the run has written before', async () => {
+    const { writer, say, addOther, read, asked } = openWriter();
+    say('a');
+    await writer.catchUp();
+    await addOther(ATTEMPT, 1);
+    say('b');
+    await writer.catchUp();
+    expect((await read())?.slice(2)).toEqual([{ type: 'reset-step', text: 'ab' }]);
+    expect(asked.count).toBe(0);
+  });
+
   it('is followed by a reset and all other events, 1,000 at a time', async () => {
     const { writer, addOther, batches } = openWriter();
     await addOther(1);

@@ -68,6 +68,15 @@ describe('sweep of texts', () => {
     expect(await texts.count({ questId: '0' })).toBe(0);
   });
 
+  it('reads only the quests of the pieces that it has found', async () => {
+    const { texts, sweep, addQuest, addPieces } = setUp();
+    for (let at = 0; at < 1100; at += 1) await addQuest(`a${at}`, { status: 'running' });
+    await addQuest('z', { status: 'running' });
+    await addPieces('z', 1);
+    await sweep.run();
+    expect(await texts.count({})).toBe(1);
+  });
+
   it('reads once where there is nothing', async () => {
     const { sweep, counted } = setUp();
     await sweep.run();
