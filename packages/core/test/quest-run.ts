@@ -20,7 +20,7 @@ import { PRICED } from './paid-calls.ts';
 
 export const QUEST_ID = 'q'.repeat(24);
 export const ACCOUNT = 'user:ada';
-export const LEASE_MS = 60_000;
+const LEASE_MS = 60_000;
 /** Micro-credits. */
 export const CREDIT = 100_000_000;
 
