@@ -21,6 +21,7 @@ describe('a window of the limiter', () => {
     const open = { minute: [100, 2], hour: [500, 1] } as const;
     expect(takeSlots(open, [MINUTE, DAY], 99)).toEqual({ minute: [100, 3], hour: [500, 1], day: [1099, 1] });
     expect(takeSlots(open, [MINUTE], 100)).toEqual({ minute: [160, 1], hour: [500, 1] });
+    expect(takeSlots({}, [MINUTE], 0)).toEqual({ minute: [60, 1] });
   });
 });
 
