@@ -52,8 +52,10 @@ describe('line of waiting work', () => {
     expect(await line.enter('b')).toBe(5000);
     line.leave(false);
     line.leave(false);
+    const { counts } = waiting;
     waiting.count = 0;
     expect(await accept('a')).toEqual([]);
+    expect(waiting.counts).toBe(counts);
   });
 
   it('counts only when it may be long: rarely before', async () => {
