@@ -94,7 +94,10 @@ export function createQuestHandler(
     await run.writer.close();
     await flushing;
     const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
-    const ended = await endInOneStep(services, task, run, getResult(), settlement ?? []);
+    const canEndAtOnce = services.store.writeAll !== undefined;
+    const ended = canEndAtOnce
+      ? await endInOneStep(services, task, run, getResult(), settlement ?? [])
+      : undefined;
     if (ended !== undefined) {
       questEvents.ended(ended.quest.id);
       task.ended?.(ended.quest);

@@ -53,7 +53,7 @@ export function createPrepareModelCall(services: ReservationServices, hold: Hold
         isDue: (end) => meter.isDue(end),
         due(end) {
           const cost = meter.read(end);
-          reportRejectedUsage(services, step, entry, cost);
+          if (cost.rejected !== undefined) reportRejectedUsage(services, step, entry, cost);
           return { ...held.note, amount: cost.amount, usage: cost.usage };
         },
         close: held.close,
