@@ -52,6 +52,10 @@ export function fillOwnTables(
       select 'archived ' || i, 'hold', 'archived ' || i, ${account}, 1, ${time}, 1 from ${numbers}`,
     ],
     [
+      'ledgerMoves',
+      `insert into ${table('ledgerMoves')} (account, key) select ${account}, 'moved ' || i from ${numbers}`,
+    ],
+    [
       'rateWindows',
       `insert into ${table('rateWindows')} select 'key:' || i, '[]', true, ${NOW} + 60000 + i from ${numbers}`,
     ],
