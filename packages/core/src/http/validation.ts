@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { ApiError, type IssueDetail } from '../shared/errors.ts';
 import { describeIssue, expandUnion, toDetail } from './issues.ts';
+import type { NarrowSchema } from './present-fields.ts';
 
 /** Maximum number of issues in one response. */
 const MAX_ISSUES = 100;
@@ -28,10 +29,13 @@ export function parseQuery(query: string): Record<string, string> {
  * Validates a value against its schema. @throws ApiError 422 with at most 100 issues: path, expectation, received
  * value. Never quotes a received string. In a body of more than 4,000 values, validation stops at the first issue of
  * each list and object.
+ * @param narrow finds a faster schema for valid values.
  */
-export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const first = schema.safeParse(value, FIRST_ISSUES);
-  if (first.success) return first.data;
+export function validate<S extends z.ZodType>(schema: S, value: unknown, narrow?: NarrowSchema): z.output<S> {
+  const used = narrow?.(value) ?? schema;
+  let first = used.safeParse(value, FIRST_ISSUES);
+  if (!first.success && used !== schema) first = schema.safeParse(value, FIRST_ISSUES);
+  if (first.success) return first.data as z.output<S>;
   const isComplete = holdsAtMost(value, MAX_VALUES);
   const { error = first.error } = isComplete ? schema.safeParse(value, EVERY_ISSUE) : first;
   throw invalidValue(error.issues.flatMap(expandUnion), value, isComplete);

@@ -4,6 +4,7 @@ import type { ApiRequest, ApiResponse } from '../contract/message.ts';
 import type { ErrorFamily, Operation, ValidatedInput } from '../contract/operation.ts';
 import { type Handler, Reply } from '../contract/reply.ts';
 import { DEFAULT_BODY_LIMIT, hasBody, type LargerBodies, readJson } from '../http/body.ts';
+import type { NarrowSchema } from '../http/present-fields.ts';
 import { getRequestId } from '../http/request-id.ts';
 import { parseQuery, validate } from '../http/validation.ts';
 import type { Authenticator } from '../identity/credentials.ts';
@@ -44,6 +45,8 @@ export interface Steps {
   readonly services: PipelineServices;
   readonly handler: Handler<Operation>;
   readonly variant?: BodyVariant | undefined;
+  /** Finds a faster schema for a body of the operation. */
+  readonly narrowBody?: NarrowSchema | undefined;
   /** The default status of a response. */
   readonly status: number;
 }
@@ -179,7 +182,7 @@ function readInput(
 }
 
 async function readBody(
-  { operation, handler, variant }: Steps,
+  { operation, handler, variant, narrowBody }: Steps,
   schema: z.ZodType,
   request: ApiRequest,
   read: { readonly params: unknown; readonly query: unknown },
@@ -191,9 +194,10 @@ async function readBody(
       larger: variant,
       allowsForm: bodyType === 'json-or-form',
     });
-    const form = variant?.matches(value) === true ? variant : { schema, handler };
-    const body = validate(form.schema, value);
-    return { input: { ...read, body } as ValidatedInput<Operation>, handle: form.handler };
+    const isVariant = variant?.matches(value) === true;
+    const body = isVariant ? validate(variant.schema, value) : validate(schema, value, narrowBody);
+    const handle = isVariant ? variant.handler : handler;
+    return { input: { ...read, body } as ValidatedInput<Operation>, handle };
   } catch (error) {
     throw toBodyFault(operation, error);
   }

@@ -1,6 +1,7 @@
 import type { ApiRequest, ApiResponse, Mountable } from '../contract/message.ts';
 import type { Auth, Operation, ResponseDescription } from '../contract/operation.ts';
 import type { Handler } from '../contract/reply.ts';
+import { createNarrowing } from '../http/present-fields.ts';
 import { type BodyVariant, type PipelineServices, runRoute, type Steps } from './pipeline.ts';
 
 /** An operation with its handler. Mount it alone at any path, or as part of an API. */
@@ -32,7 +33,9 @@ export function defineRoute<
   // The pipeline passes exactly the output of the operation's schemas; TypeScript cannot verify this.
   const untyped = handler as unknown as Handler<Operation>;
   const [usual = '200'] = Object.keys(operation.output);
-  const steps: Steps = { operation, services, handler: untyped, variant, status: Number(usual) };
+  const { body } = operation.input;
+  const narrowBody = body && createNarrowing(body);
+  const steps: Steps = { operation, services, handler: untyped, variant, narrowBody, status: Number(usual) };
   const observe = services.observer?.request;
   const run: Route['run'] =
     observe === undefined
