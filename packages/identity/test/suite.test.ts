@@ -103,7 +103,7 @@ async function createBetterAuth(): Promise<IdentitySubject> {
     refused: [
       request({ cookie: 'better-auth.session_token=x' }),
       request({ cookie: '__Secure-better-auth.session_token=x.y' }),
-      request({ cookie: String(cookie).replace(/=\w/, '=x') }),
+      request({ cookie: String(cookie).replace(/=\w/, (first) => (first === '=x' ? '=y' : '=x')) }),
       request({ cookie: 'other=1' }),
     ],
     async breakDown() {
