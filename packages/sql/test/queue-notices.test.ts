@@ -65,7 +65,7 @@ describe('notices of a queue', () => {
     expect(calls).toEqual({ here: 1, there: 1 });
   });
 
-  it('wake at once where the random delay is none', async () => {
+  it('wake at once without a random delay', async () => {
     const { clock, calls, listen, enqueue } = await setUp(NONE);
     listen('there');
     await clock.advance(0);

@@ -108,7 +108,8 @@ describe('model call', () => {
       call.meter.record({ type: 'text', text: 'abc' });
       expect(call.note.call).toMatchObject({ spoken: 3 });
       expect(await call.left()).toBeUndefined();
-      expect(call.control).toBeDefined();
+      call.control.stop(new Error('stopped'));
+      expect(call.control.signal.aborted).toBe(true);
       return DONE;
     });
     expect((await read()).type).toBe('message');
