@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createStreamedBody } from '../../test/streamed-body.ts';
+import { createStreamedBody, untilAsked } from '../../test/streamed-body.ts';
 import type { ApiResponse } from '../contract/message.ts';
 import { breakOff, sendNodeResponse } from './node-response.ts';
 
@@ -125,6 +125,55 @@ describe('the head of a streamed response', () => {
     await turn();
     expect(sent()).toMatch(/\r\n\r\n1\r\na\r\n/);
     expect(flushes).toBe(0);
+  });
+
+  it.each([
+    ['in this tick', 0, 1],
+    ['later', 1, 2],
+  ])('leaves with a body that ends %s, in writes: %d + 1', async (_, turns, writes) => {
+    const { send, sent, calls } = setUp();
+    const streamed = createStreamedBody();
+    send({ headers: { 'X-A': 'b' }, body: streamed.body });
+    for (let count = 0; count < turns; count += 1) await turn();
+    streamed.give('na\u00efve');
+    await untilAsked(streamed);
+    streamed.end();
+    await turn();
+    expect(sent()).toMatch(/^HTTP\/1.1 200 OK\r\nX-A: b\r\n.*\r\n\r\n6\r\nna\u00efve\r\n0\r\n\r\n$/s);
+    expect(calls.filter((call) => call !== '')).toHaveLength(writes);
+  });
+
+  it.each(['write', 'end'] as const)('is left to middleware that replaces `%s`', async (method) => {
+    const { send, sent, outgoing } = setUp();
+    const streamed = createStreamedBody();
+    const given: unknown[] = [];
+    const original = outgoing[method].bind(outgoing) as (...parts: unknown[]) => never;
+    Object.assign(outgoing, {
+      [method]: (...parts: unknown[]) => {
+        given.push(...parts);
+        return original(...parts);
+      },
+    });
+    send({ body: streamed.body });
+    streamed.give('a');
+    await untilAsked(streamed);
+    streamed.end();
+    await turn();
+    expect(sent()).toMatch(/\r\n\r\n1\r\na\r\n0\r\n\r\n$/);
+    expect(given).toEqual(method === 'end' ? ['a'] : []);
+  });
+
+  it('keeps the trailers of the host', async () => {
+    const { send, sent, outgoing } = setUp();
+    const streamed = createStreamedBody();
+    outgoing.setHeader('Trailer', 'X-Sum');
+    outgoing.addTrailers({ 'X-Sum': '1' });
+    send({ body: streamed.body });
+    streamed.give('a');
+    await untilAsked(streamed);
+    streamed.end();
+    await turn();
+    expect(sent()).toMatch(/\r\n\r\n1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n$/);
   });
 
   it('is not sent to a client that has left', async () => {
