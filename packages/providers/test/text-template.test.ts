@@ -100,6 +100,16 @@ it('does not treat equal words elsewhere in an event as text', async () => {
   expect(await getTexts(provider)).toEqual(['a', 'a', 'a']);
 });
 
+it.each([
+  ['after a space', '"content": "a"'],
+  ['with an escaped name', '"\\u0063ontent":"a"'],
+])('returns a text %s, although another field has the same text', async (_, field) => {
+  const { provider, upstream } = await openAI();
+  const echoing = (echo: string) => `{"echo":{"content":"${echo}"},"choices":[{"delta":{${field}}}]}`;
+  upstream.use({ steps: [{ data: echoing('a') }, { data: echoing('b') }] });
+  expect(await getTexts(provider)).toEqual(['a', 'a']);
+});
+
 it('fails for unterminated padding as invalid JSON', async () => {
   const { provider, upstream } = await openAI();
   const padded = (padding: string) => `{"choices":[{"delta":{"content":"a"}}],"obfuscation":"${padding}"}`;

@@ -65,7 +65,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 export class MessageDecoder implements EventDecoder {
   readonly #faults: Faults;
   readonly #blocks = new Map<number, OpenBlock>();
-  readonly #template = new TextTemplate('text', (data) => plainText(JSON.parse(data) as MessageEvent));
+  readonly #template = new TextTemplate('text');
   #usage: MessageUsage = {};
   #model: string | undefined;
   #reason: FinishReason | undefined;

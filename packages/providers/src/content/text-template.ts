@@ -2,9 +2,6 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings, so events that hold them must fail.
 const special = /["\\\u0000-\u001f]/;
 
-/** The placeholder text for testing a template. */
-const probe = 'questline';
-
 /** OpenAI pads its events with a string of random length, so that their size reveals nothing about the text. */
 const padding = '"obfuscation":"';
 
@@ -17,8 +14,7 @@ const lessons = 4;
  * This costs a fifth of parsing and allocates nothing else.
  */
 export class TextTemplate {
-  readonly #field: string;
-  readonly #getText: (data: string) => string | undefined;
+  readonly #name: string;
   #prefix = '';
   /** From the text to the padding or the end. */
   #suffix = '';
@@ -26,13 +22,9 @@ export class TextTemplate {
   #tail = '';
   #lessons = 0;
 
-  /**
-   * @param field The name of the field that holds the text.
-   * @param getText parses an event. @returns its text; undefined if it contains anything else.
-   */
-  constructor(field: string, getText: (data: string) => string | undefined) {
-    this.#field = `"${field}":"`;
-    this.#getText = getText;
+  /** @param field the name of the field that holds the text. */
+  constructor(field: string) {
+    this.#name = `"${field}"`;
   }
 
   /** Returns the text of an event of the known shape; undefined for any other, which must be parsed. */
@@ -52,32 +44,26 @@ export class TextTemplate {
     return special.test(text) ? undefined : text;
   }
 
-  /** Learns the shape of a parsed event with this text. */
+  /**
+   * Learns the shape of an event.
+   * @param text what the parsed event has in the field, wherever that is.
+   */
   learn(data: string, text: string): void {
     if (this.#lessons >= lessons || special.test(text)) return;
     this.#lessons += 1;
-    const found = data.indexOf(`${this.#field}${text}"`);
-    if (found === -1) return;
-    const start = found + this.#field.length;
-    const prefix = data.slice(0, start);
-    const rest = data.slice(start + text.length);
-    const padded = rest.lastIndexOf(padding);
-    const open = padded === -1 ? rest.length : padded + padding.length;
-    const suffix = rest.slice(0, open);
-    const tail = padded === -1 ? '' : rest.slice(rest.indexOf('"', open));
-    // The same text may occur elsewhere in the event: only the text field returns the probe.
-    if (!this.#gives(prefix + probe + suffix + (tail === '' ? '' : probe) + tail)) return;
-    this.#prefix = copy(prefix);
-    this.#suffix = copy(suffix);
-    this.#tail = copy(tail);
-  }
-
-  #gives(event: string): boolean {
-    try {
-      return this.#getText(event) === probe;
-    } catch {
-      return false;
-    }
+    const found = data.indexOf(this.#name);
+    const start = found + this.#name.length + 2;
+    // Without escapes, and with the name only once, the text is here and cannot come from another field.
+    if (data.indexOf(this.#name, start) !== -1 || data.includes('\\')) return;
+    if (found === -1 || !data.startsWith(`:"${text}"`, start - 2)) return;
+    const padded = data.lastIndexOf(padding);
+    const open = padded < start ? data.length : padded + padding.length;
+    const after = open - text.length;
+    const close = padded < start ? after : data.indexOf('"', open) - text.length;
+    const shape = copy(data.slice(0, start) + data.slice(start + text.length));
+    this.#prefix = shape.slice(0, start);
+    this.#suffix = shape.slice(start, after);
+    this.#tail = shape.slice(close);
   }
 }
 

@@ -69,7 +69,7 @@ export interface CompletionDecoderOptions {
 export class CompletionDecoder implements EventDecoder {
   readonly #options: CompletionDecoderOptions;
   readonly #calls: (ToolCall | undefined)[] = [];
-  readonly #template = new TextTemplate('content', (data) => plainText(JSON.parse(data) as CompletionChunk));
+  readonly #template = new TextTemplate('content');
   #reasoning = '';
   #reasoningField: ReasoningField = 'reasoning_content';
   #callCount = 0;

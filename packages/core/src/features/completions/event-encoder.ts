@@ -61,7 +61,8 @@ export class EventEncoder implements CompletionEncoder {
     if (this.#text === '') return '';
     const text = this.#text;
     this.#text = '';
-    return frame({ type: 'content', text, ...this.#takeThinking() });
+    const event = { type: 'content', text };
+    return frame(this.#thinking.length === 0 ? event : { ...event, ...this.#takeThinking() });
   }
 
   end(end: CompletionEnd): string {
