@@ -2,17 +2,18 @@
  * Compares the hot paths of this checkout with those of another one, e.g. a worktree of an earlier commit:
  * `npm run bench:compare -- ../before`. CPU is the server process's own time. Two processes of the same code differ by some
  * percent, so each round starts new ones, the order of the two checkouts alternates, and the rounds of all figures alternate:
- * a slow minute of the machine affects all of them. Other programs only add to the cost of a measurement, so the cost of a
- * process is the lower quartile of its measurements. Reported is the median of the ratios of `BENCH_ROUNDS` rounds, and the
- * interval that contains the median of infinitely many rounds with a probability of 95 %.
+ * a slow minute of the machine affects all of them. Within a round the two processes alternate in short windows, because other
+ * programs of the machine slow down both windows of a pair alike: the ratio of a round is the median of those of its pairs.
+ * Reported is the median of the ratios of `BENCH_ROUNDS` rounds, and the interval that contains the median of infinitely many
+ * rounds with a probability of 95 %.
  */
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Comparison, createComparisons, WARM } from './support/comparisons.ts';
 import { complete, openStreams } from './support/load.ts';
-import { type Measured, start } from './support/process.ts';
-import { lowerQuartile, median } from './support/report.ts';
+import { type Measured, pin, start } from './support/process.ts';
+import { median } from './support/report.ts';
 
 const [other, ...words] = process.argv.slice(2);
 if (other === undefined) {
@@ -25,8 +26,11 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
 /** Rounds of P5, which is no time and so varies less. */
 const MEMORY_ROUNDS = Math.ceil(ROUNDS / 8);
 /** Pairs of measurements of one round. */
-const PAIRS = Number(process.env.BENCH_PAIRS ?? 8);
+const PAIRS = Number(process.env.BENCH_PAIRS ?? 24);
+/** The core of the measured process, and that of its clients and its provider. */
+const [SERVER_CORE, OTHER_CORE] = [0, 1];
 const upstream = await start('upstream', 'upstream.ts');
+for (const pid of [process.pid, upstream.pid]) pin(pid, OTHER_CORE);
 
 type Pair = readonly [before: number, now: number];
 
@@ -36,7 +40,7 @@ interface Figure {
   readonly unit: string;
   readonly rounds: number;
   /** @param isSwapped whether the other order of the checkouts is used. */
-  measure(isSwapped: boolean): Promise<Pair>;
+  measure(isSwapped: boolean): Promise<readonly Pair[]>;
 }
 
 /** Calls `act` for both checkouts, one after the other. */
@@ -52,6 +56,7 @@ async function withServers<T>(
   use: (servers: readonly [Measured, Measured]) => Promise<T>,
 ): Promise<T> {
   const servers = await onBoth(isSwapped, open);
+  for (const { pid } of servers) pin(pid, SERVER_CORE);
   try {
     return await use(servers);
   } finally {
@@ -59,8 +64,33 @@ async function withServers<T>(
   }
 }
 
+/** Measures two servers in turn. */
+async function alternate(
+  count: number,
+  isSwapped: boolean,
+  measure: (side: 0 | 1) => Promise<number>,
+): Promise<Pair[]> {
+  const pairs: Pair[] = [];
+  for (let pair = 0; pair < count; pair += 1) {
+    if ((pair % 2 === 1) === isSwapped) pairs.push([await measure(0), await measure(1)]);
+    else {
+      const now = await measure(1);
+      pairs.push([await measure(0), now]);
+    }
+  }
+  return pairs;
+}
+
 /** Microseconds of CPU per request. */
-const compareCost = ({ name, file, environment, prepare, warm, load }: Comparison): Figure => ({
+const compareCost = ({
+  name,
+  file,
+  environment,
+  prepare,
+  warm,
+  load,
+  pairs = PAIRS,
+}: Comparison): Figure => ({
   name,
   unit: 'us of CPU',
   rounds: ROUNDS,
@@ -71,15 +101,11 @@ const compareCost = ({ name, file, environment, prepare, warm, load }: Compariso
       async (servers) => {
         const send = [await prepare(servers[0]), await prepare(servers[1])] as const;
         for (const some of send) await some(warm);
-        const costs: [number[], number[]] = [[], []];
-        for (let pair = 0; pair < PAIRS; pair += 1) {
-          for (const side of (pair % 2 === 0) === isSwapped ? ([1, 0] as const) : ([0, 1] as const)) {
-            const from = await servers[side].read();
-            await send[side](load);
-            costs[side].push(((await servers[side].read()).cpu - from.cpu) / load.requests);
-          }
-        }
-        return [lowerQuartile(costs[0]), lowerQuartile(costs[1])];
+        return alternate(pairs, isSwapped, async (side) => {
+          const from = await servers[side].read();
+          await send[side](load);
+          return ((await servers[side].read()).cpu - from.cpu) / load.requests;
+        });
       },
     ),
 });
@@ -95,14 +121,9 @@ const firstEvent: Figure = {
       (checkout) => start('P4', 'servers/questline.ts', { UPSTREAM: `${upstream.url}/burst8/v1` }, checkout),
       async (servers) => {
         for (const { url } of servers) await complete(url, WARM);
-        const times: [number[], number[]] = [[], []];
-        for (let pair = 0; pair < PAIRS; pair += 1) {
-          for (const side of pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-            const { firstByte } = await complete(servers[side].url, { requests: 150, concurrency: 1 });
-            times[side].push(median(firstByte));
-          }
-        }
-        return [lowerQuartile(times[0]), lowerQuartile(times[1])];
+        return alternate(PAIRS, isSwapped, async (side) =>
+          median((await complete(servers[side].url, { requests: 75, concurrency: 1 })).firstByte),
+        );
       },
     ),
 };
@@ -115,8 +136,8 @@ const compareMemory = (count: number): Figure => ({
   name: `P5  live memory per open stream, ${count} streams`,
   unit: 'KB',
   rounds: MEMORY_ROUNDS,
-  measure: (isSwapped) =>
-    onBoth(isSwapped, async (checkout) => {
+  measure: async (isSwapped) => [
+    await onBoth(isSwapped, async (checkout) => {
       const environment = { UPSTREAM: `${upstream.url}/slow/v1` };
       const server = await start('P5', 'servers/questline.ts', environment, checkout, { measuresLive: true });
       // The code and the buffers of the first streams are no cost of a stream.
@@ -131,6 +152,7 @@ const compareMemory = (count: number): Figure => ({
       await server.stop();
       return live / count / 1024;
     }),
+  ],
 });
 
 /** P7: microseconds of one lookup of a route, as the benchmark of each checkout reports it. */
@@ -138,8 +160,8 @@ const lookup: Figure = {
   name: 'P7  lookup of a route',
   unit: 'us',
   rounds: MEMORY_ROUNDS,
-  measure: (isSwapped) =>
-    onBoth(isSwapped, async (checkout) => {
+  measure: async (isSwapped) => [
+    await onBoth(isSwapped, async (checkout) => {
       const { stdout } = await promisify(execFile)(
         process.execPath,
         ['--conditions=@questline/source', 'bench/run.ts', 'router'],
@@ -147,6 +169,7 @@ const lookup: Figure = {
       );
       return Number(/([\d.]+) us/.exec(stdout)?.[1] ?? Number.NaN);
     }),
+  ],
 };
 
 /** The positions of the ends of the 95 % interval of a median, in sorted values. */
@@ -155,9 +178,13 @@ function getInterval(count: number): readonly [number, number] {
   return [low, count - 1 - low];
 }
 
-function report({ name, unit }: Figure, pairs: readonly Pair[]): void {
-  const ratios = pairs.map(([then, now]) => now / then).sort((a, b) => a - b);
-  const [then, now] = ([0, 1] as const).map((side) => median(pairs.map((pair) => pair[side])).toFixed(2));
+const getRatio = (pairs: readonly Pair[]): number => median(pairs.map(([then, now]) => now / then));
+
+function report({ name, unit }: Figure, rounds: readonly (readonly Pair[])[]): void {
+  const ratios = rounds.map(getRatio).sort((a, b) => a - b);
+  const [then, now] = ([0, 1] as const).map((side) =>
+    median(rounds.flat().map((pair) => pair[side])).toFixed(2),
+  );
   const [low, high] = getInterval(ratios.length).map((at) => ratios[at]?.toFixed(3));
   const range = ratios.length > 1 ? `95 %: ${low} to ${high}; ${ratios.length} rounds; ` : '';
   console.log(`${name.padEnd(44)} ${median(ratios).toFixed(3)} x before   ${range}${now} ${unit} (${then})`);
@@ -169,14 +196,14 @@ const figures = [
   ...[1000, 5000].map(compareMemory),
   lookup,
 ].filter(({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)));
-const results = new Map<Figure, Pair[]>(figures.map((figure) => [figure, []]));
+const results = new Map<Figure, (readonly Pair[])[]>(figures.map((figure) => [figure, []]));
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const figure of figures) {
     if (round >= figure.rounds) continue;
-    const pair = await figure.measure(round % 2 === 1);
-    results.get(figure)?.push(pair);
-    console.error(`round ${round + 1}: ${figure.name}: ${(pair[1] / pair[0]).toFixed(3)}`);
+    const pairs = await figure.measure(round % 2 === 1);
+    results.get(figure)?.push(pairs);
+    console.error(`round ${round + 1}: ${figure.name}: ${getRatio(pairs).toFixed(3)}`);
   }
 }
-for (const [figure, pairs] of results) report(figure, pairs);
+for (const [figure, rounds] of results) report(figure, rounds);
 await upstream.stop();

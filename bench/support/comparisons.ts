@@ -12,8 +12,10 @@ export interface Comparison {
   prepare(server: Measured): Promise<(load: Load) => Promise<unknown>>;
   /** Requests before the first measurement, so that all code is compiled. */
   readonly warm: Load;
-  /** Requests of one measurement. */
+  /** Requests of one measurement. Short, so that both of a pair meet the same state of the machine. */
   readonly load: Load;
+  /** Default: the number of the benchmark. */
+  readonly pairs?: number;
 }
 
 const CHAT = JSON.stringify({ message: 'Tell me a short story about a lighthouse keeper and a storm.' });
@@ -46,11 +48,11 @@ const chat = (
     return (some) => hammer(server.url, some, scenario);
   },
   warm: { requests: 20_000, concurrency: 20 },
-  load: { requests: 1500, concurrency: 20 },
+  load: { requests: 400, concurrency: 20 },
 });
 
 export const WARM: Load = { requests: 12_000, concurrency: 20 };
-const BURST: Load = { requests: 800, concurrency: 20 };
+const BURST: Load = { requests: 200, concurrency: 20 };
 
 /** @param upstream the address of the model provider. */
 export function createComparisons(upstream: string): readonly Comparison[] {
@@ -73,15 +75,19 @@ export function createComparisons(upstream: string): readonly Comparison[] {
       'questline',
       'burst200',
       { requests: 2000, concurrency: 20 },
-      { requests: 200, concurrency: 20 },
+      { requests: 60, concurrency: 20 },
     ),
-    completions(
-      'P3b completions, 100 chunks 20 ms apart',
-      'questline',
-      'paced',
-      { requests: 600, concurrency: 200 },
-      { requests: 200, concurrency: 200 },
-    ),
+    {
+      ...completions(
+        'P3b completions, 100 chunks 20 ms apart',
+        'questline',
+        'paced',
+        { requests: 600, concurrency: 200 },
+        { requests: 200, concurrency: 200 },
+      ),
+      // Each takes 2 seconds.
+      pairs: 6,
+    },
     chat('P6  acknowledgement of a chat', { ENGINE: 'off' }, async () => acknowledge),
     chat('P6  poll of a quest', {}, preparePoll),
   ];

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Reading } from './child.ts';
@@ -6,6 +6,7 @@ import type { Reading } from './child.ts';
 export interface Measured {
   readonly name: string;
   readonly url: string;
+  readonly pid: number;
   /** @param what `memory` collects garbage first. */
   read(what?: 'time' | 'memory'): Promise<Reading>;
   /** Bytes of live objects, after a collection. Only for processes that `measuresLive`. */
@@ -33,6 +34,7 @@ export async function start(
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     name,
+    pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
     async read(what = 'time') {
       const answer = once(child, 'message');
@@ -57,4 +59,12 @@ export async function start(
       await exit;
     },
   };
+}
+
+/**
+ * Keeps all threads of a process on one core, where `taskset` exists. Otherwise the scheduler decides whether two processes
+ * that talk share a core, which changes the cost of each message, for as long as they live.
+ */
+export function pin(pid: number, core: number): void {
+  spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
 }

@@ -6,13 +6,6 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-export function lowerQuartile(values: readonly number[]): number {
-  return percentile(
-    [...values].sort((a, b) => a - b),
-    0.25,
-  );
-}
-
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
