@@ -43,7 +43,11 @@ export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
   });
   const services = createServices(
     { ...createSqlPorts(database, { clock, ids }), models: [provider, createDemoProvider()], clock, ids },
-    { jwtSecret: 'b'.repeat(64), admin: { DefaultAPIModel: 'demo-echo' } },
+    {
+      ...{ jwtSecret: 'b'.repeat(64), admin: { DefaultAPIModel: 'demo-echo' } },
+      // One user sends all requests, and on a slow machine more of them wait than a user may have.
+      admission: { maxWaiting: null, maxWaitingPerOwner: null },
+    },
   );
   const user = await createUser(services, { email: 'bench@example.com', username: 'bench' });
   if (user === undefined) throw new Error('no user');
