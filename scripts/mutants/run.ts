@@ -41,14 +41,15 @@ export interface RunOptions {
   readonly tests: readonly string[];
   /** Whether to leave out changes that need a process of their own: those of modules that load. */
   readonly isQuick: boolean;
+  /** Chooses the changes that are tried. Default: all of them. */
+  readonly isChosen?: (mutant: Mutant) => boolean;
 }
 
 /** Tries every change of the files with the tests that come by it. */
-export async function run({ root, files, tests, isQuick }: RunOptions): Promise<Result> {
-  const mutants: Mutant[] = [];
-  for (const file of files) {
-    mutants.push(...instrument(file, await readFile(join(root, file), 'utf8'), mutants.length).mutants);
-  }
+export async function run({ root, files, tests, isQuick, isChosen }: RunOptions): Promise<Result> {
+  const all = await listMutants(root, files);
+  const mutants = isChosen === undefined ? all : all.filter(isChosen);
+  const others = isChosen === undefined ? [] : all.filter((mutant) => !isChosen(mutant)).map(({ id }) => id);
   console.log(`${mutants.length} changes in ${files.length} files`);
   const folder = await mkdtemp(join(tmpdir(), 'questline-mutants-'));
   const resultsFile = join(folder, 'results.jsonl');
@@ -58,7 +59,7 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
   const open = (done: ReadonlySet<number>, alone?: number): Plan => ({
     files,
     tests,
-    done: [...done],
+    done: [...others, ...done],
     resultsFile,
     currentFile,
     timeoutMs: TIMEOUT_MS,
@@ -75,10 +76,13 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
     killed.add(id);
   }
   const lines = await readLines(resultsFile);
-  const loaded = new Set(lines.flatMap((line) => line.loaded ?? []));
-  const tried = new Set(lines.flatMap((line) => line.reached ?? []));
+  const ids = new Set(mutants.map(({ id }) => id));
+  const pick = (list: readonly number[]): ReadonlySet<number> => new Set(list.filter((id) => ids.has(id)));
+  const loaded = pick(lines.flatMap((line) => line.loaded ?? []));
+  const tried = pick(lines.flatMap((line) => line.reached ?? []));
   const reached = new Set([...loaded, ...tried]);
-  if (reached.size === 0) throw new Error('no test comes by the files, or they are not instrumented');
+  if (reached.size === 0 && isChosen === undefined)
+    throw new Error('no test comes by the files, or they are not instrumented');
   const alone = isQuick ? [] : [...loaded].filter((id) => !killed.has(id));
   if (alone.length > 0) {
     console.log(`${alone.length} changes of modules that load or of set-up, each in a process of its own`);
@@ -97,6 +101,15 @@ export async function run({ root, files, tests, isQuick }: RunOptions): Promise<
     untried: new Set(isQuick ? [...loaded].filter((id) => !tried.has(id)) : []),
     unusable: new Set(lines.flatMap(({ unusable }) => unusable ?? [])),
   };
+}
+
+/** All changes of the files, with their ids. */
+export async function listMutants(root: string, files: readonly string[]): Promise<readonly Mutant[]> {
+  const mutants: Mutant[] = [];
+  for (const file of files) {
+    mutants.push(...instrument(file, await readFile(join(root, file), 'utf8'), mutants.length).mutants);
+  }
+  return mutants;
 }
 
 /** Runs the tests in a process. `broken`: it ended before all tests, or was ended because it made no progress. */

@@ -102,7 +102,7 @@ export default class MutantsRunner extends TestRunner {
       const reached = mutants.reached();
       report({ reached });
       trial.left = reached.filter((id) => !done.has(id));
-      trial.stage = hasFailed ? 'changed' : 'again';
+      trial.stage = hasFailed || trial.left.length === 0 ? 'changed' : 'again';
       if (hasFailed) {
         report({ unusable: test.name, why: 'fails without a change' });
         trial.left = [];
