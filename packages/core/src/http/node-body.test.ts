@@ -1,4 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -61,6 +63,37 @@ describe('the bytes of a body', () => {
     const { source, body } = setUp();
     source.end();
     expect(await body.bytes(0)).toHaveLength(0);
+  });
+
+  it.each([
+    ['with its headers, read in one step', ['ab'], true],
+    ['after its headers', ['', 'ab'], false],
+    ['in two parts', ['a', 'b'], false],
+  ])('are those of a body that arrives %s', async (_, parts, isOneStep) => {
+    const reads: { text: string; isOneStep: boolean }[] = [];
+    const server = createServer(async (incoming, outgoing) => {
+      const text = await toText(new NodeBody(incoming, incoming, undefined).bytes(2));
+      reads.push({ text, isOneStep: incoming.readableFlowing === null });
+      outgoing.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n${parts[0]}`);
+    if (parts.length > 1) await once(server, 'request');
+    for (const part of parts.slice(1)) client.write(part);
+    await once(client, 'data');
+    expect(reads).toEqual([{ text: 'ab', isOneStep }]);
+    client.destroy();
+    server.close();
+  });
+
+  it('are all of a stream that the host gives, also if its beginning has the announced length', async () => {
+    const { source, body } = setUp({ 'content-length': '2' });
+    source.write('ab');
+    const bytes = body.bytes(4);
+    await turn();
+    source.end('cd');
+    expect(await toText(bytes)).toBe('abcd');
   });
 
   it('are refused by their announced length before they are read', async () => {

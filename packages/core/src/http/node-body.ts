@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { nextTick } from 'node:process';
 import type { Readable } from 'node:stream';
 import { type ApiBody, BodyTooLarge } from '../contract/message.ts';
 import type { HostRequest } from './node-request.ts';
@@ -49,7 +50,10 @@ export class NodeBody implements ApiBody {
       return new Uint8Array(0);
     }
     if (this.#source.readableDidRead) return readByHost(this.#host?.body, limit);
-    return readArrived(this.#source, limit) ?? collect(this.#source, limit);
+    const length = this.#source === this.#incoming ? declared : undefined;
+    // The body in the packet of the headers is parsed after them, in the same turn of the event loop.
+    if (length !== undefined && !this.#incoming.complete) await new Promise<void>((then) => nextTick(then));
+    return readArrived(this.#source, limit, length) ?? collect(this.#source, limit);
   }
 }
 
@@ -63,13 +67,14 @@ export function readByHost(body: unknown, limit: number): Uint8Array {
 
 /**
  * Returns a body that arrived together with its headers, as most do: one read costs less than the events of the stream.
+ * @param length the announced length, if the source has the bytes as they were sent.
  * @returns undefined if it has not arrived, is too large or is being read.
  */
-function readArrived(source: Readable, limit: number): Uint8Array | undefined {
+function readArrived(source: Readable, limit: number, length: number | undefined): Uint8Array | undefined {
   const { complete, readableFlowing, readableEncoding, readableLength, destroyed } =
     source as Partial<IncomingMessage> & Readable;
-  if (complete !== true || destroyed || readableFlowing !== null || readableEncoding !== null)
-    return undefined;
+  if (destroyed || readableFlowing !== null || readableEncoding !== null) return undefined;
+  if (complete !== true && readableLength !== length) return undefined;
   return readableLength === 0 || readableLength > limit ? undefined : source.read();
 }
 
