@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { nextTick } from 'node:process';
 import type { Readable } from 'node:stream';
 import { type ApiBody, BodyTooLarge } from '../contract/message.ts';
 import type { HostRequest } from './node-request.ts';
@@ -51,8 +50,8 @@ export class NodeBody implements ApiBody {
     }
     if (this.#source.readableDidRead) return readByHost(this.#host?.body, limit);
     const length = this.#source === this.#incoming ? declared : undefined;
-    // The body in the packet of the headers is parsed after them, in the same turn of the event loop.
-    if (length !== undefined && !this.#incoming.complete) await new Promise<void>((then) => nextTick(then));
+    // The body in the packet of the headers is parsed after them, before microtasks run.
+    if (length !== undefined && !this.#incoming.complete) await undefined;
     return readArrived(this.#source, limit, length) ?? collect(this.#source, limit);
   }
 }
