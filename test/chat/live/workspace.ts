@@ -31,8 +31,8 @@ export interface Answer {
   readonly padding?: number;
 }
 
-/** Lease of a job: without a heartbeat for this time, another worker takes over. */
-const LEASE_MS = 1000;
+/** Lease of a job: without a heartbeat for this time, another worker takes over. Longer than a busy machine may stop a process. */
+const LEASE_MS = 3000;
 const WORDS = ['river', 'caf\u00e9 ', '\u{1f30d}', '\n\n', 'a "quoted" \\ word ', ' ', 'data: id: 5\n'];
 
 const MODEL: ModelInfo = { ...SCRIPTED_MODEL, id: 'writer', provider: 'writer' };
