@@ -8,7 +8,7 @@ import type { OperationExamples } from '../operations/openapi/examples.ts';
 import { createDescriptionRoutes } from '../operations/openapi/handlers.ts';
 import { baseHeaders, refuse } from '../operations/pipeline.ts';
 import type { Route } from '../operations/route.ts';
-import { createRouter } from '../operations/router.ts';
+import { createRouter, type Match } from '../operations/router.ts';
 import { createEventExpiry } from '../runs/live-expiry.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
 import { createTextSweep } from '../runs/text-sweep.ts';
@@ -139,10 +139,17 @@ export function createApi(
     begin().catch((error: unknown) => services.onError({ operation: 'worker', requestId: '', error }));
   });
 
-  async function handle(request: ApiRequest): Promise<ApiResponse | undefined> {
+  // Not async, because every call passes it.
+  function handle(request: ApiRequest): Promise<ApiResponse | undefined> {
     const match = router.find(request.method, request.path);
+    return match?.kind === 'route' ? match.route.run(request, match.params) : handleOther(request, match);
+  }
+
+  async function handleOther(
+    request: ApiRequest,
+    match: Exclude<Match, { kind: 'route' }> | undefined,
+  ): Promise<ApiResponse | undefined> {
     if (match === undefined) return unknownPath(services, request);
-    if (match.kind === 'route') return match.route.run(request, match.params);
     const requestId = getRequestId(request.headers, () => services.ids.requestId());
     const route = match.kind === 'undecodable' ? match.route : match.routes[0];
     if (route === undefined) return undefined;

@@ -6,11 +6,13 @@ import {
   type Filter,
   type FindOptions,
   type Patch,
+  type RecordWithMatch,
+  type Reference,
   type RemoveOptions,
   type StoredRecord,
   UniqueViolation,
 } from '../ports/store.ts';
-import { type AnyRecord, assertColumn, matches, matchesPlainly, readFilter } from './filter.ts';
+import { type AnyRecord, assertColumn, matchesGuard, readFilter } from './filter.ts';
 import { frozenCopy } from './json.ts';
 import type { Records } from './table.ts';
 
@@ -21,14 +23,18 @@ const BY_ID = { field: 'id', direction: 'asc' } as const;
 interface Parts<R extends StoredRecord> {
   readonly definition: CollectionDefinition<R>;
   readonly records: Records;
+  readonly getRecords: GetRecords;
 }
+
+/** Returns the records of another collection, in the same transaction if there is one. */
+export type GetRecords = <R extends StoredRecord>(definition: CollectionDefinition<R>) => Records;
 
 /** One short closure per verb, because every transaction creates collections. */
 export function createCollection<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
-  records: Records,
+  getRecords: GetRecords,
 ): Collection<R> {
-  const parts: Parts<R> = { definition, records };
+  const parts: Parts<R> = { definition, records: getRecords(definition), getRecords };
   return {
     get: (id, guard, options) => get(parts, id, guard, options),
     find: (filter, options) => find(parts, filter, options),
@@ -38,6 +44,7 @@ export function createCollection<R extends StoredRecord>(
     add: (id, deltas, guard, options) => add(parts, id, deltas, guard, options),
     take: (id, guard, options) => take(parts, id, guard, options),
     removeWhere: (filter, options) => removeWhere(parts, filter, options),
+    getWithMatch: (id, reference, options) => getWithMatch(parts, id, reference, options),
   };
 }
 
@@ -149,6 +156,21 @@ async function removeWhere<R extends StoredRecord>(
   return found.length;
 }
 
+async function getWithMatch<R extends StoredRecord, P extends StoredRecord>(
+  { definition, records, getRecords }: Parts<R>,
+  id: string,
+  { field, collection, filter }: Reference<R, P>,
+  options?: CallOptions,
+): Promise<RecordWithMatch<R> | undefined> {
+  options?.signal?.throwIfAborted();
+  assertColumn(definition, field);
+  const record = records.get(id);
+  if (record === undefined) return undefined;
+  const other = record[field];
+  const found = typeof other === 'string' ? getRecords(collection).get(other) : undefined;
+  return { record: record as unknown as R, matches: matchesGuard(collection, found, filter) };
+}
+
 function readGuarded<R extends StoredRecord>(
   { definition, records }: Parts<R>,
   id: string,
@@ -157,9 +179,7 @@ function readGuarded<R extends StoredRecord>(
 ): AnyRecord | undefined {
   options?.signal?.throwIfAborted();
   const record = records.get(id);
-  if (guard === undefined) return record;
-  const isMatch = matchesPlainly(definition, record, guard) ?? matches(record, readFilter(definition, guard));
-  return isMatch ? record : undefined;
+  return guard === undefined || matchesGuard(definition, record, guard) ? record : undefined;
 }
 
 /** Writes the new record. */

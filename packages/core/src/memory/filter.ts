@@ -58,29 +58,47 @@ export function assertColumn<R extends StoredRecord>(
 }
 
 function readCondition(field: string, condition: unknown): AnyCondition {
-  if (condition === null || ['string', 'number', 'boolean'].includes(typeof condition)) {
-    return condition as Comparable;
-  }
-  if (typeof condition === 'object' && !Array.isArray(condition)) {
-    const operators = Object.entries(condition as object);
-    const isKnown = operators.every(([name, value]) => OPERATORS.has(name) && value !== undefined);
-    if (isKnown && operators.length > 0) return condition as AnyCondition;
+  switch (typeof condition) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return condition;
+    case 'object':
+      if (condition === null || hasOnlyOperators(condition)) return condition as AnyCondition;
   }
   throw new TypeError(`invalid condition on ${field}`);
 }
 
-/** Fast path for a filter of bare values, as in most guards. @returns undefined for any other filter. */
-export function matchesPlainly<R extends StoredRecord>(
+function hasOnlyOperators(condition: object): boolean {
+  const names = Object.keys(condition);
+  for (const name of names) {
+    if (!OPERATORS.has(name) || condition[name as keyof typeof condition] === undefined) return false;
+  }
+  return names.length > 0;
+}
+
+/**
+ * `readFilter` and `matches` in one pass, for a single record. Reads all conditions, also of a record that does not match:
+ * the errors are the same.
+ */
+export function matchesGuard<R extends StoredRecord>(
   definition: CollectionDefinition<R>,
   record: AnyRecord | undefined,
-  filter: Filter<R>,
-): boolean | undefined {
+  guard: Filter<R>,
+): boolean {
   let isMatch = record !== undefined;
-  for (const field of Object.keys(filter)) {
-    const condition: unknown = filter[field as keyof typeof filter];
-    if (condition === undefined || (typeof condition === 'object' && condition !== null)) return undefined;
-    assertColumn(definition, field);
-    if (isMatch && (record?.[field] ?? null) !== condition) isMatch = false;
+  for (const field of Object.keys(guard)) {
+    const condition: unknown = guard[field as keyof typeof guard];
+    let holdsHere = false;
+    if (field === 'anyOf') {
+      for (const alternative of condition as readonly Filter<R>[]) {
+        if (matchesGuard(definition, record, alternative)) holdsHere = true;
+      }
+    } else {
+      assertColumn(definition, field);
+      holdsHere = holds(record?.[field], readCondition(field, condition));
+    }
+    if (!holdsHere) isMatch = false;
   }
   return isMatch;
 }

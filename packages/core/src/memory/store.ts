@@ -1,6 +1,6 @@
 import type { CallOptions } from '../ports/options.ts';
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
-import { createCollection } from './collection.ts';
+import { createCollection, type GetRecords } from './collection.ts';
 import { createTable, type Table } from './table.ts';
 import { createTransaction, type Transaction } from './transaction.ts';
 
@@ -34,7 +34,7 @@ export function createMemoryStore(): Store {
     collection<R extends StoredRecord>(definition: CollectionDefinition<R>): Collection<R> {
       const known = collections.get(definition) as Collection<R> | undefined;
       if (known !== undefined) return known;
-      const collection = createCollection(definition, getTable(definition));
+      const collection = createCollection(definition, getTable);
       collections.set(definition, collection);
       return collection;
     },
@@ -73,8 +73,9 @@ function begin<T>(work: Work<T>, store: Store): Promise<T> {
 }
 
 function openStore(getTable: GetTable, transaction: Transaction): Store {
+  const getRecords: GetRecords = (definition) => transaction.records(getTable(definition));
   return {
-    collection: (definition) => createCollection(definition, transaction.records(getTable(definition))),
+    collection: (definition) => createCollection(definition, getRecords),
     transaction: refuseNested,
   };
 }

@@ -96,6 +96,8 @@ export interface IdempotentRequest {
   readonly call: Call;
   readonly path: string;
   readonly body: unknown;
+  /** Treats the request as one without a key. */
+  readonly ignoresKey?: boolean;
 }
 
 /** A request with a key. */
@@ -121,8 +123,8 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
   const records = store.collection(IDEMPOTENCY);
 
   /** @returns undefined for a request without a key. @throws ApiError 422 for a key of another form. */
-  const identify = ({ call, path, body }: IdempotentRequest): NamedRequest | undefined => {
-    const key = header(call.request.headers, 'idempotency-key');
+  const identify = ({ call, path, body, ignoresKey }: IdempotentRequest): NamedRequest | undefined => {
+    const key = ignoresKey === true ? undefined : header(call.request.headers, 'idempotency-key');
     if (key === undefined) return undefined;
     if (!KEY.test(key)) {
       throw new ApiError(422, 'Idempotency-Key: expected 1 to 255 printable ASCII characters', {

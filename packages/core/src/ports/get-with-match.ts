@@ -1,8 +1,15 @@
 import type { CallOptions } from './options.ts';
-import type { CollectionDefinition, RecordWithMatch, Reference, Store, StoredRecord } from './store.ts';
+import type {
+  Collection,
+  CollectionDefinition,
+  RecordWithMatch,
+  Reference,
+  Store,
+  StoredRecord,
+} from './store.ts';
 
 /** `getWithMatch` of the collection, or of a store that was written without it: reads one record after the other. */
-export async function getWithMatch<R extends StoredRecord, P extends StoredRecord>(
+export function getWithMatch<R extends StoredRecord, P extends StoredRecord>(
   store: Pick<Store, 'collection'>,
   definition: CollectionDefinition<R>,
   id: string,
@@ -11,6 +18,16 @@ export async function getWithMatch<R extends StoredRecord, P extends StoredRecor
 ): Promise<RecordWithMatch<R> | undefined> {
   const collection = store.collection(definition);
   if (collection.getWithMatch !== undefined) return collection.getWithMatch(id, reference, options);
+  return getInTurn(store, collection, id, reference, options);
+}
+
+async function getInTurn<R extends StoredRecord, P extends StoredRecord>(
+  store: Pick<Store, 'collection'>,
+  collection: Collection<R>,
+  id: string,
+  reference: Reference<R, P>,
+  options: CallOptions | undefined,
+): Promise<RecordWithMatch<R> | undefined> {
   const record = await collection.get(id, undefined, options);
   if (record === undefined) return undefined;
   const other = record[reference.field];

@@ -1,7 +1,6 @@
-import type { Call } from '../contract/call.ts';
 import type { JobSlots } from '../jobs/job-slots.ts';
 import type { AdmissionControl } from '../operations/admission-control.ts';
-import type { AcceptedWork, Idempotency } from '../operations/idempotency.ts';
+import type { AcceptedWork, Idempotency, IdempotentRequest } from '../operations/idempotency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, NewJob } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
@@ -22,7 +21,7 @@ export interface BeginServices {
 
 /** Accepts a quest, once per `Idempotency-Key`, and enqueues its job. @param toJob creates the job of the quest. */
 export type BeginQuest = <A extends { readonly id: string }>(
-  request: { readonly call: Call; readonly path: string; readonly body: unknown },
+  request: IdempotentRequest,
   prepare: () => Promise<AcceptedWork<A>>,
   toJob: (id: string, answer: A) => NewJob,
 ) => Promise<A>;

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { PLAN_PAYLOAD, type QuestRecord, type ToolPayload } from '../../runs/records.ts';
 import { hasEnded } from '../../runs/transitions.ts';
 import { isCreditCode } from '../../shared/errors.ts';
+import { toIsoTime } from '../../shared/iso-time.ts';
 import { endedPlan } from '../quest-master/plan-progress.ts';
 import type { questErrorCode, WireQuest } from './contract.ts';
 
@@ -22,8 +23,8 @@ export function toWireQuest(quest: QuestRecord, files: WireQuest['files'] = NONE
     videos: NONE,
     files,
     toolPayloads: getPayloads(quest) as WireQuest['toolPayloads'],
-    createdAt: new Date(quest.createdAt).toISOString(),
-    updatedAt: new Date(quest.updatedAt).toISOString(),
+    createdAt: toIsoTime(quest.createdAt),
+    updatedAt: toIsoTime(quest.updatedAt),
   };
   const errorCode = getErrorCode(quest);
   if (errorCode !== undefined) wire.errorCode = errorCode;

@@ -1,4 +1,5 @@
 import { type Call, getPayer } from '../../../contract/call.ts';
+import type { IdempotentRequest } from '../../../operations/idempotency.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import type { GenerateRequest } from '../../../ports/models.ts';
@@ -43,7 +44,7 @@ export interface Responses {
    * repetition. @throws ApiError 409 `conversation_locked`, 422 `limit_exceeded`, 503 during a shutdown.
    */
   start(
-    request: { readonly call: Call; readonly path: string; readonly body: unknown },
+    request: IdempotentRequest,
     prepare: (id: string) => NewResponse | Promise<NewResponse>,
   ): Promise<string>;
   find(userId: string, id: string): Promise<StoredResponse | undefined>;
@@ -81,7 +82,7 @@ export function createResponses(services: ResponsesServices): Responses {
       const { call } = request;
       const { userId: ownerId } = call.caller;
       const id = ids.next();
-      const accept = (accepted: typeof request) =>
+      const accept = (accepted: IdempotentRequest) =>
         begin(
           accepted,
           async () => {
@@ -97,7 +98,7 @@ export function createResponses(services: ResponsesServices): Responses {
       const first = await accept(request);
       // The first response of this key is gone: it failed before any output, or was deleted.
       if (first.id !== id && (await find(ownerId, first.id)) === undefined) {
-        await accept({ ...request, call: withoutKey(call) });
+        await accept({ ...request, ignoresKey: true });
         return id;
       }
       return first.id;
@@ -116,11 +117,6 @@ export function createResponses(services: ResponsesServices): Responses {
     follow: (userId, id, signal, writer) =>
       followResponse(services, { id, signal, load: () => find(userId, id) }, writer),
   };
-}
-
-function withoutKey(call: Call): Call {
-  const { 'idempotency-key': _key, ...headers } = call.request.headers;
-  return { ...call, request: { ...call.request, headers } };
 }
 
 function toRecords(
