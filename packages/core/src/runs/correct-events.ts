@@ -2,7 +2,7 @@ import type { Incident } from '../shared/incident.ts';
 import { createLiveWriter, type LiveWriterServices } from './live-writer.ts';
 import type { QuestTask } from './quest-task.ts';
 import type { QuestRecord } from './records.ts';
-import type { Holder } from './transitions.ts';
+import type { Holder } from './states.ts';
 
 /** The crashed worker may have sent readers more than it saved: what it saved is the result. */
 export async function correctEvents(

@@ -8,7 +8,8 @@ import { hashSecret } from '../shared/secrets.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { questJob } from './quest-job.ts';
 import { type CallDecision, QUESTS, type QuestRecord, type WaitingCall } from './records.ts';
-import { decideCalls, hasEnded } from './transitions.ts';
+import { hasEnded } from './states.ts';
+import { decideCalls } from './transitions.ts';
 
 export interface DecisionServices {
   readonly store: Store;

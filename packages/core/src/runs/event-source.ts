@@ -2,7 +2,7 @@ import type { NewEvent, QuestEnded } from '../events/event.ts';
 import { getAccountOwner } from '../events/ids.ts';
 import { defineEventSource, type EventSource } from '../events/source.ts';
 import { QUESTS, type QuestRecord } from './records.ts';
-import { hasEnded } from './transitions.ts';
+import { hasEnded } from './states.ts';
 
 /**
  * Returns the events of ended quests of these kinds. Quests without a place in the API, such as the enrichment of a

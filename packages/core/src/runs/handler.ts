@@ -22,16 +22,9 @@ import {
 import { describeCharges, hasBegun, hasRun, recoverPaidSteps } from './recovery.ts';
 import { createRunContext, type RunContext, type RunServices } from './run-context.ts';
 import type { Interruption, RunningQuests } from './running.ts';
+import { hasContent, isTakenOver } from './states.ts';
 import { loadText, removeAllPieces } from './text-pieces.ts';
-import {
-  abandonQuest,
-  closeStopped,
-  endQuest,
-  getFence,
-  hasContent,
-  isTakenOver,
-  pauseQuest,
-} from './transitions.ts';
+import { abandonQuest, closeStopped, endQuest, getFence, pauseQuest } from './transitions.ts';
 
 /** After a crash the quest runs once more, if the worker left no output. */
 const MAX_RUNS = 2;

@@ -9,8 +9,8 @@ import type { LiveState } from './live-state.ts';
 import type { LiveTail, LiveTailServices } from './live-tail.ts';
 import type { LiveTails } from './live-tails.ts';
 import type { QuestRecord } from './records.ts';
+import { hasEnded } from './states.ts';
 import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
-import { hasEnded } from './transitions.ts';
 
 /** Characters of one write. A reader that stalls holds one write, and reads the log afterwards. */
 const MAX_WRITE = 65_536;

@@ -2,7 +2,7 @@ import type { Store } from '../ports/store.ts';
 import type { Following, LiveFollowers } from './live-followers.ts';
 import { type LivePhase, type LiveTail, type LiveTailServices, startLiveTail } from './live-tail.ts';
 import { QUESTS } from './records.ts';
-import { hasEnded } from './transitions.ts';
+import { hasEnded } from './states.ts';
 
 /** The streams that readers of this process follow: one tail per stream, for any number of readers. */
 export interface LiveTails {

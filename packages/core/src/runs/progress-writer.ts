@@ -11,8 +11,9 @@ import {
   type QuestRecord,
   type ToolPayload,
 } from './records.ts';
+import type { Holder } from './states.ts';
 import { addPiece, MAX_PIECES, readQuest, removePieces } from './text-pieces.ts';
-import { findHeld, type Holder, saveProgress, writeProgress } from './transitions.ts';
+import { findHeld, saveProgress, writeProgress } from './transitions.ts';
 
 /** Interval between writes of payloads, of text while readers follow it, and before its first write, in milliseconds. */
 const MIN_INTERVAL_MS = 500;

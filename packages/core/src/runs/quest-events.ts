@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { QuestRecord } from './records.ts';
-import { hasEnded } from './transitions.ts';
+import { hasEnded } from './states.ts';
 
 const STOPPED = 'quests.stopped';
 

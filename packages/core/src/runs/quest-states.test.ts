@@ -3,18 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { QuestFields } from '../../test/quest-run.ts';
 import type { Filter } from '../ports/store.ts';
 import { newQuest, PLAN_PAYLOAD, QUESTS, type QuestProgress, type QuestRecord } from './records.ts';
-import {
-  CLOSED,
-  CLOSING,
-  changedSince,
-  closeStopped,
-  HELD,
-  hasContent,
-  isHeld,
-  isHeldBy,
-  isTakenOver,
-  markFollowed,
-} from './transitions.ts';
+import { CLOSED, CLOSING, changedSince, HELD, hasContent, isHeld, isHeldBy, isTakenOver } from './states.ts';
+import { closeStopped, markFollowed } from './transitions.ts';
 
 const ID = 'q1';
 const NOW = 5000;

@@ -4,7 +4,7 @@ import { type PendingCharge, settlePending, toPromptMeta } from './charges.ts';
 import { releaseIntended } from './holds.ts';
 import { chargeInterrupted } from './model-call.ts';
 import type { QuestProgress, QuestRecord } from './records.ts';
-import { hasContent } from './transitions.ts';
+import { hasContent } from './states.ts';
 
 /**
  * Recovers the billing of a crashed worker: settles its charges and releases its unused holds. Idempotent. Every hold

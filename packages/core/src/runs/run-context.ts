@@ -14,8 +14,9 @@ import type { PricedWork } from './priced-work.ts';
 import { createProgressWriter, type ProgressWriter } from './progress-writer.ts';
 import { QUESTS, type QuestOutcome, type QuestProgress, type QuestRecord } from './records.ts';
 import type { RunningQuest } from './running.ts';
+import { hasContent } from './states.ts';
 import { createStopwatch, type Stopwatch } from './stopwatch.ts';
-import { getFence, hasContent, saveStopped } from './transitions.ts';
+import { getFence, saveStopped } from './transitions.ts';
 
 /** Writes that are made in one step with the end of a quest. If one has no effect, `alongside` decides in a transaction. */
 export interface PlannedEnd {

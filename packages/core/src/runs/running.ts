@@ -1,6 +1,6 @@
 import { isJobInterrupted } from '../jobs/interruption.ts';
 import type { QuestProgress, QuestRecord } from './records.ts';
-import { type Holder, isHeldBy } from './transitions.ts';
+import { type Holder, isHeldBy } from './states.ts';
 
 /** The reason of an interruption: the quest was stopped, the lease was lost, or the worker is stopping. */
 export type Interruption = 'stopped' | 'lease-lost' | 'stopping';

@@ -4,7 +4,8 @@ import { type StoreWrite, writeAll, writesTo } from '../ports/write-all.ts';
 import type { PaidStepRecord } from './holds.ts';
 import { QUESTS, type QuestRecord } from './records.ts';
 import type { RunningQuests } from './running.ts';
-import { expectHolder, type Holder, isHeld } from './transitions.ts';
+import { type Holder, isHeld } from './states.ts';
+import { expectHolder } from './transitions.ts';
 
 /** A part of the text of a running quest, after the text in its record. Its id orders the pieces of a quest. */
 export interface TextPieceRecord extends StoredRecord {

@@ -2,8 +2,8 @@ import type { PeriodicTask } from '../jobs/engine.ts';
 import { removeWhere } from '../ports/remove-where.ts';
 import type { Store } from '../ports/store.ts';
 import { QUESTS } from './records.ts';
+import { HELD } from './states.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
-import { HELD } from './transitions.ts';
 
 const BATCH = 200;
 /** Bounds one run; the next one continues behind. */

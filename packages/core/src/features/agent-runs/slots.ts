@@ -1,7 +1,7 @@
 import type { Store } from '../../ports/store.ts';
 import { type StoreWrite, writesTo } from '../../ports/write-all.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { hasEnded } from '../../runs/transitions.ts';
+import { hasEnded } from '../../runs/states.ts';
 import { conflict } from '../../shared/errors.ts';
 import { EXECUTION_SLOTS, type ExecutionSlotRecord } from './records.ts';
 

@@ -5,7 +5,7 @@ import { sealSystemPrompt, showPrompt } from '../../prompts/sealed-texts.ts';
 import { createBeginQuest } from '../../runs/begin.ts';
 import { questJob } from '../../runs/quest-job.ts';
 import { QUESTS } from '../../runs/records.ts';
-import { hasEnded } from '../../runs/transitions.ts';
+import { hasEnded } from '../../runs/states.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import { createAcceptMessage } from './accept.ts';
 import { toCompletedTurn, waitTimeout } from './answer.ts';

@@ -3,7 +3,7 @@ import type { RetentionBounds, RetentionRule } from '../../operations/retention.
 import { removeWhere } from '../../ports/remove-where.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { CLOSED } from '../../runs/transitions.ts';
+import { CLOSED } from '../../runs/states.ts';
 import { MESSAGES, type MessageRecord } from '../sessions/records.ts';
 import { listSessionGroups } from '../sessions/retention.ts';
 import { CHAT } from './job.ts';

@@ -4,7 +4,7 @@ import type { Ids } from '../../ports/ids.ts';
 import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { CLOSING, hasEnded } from '../../runs/transitions.ts';
+import { CLOSING, hasEnded } from '../../runs/states.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import { hashSecret } from '../../shared/secrets.ts';
 import { canEditSession, canReadSession } from '../sessions/access.ts';

@@ -3,8 +3,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Store } from '../../ports/store.ts';
 import type { QuestEvents } from '../../runs/quest-events.ts';
 import { QUESTS } from '../../runs/records.ts';
+import { isHeld } from '../../runs/states.ts';
 import { QUEST_TEXTS } from '../../runs/text-pieces.ts';
-import { isHeld, stopQuest } from '../../runs/transitions.ts';
+import { stopQuest } from '../../runs/transitions.ts';
 import { SESSIONS } from '../sessions/records.ts';
 
 const FORGOTTEN = 'The account was deleted.';

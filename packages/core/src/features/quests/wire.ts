@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { PLAN_PAYLOAD, type QuestRecord, type ToolPayload } from '../../runs/records.ts';
-import { hasEnded } from '../../runs/transitions.ts';
+import { hasEnded } from '../../runs/states.ts';
 import { isCreditCode } from '../../shared/errors.ts';
 import { toIsoTime } from '../../shared/iso-time.ts';
 import { endedPlan } from '../quest-master/plan-progress.ts';

@@ -5,7 +5,7 @@ import type { Store } from '../../ports/store.ts';
 import type { FollowUp } from '../../runs/quest-task.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
 import type { RunningQuests } from '../../runs/running.ts';
-import { hasEnded } from '../../runs/transitions.ts';
+import { hasEnded } from '../../runs/states.ts';
 import {
   type BackgroundRequest,
   type BackgroundServices,

@@ -1,7 +1,7 @@
 import type { InUse } from '../../operations/retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
-import { changedSince, HELD } from '../../runs/transitions.ts';
+import { changedSince, HELD } from '../../runs/states.ts';
 import { SESSIONS } from './records.ts';
 
 const BATCH = 500;

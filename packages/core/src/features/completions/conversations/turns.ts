@@ -1,6 +1,6 @@
 import type { Store } from '../../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../../runs/records.ts';
-import { hasEnded } from '../../../runs/transitions.ts';
+import { hasEnded } from '../../../runs/states.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { countStorage } from '../../storage/usage.ts';
 import type { ResponseRecord } from '../responses/records.ts';

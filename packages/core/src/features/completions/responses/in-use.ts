@@ -1,6 +1,6 @@
 import type { InUse } from '../../../operations/retention.ts';
 import { QUESTS } from '../../../runs/records.ts';
-import { HELD } from '../../../runs/transitions.ts';
+import { HELD } from '../../../runs/states.ts';
 import { CONVERSATIONS } from '../conversations/records.ts';
 
 /** The responses that run, and their conversations. */

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../ports/ledger.ts';
 import type { Store } from '../../../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../../../runs/records.ts';
-import { hasEnded, isHeld } from '../../../runs/transitions.ts';
+import { hasEnded, isHeld } from '../../../runs/states.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type ResponseOutput, unpackOutput } from './output.ts';
 import { INTERRUPTED } from './output-writer.ts';
