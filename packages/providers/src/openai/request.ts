@@ -41,54 +41,49 @@ type Json = Record<string, unknown>;
 
 /** The body of a streamed completion. Throws `invalid_request` for content the protocol has no place for. */
 export function completionBody(request: GenerateRequest, dialect: CompletionDialect): Json {
-  const { model, seed, promptCache } = request;
+  const { model, seed, promptCache, responseFormat } = request;
   const effort = dialect.takesEffort(model) ? chooseEffort(request) : undefined;
   const cacheKey = dialect.hasCacheKey && promptCache?.mode === 'auto' ? promptCache.key : undefined;
-  return {
-    model,
-    messages: toMessages(request, dialect),
-    ...toolFields(request),
-    [dialect.getMaxTokensParameter(model)]: request.maxTokens,
-    ...(dialect.takesSampling(model) && samplingFields(request, dialect)),
-    ...(seed !== undefined && { seed }),
-    ...(effort !== undefined && { reasoning_effort: fitEffort(effort, dialect.getEffortLevels(model)) }),
-    ...(request.responseFormat !== undefined && { response_format: responseFormat(request.responseFormat) }),
-    ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
-    stream: true,
-    ...(dialect.streamUsage && { stream_options: { include_usage: true } }),
-  };
+  const body: Json = { model, messages: toMessages(request, dialect) };
+  addTools(body, request);
+  body[dialect.getMaxTokensParameter(model)] = request.maxTokens;
+  if (dialect.takesSampling(model)) addSampling(body, request, dialect);
+  if (seed !== undefined) body.seed = seed;
+  if (effort !== undefined) body.reasoning_effort = fitEffort(effort, dialect.getEffortLevels(model));
+  if (responseFormat !== undefined) body.response_format = toWireFormat(responseFormat);
+  if (cacheKey !== undefined) body.prompt_cache_key = cacheKey;
+  body.stream = true;
+  if (dialect.streamUsage) body.stream_options = { include_usage: true };
+  return body;
 }
 
-function toolFields({ tools = [], toolChoice, parallelToolCalls }: GenerateRequest): Json {
-  if (tools.length === 0) return {};
+function addTools(body: Json, { tools = [], toolChoice, parallelToolCalls }: GenerateRequest): void {
+  if (tools.length === 0) return;
   const choice =
     typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice;
-  return {
-    tools: tools.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    })),
-    ...(choice !== undefined && { tool_choice: choice }),
-    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
-  };
+  body.tools = tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }));
+  if (choice !== undefined) body.tool_choice = choice;
+  if (parallelToolCalls !== undefined) body.parallel_tool_calls = parallelToolCalls;
 }
 
-function samplingFields(
+function addSampling(
+  body: Json,
   { temperature, topP, topK, stop }: GenerateRequest,
   { hasTopK }: CompletionDialect,
-): Json {
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(hasTopK && topK !== undefined && { top_k: topK }),
-    ...(stop !== undefined && stop.length > 0 && { stop: stop.slice(0, MAX_STOPS) }),
-  };
+): void {
+  if (temperature !== undefined) body.temperature = temperature;
+  if (topP !== undefined) body.top_p = topP;
+  if (hasTopK && topK !== undefined) body.top_k = topK;
+  if (stop !== undefined && stop.length > 0) body.stop = stop.slice(0, MAX_STOPS);
 }
 
 /** The protocol's maximum number of stop sequences. */
 const MAX_STOPS = 4;
 
-function responseFormat(format: NonNullable<GenerateRequest['responseFormat']>): Json {
+function toWireFormat(format: NonNullable<GenerateRequest['responseFormat']>): Json {
   if (format.type === 'json') return { type: 'json_object' };
   const name = format.name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'answer';
   const strict = format.strict ?? isStrictSchema(format.schema);

@@ -224,8 +224,9 @@ const MAX_IGNORED_CHARACTERS = 64;
 export function ignoredNames(request: CompletionBody): readonly string[] {
   const names = unknownNames(request, body.shape);
   if (request.options !== undefined) {
-    names.push(...unknownNames(request.options, options.shape).map((name) => `options.${name}`));
+    for (const name of unknownNames(request.options, options.shape)) names.push(`options.${name}`);
   }
+  if (names.length === 0) return names;
   return names.slice(0, MAX_IGNORED).map((name) => name.slice(0, MAX_IGNORED_CHARACTERS));
 }
 

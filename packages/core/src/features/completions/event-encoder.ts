@@ -15,6 +15,9 @@ export interface EventEncoderOptions {
   readonly creditsPerUsd: number;
 }
 
+/** Filled field by field, in the order on the wire: spreading one object after other fields takes five times as long. */
+type Event = Record<string, unknown>;
+
 /** Writes an answer as the events of `POST /api/ai/v1/completions`. A class, because its methods run once per part. */
 export class EventEncoder implements CompletionEncoder {
   readonly head: string;
@@ -61,36 +64,36 @@ export class EventEncoder implements CompletionEncoder {
     if (this.#text === '') return '';
     const text = this.#text;
     this.#text = '';
-    const event = { type: 'content', text };
-    return frame(this.#thinking.length === 0 ? event : { ...event, ...this.#takeThinking() });
+    const event: Event = { type: 'content', text };
+    this.#addThinking(event);
+    return frame(event);
   }
 
   end(end: CompletionEnd): string {
-    const event = {
-      text: '',
-      ...(this.#tools.length > 0 && { tools: this.#tools }),
-      ...this.#takeThinking(),
-      ...describeCost(end, this.#options.creditsPerUsd),
-      ...(end.cost !== undefined && { stopReason: end.finishReason }),
-    };
-    return frame({ type: this.#tools.length > 0 ? 'tool_use' : 'content', ...event }) + DONE;
+    const hasTools = this.#tools.length > 0;
+    const event: Event = { type: hasTools ? 'tool_use' : 'content', text: '' };
+    if (hasTools) event.tools = this.#tools;
+    this.#addThinking(event);
+    Object.assign(event, describeCost(end, this.#options.creditsPerUsd));
+    if (end.cost !== undefined) event.stopReason = end.finishReason;
+    return frame(event) + DONE;
   }
 
   fail(error: ApiError, end: CompletionEnd): string {
     const event = {
+      type: 'error',
       ...describeError(error),
       requestId: this.#options.requestId,
       ...error.extra,
       ...describeCost(end, this.#options.creditsPerUsd),
     };
-    return frame({ type: 'error', ...event }) + DONE;
+    return frame(event) + DONE;
   }
 
-  #takeThinking(): { thinking?: ThinkingBlock[] } {
-    if (this.#thinking.length === 0) return {};
-    const thinking = this.#thinking;
+  #addThinking(event: Event): void {
+    if (this.#thinking.length === 0) return;
+    event.thinking = this.#thinking;
     this.#thinking = [];
-    return { thinking };
   }
 }
 

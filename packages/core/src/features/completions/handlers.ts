@@ -50,7 +50,6 @@ export function createCompletionsHandler(services: CompletionsServices): Route {
     const entry = catalogue.find(body.model);
     if (entry?.info.type !== 'text') throw unknownModel(catalogue, body.model);
     const request = toGenerateRequest(body, entry, getHints(call.caller.userId));
-    const facts = services.completions.metaEvent ? getFacts(body, request, entry) : {};
     const asked: AskedCompletion = {
       operation: createCompletion.id,
       family: 'completions',
@@ -60,7 +59,9 @@ export function createCompletionsHandler(services: CompletionsServices): Route {
       isCapNamed: namedCap(body) !== undefined,
     };
     const { requestId } = call;
-    const meta = services.completions.metaEvent ? { requestId, ...facts } : undefined;
+    const meta = services.completions.metaEvent
+      ? { requestId, ...getFacts(body, request, entry) }
+      : undefined;
     const { creditsPerUsd } = services.catalogue;
     const deltas = services.completions.deltas;
     const createEncoder = () => new EventEncoder({ requestId, meta, deltas, creditsPerUsd });
