@@ -10,8 +10,11 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Limits paid calls per user while credits are not enforced. */
 export interface PaidCalls {
-  /** Counts one call of a user, by key or token. @throws ApiError 429 with `Retry-After` above the limit. */
-  take(userId: string): Promise<void>;
+  /**
+   * Counts one call of a user, by key or token. @returns undefined if such calls are not counted.
+   * @throws ApiError 429 with `Retry-After` above the limit.
+   */
+  take(userId: string): Promise<void> | undefined;
 }
 
 /** @param options.perDay calls per user in a fixed window of 24 hours; `null` or 0: unlimited. */
@@ -22,7 +25,7 @@ export function createPaidCalls(options: {
   readonly perDay: number | null | undefined;
 }): PaidCalls {
   const { limiter, clock, adminSettings, perDay = DEFAULT_PAID_CALLS_PER_DAY } = options;
-  if (perDay === null || perDay === 0) return { take: () => Promise.resolve() };
+  if (perDay === null || perDay === 0) return { take: () => undefined };
 
   const count = async (userId: string): Promise<void> => {
     const now = clock.now();
@@ -35,8 +38,8 @@ export function createPaidCalls(options: {
     // Not async, because most services charge every call.
     take(userId) {
       const current = adminSettings.current();
-      const countIn = ({ enforceCredits }: AdminSettings): Promise<void> =>
-        enforceCredits ? Promise.resolve() : count(userId);
+      const countIn = ({ enforceCredits }: AdminSettings): Promise<void> | undefined =>
+        enforceCredits ? undefined : count(userId);
       return current instanceof Promise ? current.then(countIn) : countIn(current);
     },
   };

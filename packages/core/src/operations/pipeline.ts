@@ -78,7 +78,8 @@ export async function runRoute(
       checkScopes(operation, caller);
       const taking = takeSlots(operation, services, caller, headers);
       if (taking !== undefined) windows = await taking;
-      if (operation.paid === true) await services.paidCalls?.take(caller.userId);
+      const counting = operation.paid === true ? services.paidCalls?.take(caller.userId) : undefined;
+      if (counting !== undefined) await counting;
     }
     const reading = readInput(steps, request, params);
     const { input, handle } = reading instanceof Promise ? await reading : reading;

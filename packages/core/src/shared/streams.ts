@@ -98,7 +98,8 @@ class LazyIterator<T> {
     this.#open = undefined;
     const source = await open();
     this.#source = source;
-    if (!this.#isLeft) return source.next();
+    // Awaited: a promise that an async function returns takes two more microtasks.
+    if (!this.#isLeft) return await source.next();
     cancelIterator(source);
     return FINISHED;
   }
