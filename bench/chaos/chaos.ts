@@ -45,6 +45,8 @@ const PER_SECOND = 26;
 const MAX_AT_ONCE = 120;
 /** Credits of the accounts. The last one is out of credit most of the time. */
 const CREDITS = [100_000, 100_000, 100_000, 100_000, 30];
+/** Of so many operations, at least one must have become a quest, and one a completion that reported its charge. */
+const MIN_SHARE = 20;
 /** A killed process's jobs are leased for a minute; a quest may lose its process twice. */
 const SETTLE_MS = 200_000;
 const SECRETS = { JWT_SECRET: 'a', SESSION_SECRET: 'b', SECRET_ENCRYPTION_KEY: 'c' };
@@ -116,6 +118,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const audits = [
       ...(await audit(postgres.pool, memory)),
       { name: 'accounts below 0 during the run', wrong: [...overdrawn] },
+      { name: 'processes that ended by themselves', wrong: fleet.ends },
+      { name: 'too little work', wrong: findIdleParts(memory, seconds * PER_SECOND) },
       ...(options.holdSeconds === undefined
         ? []
         : [{ name: 'holds left', wrong: Array<string>(await countHolds(postgres.pool)).fill('a hold') }]),
@@ -127,6 +131,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     if (isClean) await rm(folder, { recursive: true, force: true });
     else say(`the logs are kept: ${folder}`);
   }
+}
+
+/** A run without work has no faults to find. @param sent how many operations were begun at most. */
+function findIdleParts({ quests, reported }: Memory, sent: number): string[] {
+  const least = Math.floor(sent / MIN_SHARE);
+  const counts = { 'quests accepted': quests.size, 'completions reported': reported.size };
+  return Object.entries(counts).flatMap(([what, count]) =>
+    count < least ? [`${count} ${what}, fewer than ${least} of ${sent}`] : [],
+  );
 }
 
 async function until(isTrue: () => Promise<boolean>, withinMs: number): Promise<void> {
