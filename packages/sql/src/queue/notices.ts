@@ -95,17 +95,19 @@ function createTopic(publisher: Publisher, clock: Clock, topic: string, sender: 
     receive(onNotice) {
       let isOver = false;
       let end: (() => Promise<void>) | undefined;
+      let cancel: (() => void) | undefined;
       const subscribe = async (): Promise<void> => {
         try {
           end = await publisher.subscribe(topic, onNotice);
           if (isOver) await end();
         } catch {
-          if (!isOver) clock.timer(SUBSCRIBE_AGAIN_MS, () => void subscribe());
+          if (!isOver) cancel = clock.timer(SUBSCRIBE_AGAIN_MS, () => void subscribe());
         }
       };
       void subscribe();
       return () => {
         isOver = true;
+        cancel?.();
         end?.().catch(() => undefined);
       };
     },
