@@ -75,10 +75,8 @@ export function createLine(
     return isLong && (countedAt === undefined || clock.now() - countedAt >= RECOUNT_MS);
   };
 
-  const getWait = (position: number): number => {
-    if (speed === undefined) return DEFAULT_WAIT_MS;
-    return speed === 0 ? MAX_WAIT_MS : toSeconds(position / speed);
-  };
+  const getWait = (position: number): number =>
+    speed === undefined ? DEFAULT_WAIT_MS : toSeconds(position / speed);
 
   const admit = (place: Place | undefined): undefined => {
     if (place !== undefined) places = places.filter((one) => one !== place);

@@ -86,6 +86,14 @@ describe('events of a crashed worker', () => {
     expect(await append(2, 2)).toMatchObject({ isAppended: false });
   });
 
+  it('are what it saved where the log has lost the others', async () => {
+    const { clock, eventLog, correct } = await setUp();
+    await clock.advance(1000);
+    await eventLog.expire();
+    await correct(3, true);
+    expect(await eventLog.read('q1', 0)).toEqual([{ ...reset, sequence: 1 }]);
+  });
+
   it('are left alone for work without readers', async () => {
     const { eventLog, correct } = await setUp();
     await correct(3);

@@ -18,7 +18,7 @@ async function setUp(lastEventId?: string, publisher: Publisher = createMemoryPu
   const record = { view: { n: 1 } as object, version: 1, isOver: false };
   const loads: number[] = [];
   const incidents: unknown[] = [];
-  const failure = { error: undefined as Error | undefined };
+  const failure = { error: undefined as Error | undefined, delay: Promise.resolve() };
   const readers = new Set<() => void>();
   const control = new AbortController();
   onTestFinished(() => control.abort());
@@ -43,6 +43,7 @@ async function setUp(lastEventId?: string, publisher: Publisher = createMemoryPu
         async load() {
           loads.push(clock.now() - start);
           if (loads.length > MAX_LOADS) throw new Error('too many looks');
+          await failure.delay;
           if (failure.error !== undefined) throw failure.error;
           return { ...record };
         },
@@ -149,6 +150,21 @@ describe('reader of the states of a record', () => {
     expect(one.writes).toHaveLength(length + 2);
   });
 
+  it('gets no comment within 15 seconds after a state', async () => {
+    const one = await setUp();
+    await one.begin();
+    await one.clock.advance(14_000);
+    one.record.version = 2;
+    await one.publisher.publish(getQuestTopic(ID), '');
+    await one.clock.advance(0);
+    const { length } = one.writes;
+    expect(one.frames()).toEqual([snapshot(1, 1), snapshot(2, 1)]);
+    await one.clock.advance(14_999);
+    expect(one.writes).toHaveLength(length);
+    await one.clock.advance(1000);
+    expect(one.writes).toHaveLength(length + 1);
+  });
+
   it('ends without a report when its record is gone, and with one when the record cannot be read', async () => {
     for (const error of [new ApiError(404, 'gone'), new Error('away')]) {
       const one = await setUp();
@@ -171,6 +187,22 @@ describe('reader of the states of a record', () => {
       await one.clock.advance(0);
       expect([one.hasEnded(), one.clock.pending, one.incidents]).toEqual([true, 0, []]);
     }
+  });
+
+  it('that leaves during a look gets no report of its failure', async () => {
+    const one = await setUp();
+    await one.begin();
+    let fail = (): void => undefined;
+    one.failure.delay = new Promise<void>((_, reject) => {
+      fail = () => reject(new Error('late'));
+    });
+    const { length } = one.loads;
+    await one.clock.advance(250);
+    expect(one.loads).toHaveLength(length + 1);
+    one.control.abort();
+    fail();
+    await one.clock.advance(0);
+    expect([one.hasEnded(), one.clock.pending, one.incidents]).toEqual([true, 0, []]);
   });
 
   it('gets its states also from a publisher that fails, which is reported once', async () => {
