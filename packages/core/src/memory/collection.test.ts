@@ -178,6 +178,7 @@ it('does nothing in calls that are aborted', async () => {
     collection.add('a', { size: 1 }, undefined, options),
     collection.take('a', undefined, options),
     collection.removeWhere?.({}, options),
+    collection.getWithMatch?.('a', { field: 'owner', collection: items, filter: {} }, options),
   ];
   for (const call of calls) await expect(call).rejects.toThrow('left');
   expect(await collection.find({})).toEqual([{ id: 'a', owner: 'x', size: 1 }]);

@@ -132,6 +132,6 @@ function holds(member: unknown, condition: AnyCondition): boolean {
 
 /** Returns the value that a condition requires, or the required list member; undefined for other conditions. */
 export function pinnedValue(condition: AnyCondition | undefined): Comparable | undefined {
-  if (condition === undefined || condition === null || typeof condition !== 'object') return condition;
+  if (condition === null || typeof condition !== 'object') return condition;
   return condition.has;
 }
