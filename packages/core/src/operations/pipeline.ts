@@ -84,7 +84,7 @@ export async function runRoute(
     const reading = readInput(steps, request, params);
     const { input, handle } = reading instanceof Promise ? await reading : reading;
     // Handlers of operations without authentication have no caller in their type.
-    const call = new PipelineCall(request, requestId, caller as Caller, services.ids, windows);
+    const call = new PipelineCall(request, requestId, caller as Caller, services.ids.next(), windows);
     return answer(status, headers, await handle(input, call));
   } catch (error) {
     return refuse(operation, services, headers, requestId, error);
@@ -126,8 +126,7 @@ export function baseHeaders(operation: Operation, requestId: string): Record<str
 /** Reads rarely used parts lazily; for example, the adapter creates the signal on first use. */
 class PipelineCall implements Call {
   readonly #request: ApiRequest;
-  readonly #ids: Ids;
-  #id: string | undefined;
+  readonly id: string;
   readonly requestId: string;
   readonly caller: Caller;
   readonly windows: readonly WindowState[] | undefined;
@@ -135,18 +134,14 @@ class PipelineCall implements Call {
     request: ApiRequest,
     requestId: string,
     caller: Caller,
-    ids: Ids,
+    id: string,
     windows: readonly WindowState[] | undefined,
   ) {
     this.#request = request;
-    this.#ids = ids;
     this.requestId = requestId;
     this.caller = caller;
+    this.id = id;
     this.windows = windows;
-  }
-  get id(): string {
-    this.#id ??= this.#ids.next();
-    return this.#id;
   }
   get request(): ApiRequest {
     return this.#request;
