@@ -99,7 +99,7 @@ describe('a filter', () => {
     for (const wrong of [filter as Filter<Item>, after]) {
       await expect(collection.find(wrong)).rejects.toThrow(refused);
       await expect(collection.count(wrong)).rejects.toThrow(refused);
-      // The record may be any other, or there is none.
+      // Also for a record that does not match, and for an unknown id.
       for (const id of ['one', 'unknown']) await expect(collection.get(id, wrong)).rejects.toThrow(refused);
     }
   });

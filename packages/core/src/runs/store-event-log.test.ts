@@ -2,7 +2,7 @@ import { createMemoryStore } from '@questline/core/memory';
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { delayed } from '../../test/delayed.ts';
-import type { Json, Store } from '../ports/store.ts';
+import type { Collection, Json, Store, StoredRecord } from '../ports/store.ts';
 import { createStoreEventLog, EVENT_BATCHES } from './store-event-log.ts';
 
 const KEEP_MS = 1000;
@@ -20,6 +20,16 @@ function setUp(change: (store: Store) => Store = (store) => store) {
   const batches = store.collection(EVENT_BATCHES);
   return { clock, store, log, add, addEach, batches };
 }
+
+type ChangeVerbs = <R extends StoredRecord>(collection: Collection<R>) => Partial<Collection<R>>;
+
+const withVerbs = (store: Store, change: ChangeVerbs): Store => ({
+  ...store,
+  collection: (definition) => {
+    const collection = store.collection(definition);
+    return { ...collection, ...change(collection) };
+  },
+});
 
 describe('event log on a store', () => {
   it('keeps each batch in a record, with its position and its expiry', async () => {
@@ -98,19 +108,14 @@ describe('event log on a store', () => {
 
   it('keeps a batch that is added while its stream is deleted', async () => {
     let late = async (): Promise<unknown> => undefined;
-    const { log, add, batches, clock } = setUp((store) => ({
-      ...store,
-      collection: (definition) => {
-        const collection = store.collection(definition);
-        return {
-          ...collection,
-          async take(...call) {
-            await late();
-            return collection.take(...call);
-          },
-        };
-      },
-    }));
+    const { log, add, batches, clock } = setUp((store) =>
+      withVerbs(store, (collection) => ({
+        async take(...call) {
+          await late();
+          return collection.take(...call);
+        },
+      })),
+    );
     await add('quest', 0, ['old']);
     await clock.advance(KEEP_MS);
     late = async () => {
@@ -126,20 +131,15 @@ describe('event log on a store', () => {
       const control = new AbortController();
       const { signal } = control;
       let find = (): void => undefined;
-      const { log, add, batches, clock } = setUp((store) => ({
-        ...store,
-        collection: (definition) => {
-          const collection = store.collection(definition);
-          return {
-            ...collection,
-            async find(...call) {
-              const found = await collection.find(...call);
-              find();
-              return found;
-            },
-          };
-        },
-      }));
+      const { log, add, batches, clock } = setUp((store) =>
+        withVerbs(store, (collection) => ({
+          async find(...call) {
+            const found = await collection.find(...call);
+            find();
+            return found;
+          },
+        })),
+      );
       await add('quest', 0, ['a']);
       await add('quest', 1, ['b']);
       await clock.advance(KEEP_MS);
