@@ -68,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#accept = resolve;
       this.#reject = reject;
     });
-    signal?.addEventListener('abort', this);
+    signal?.addEventListener('abort', this.#onAbort);
     if (options.firstByteTimeoutMs > 0) {
       this.#timer = setTimeout(() => this.#late(), options.firstByteTimeoutMs);
       this.#timer.unref();
@@ -80,10 +80,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#contentType;
   }
 
-  /** The signal was aborted. */
-  handleEvent(): void {
-    this.stop(this.#signal?.reason);
-  }
+  /** A function: for an object with `handleEvent`, node makes a closure that keeps the whole answer for longer, and GC costs twice. */
+  readonly #onAbort = (): void => this.stop(this.#signal?.reason);
 
   /** Aborts the exchange and the provider's work. No effect after its end. */
   stop(reason: unknown): void {
@@ -182,7 +180,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settle(): void {
     this.#state = 'over';
     this.#clearTimer();
-    this.#signal?.removeEventListener('abort', this);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
   #clearTimer(): void {
