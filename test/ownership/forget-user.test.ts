@@ -9,7 +9,7 @@ import { createHostApp } from '../support/host.ts';
 import { MAKERS } from '../support/owned-resources.ts';
 import { addOrganization } from '../support/people.ts';
 import { callAs } from '../support/sharing.ts';
-import { createTestApp, type TestApp } from '../support/test-app.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from '../support/test-app.ts';
 import { createWire } from '../support/wire.ts';
 import { defaultCall } from './usual.ts';
 
@@ -38,6 +38,9 @@ const WORDS: readonly string[] = [
   'director',
   'composer',
 ];
+
+/** The worker looks seldom for due jobs: looks in vain are most of the work of a long time. */
+const SELDOM: TestAppOptions = { settings: { worker: { pollMs: 60_000 } } };
 
 async function readAll(store: Store): Promise<string> {
   const content: Record<string, unknown> = {};
@@ -81,7 +84,7 @@ describe('a forgotten user leaves nothing behind after', () => {
   it.each(WRITES.map((operation) => [operation.id, operation] as const))(
     '%s',
     async (id, operation: Operation) => {
-      const { wire, asked } = await defaultCall(operation);
+      const { wire, asked } = await defaultCall(operation, SELDOM);
       const { app } = wire;
       const answer = await wire.sendAndWait(asked);
       expect(answer.status).toBeLessThan(400);

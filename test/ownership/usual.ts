@@ -29,7 +29,8 @@ export async function defaultCall(
   callers: CallerKind = 'keys and tokens',
 ): Promise<UsualCall> {
   const row = defaultRow(operation);
-  const options = { ...(await toTestAppOptions(operation, row)), ...more };
+  const own = await toTestAppOptions(operation, row);
+  const options = { ...own, ...more, settings: { ...own.settings, ...more.settings } };
   if (callers === 'keys and tokens') {
     const wire = await createWire(options);
     return { wire, asked: await askedIn(operation, row, wire.app) };

@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createConsole } from '@questline/console';
 import { toFetchHandler } from '@questline/core';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 const ask = (url: string, method = 'GET') => {
   const mountPath = '/ai';
@@ -37,6 +41,14 @@ describe('address that a device shows', () => {
 });
 
 describe('a console without sign-in', () => {
+  beforeAll(async () => {
+    const root = join(import.meta.dirname, '../../..');
+    if (existsSync(join(root, 'packages/console/dist/app/index.html'))) return;
+    await promisify(execFile)('npm', ['run', '--silent', 'build:app', '-w', '@questline/console'], {
+      cwd: root,
+    });
+  });
+
   const readPage = async (ids: readonly string[]): Promise<string> => {
     const routes = ids.map((id) => ({ operation: { id } }));
     const handle = toFetchHandler(createConsole({ api: { routes } }));

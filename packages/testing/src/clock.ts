@@ -12,13 +12,22 @@ export interface FakeClock extends Clock {
   readonly pending: number;
 }
 
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
 /** @param start epoch milliseconds. Default: a day in summer 2026. */
 export function createFakeClock(start: number = Date.UTC(2026, 5, 1, 12)): FakeClock {
-  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  const timers = new Set<Timer>();
   let now = start;
 
-  const nextUntil = (end: number) =>
-    [...timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+  const nextUntil = (end: number): Timer | undefined => {
+    let next: Timer | undefined;
+    for (const timer of timers)
+      if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer;
+    return next;
+  };
 
   return {
     now: () => now,
