@@ -80,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#contentType;
   }
 
-  /** A function: for an object with `handleEvent`, node makes a closure that keeps the whole answer for longer, and GC costs twice. */
+  /** A function: with an object, for which node makes a closure, four times as much of an answer reaches the old generation. */
   readonly #onAbort = (): void => this.stop(this.#signal?.reason);
 
   /** Aborts the exchange and the provider's work. No effect after its end. */
