@@ -17,6 +17,7 @@ import {
   createSqliteDatabase,
   createSqlPorts,
   migrate,
+  type PostgresPool,
   type SqlDatabase,
 } from '@questline/sql';
 import { createFakeClock, createFakeIds } from '@questline/testing';
@@ -70,22 +71,28 @@ export async function observePostgres(onStatement: (sql: string) => void): Promi
   const observer = new pg.Pool({ connectionString: POSTGRES_URL, max: 1 });
   await observer.query(`create schema ${schema}`);
   const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 5, connectionTimeoutMillis: 20_000 });
+  /** Work that has a client, or waits for one. */
   let running = 0;
-  pool.on('connect', (client) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
-    Object.assign(client, {
-      async query(config: { text: string } | string, ...more: unknown[]) {
-        onStatement(typeof config === 'string' ? config : config.text);
-        running += 1;
-        try {
-          return await query(config, ...more);
-        } finally {
+  const observed: PostgresPool = {
+    async connect() {
+      running += 1;
+      const client = await pool.connect().catch((error: unknown) => {
+        running -= 1;
+        throw error;
+      });
+      return {
+        query(config) {
+          onStatement(config.text);
+          return client.query(config as pg.QueryConfig);
+        },
+        release(destroy) {
           running -= 1;
-        }
-      },
-    });
-  });
-  const database = createPostgresDatabase({ pool, schema, timeoutMs: 20_000 });
+          client.release(destroy);
+        },
+      };
+    },
+  };
+  const database = createPostgresDatabase({ pool: observed, schema, timeoutMs: 20_000 });
   return {
     database,
     async isIdle() {

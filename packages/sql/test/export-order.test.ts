@@ -1,9 +1,52 @@
+import type { CreditLedger } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSqlLedger, migrate } from '../src/index.ts';
+import {
+  createSqliteDatabase,
+  createSqlLedger,
+  createSqlPorts,
+  migrate,
+  SHARD_COLLECTIONS,
+  type SqlDatabase,
+  shard,
+} from '../src/index.ts';
 import { type OpenEngine, POSTGRES, POSTGRES_URL } from './engines.ts';
 
 const ALICE = 'user:alice';
+
+type Before = () => Promise<unknown>;
+
+/** A handle that awaits `before` ahead of each statement and transaction. */
+function awaiting(database: SqlDatabase, before: Before): SqlDatabase {
+  const run: SqlDatabase['run'] = async (...asked) => {
+    await before();
+    return database.run(...asked);
+  };
+  const transaction: SqlDatabase['transaction'] = async (...asked) => {
+    await before();
+    return database.transaction(...asked);
+  };
+  return { ...database, run, transaction };
+}
+
+const exportAfter = async (ledger: CreditLedger, after: number) =>
+  (await ledger.exportEntries?.({ after, limit: 100 })) ?? [];
+
+/** Exports, while another reader exports ahead of one statement: each in turn. @returns the number of turns. */
+async function exportBeside(other: CreditLedger, open: (before: Before) => CreditLedger): Promise<number> {
+  for (let at = 1; ; at += 1) {
+    const after = (await exportAfter(other, 0)).at(-1)?.position ?? 0;
+    await other.grant({ account: ALICE, amount: 1, key: `new ${at}`, reason: 'test' });
+    let statements = 0;
+    const late = open(async () => {
+      statements += 1;
+      if (statements === at) await exportAfter(other, after);
+    });
+    const keys = (await exportAfter(late, after)).map(({ key }) => key);
+    expect(keys, `the other one exports before statement ${at}`).toEqual([`new ${at}`]);
+    if (statements < at) return at - 1;
+  }
+}
 
 describe.skipIf(POSTGRES_URL === undefined)('an export on PostgreSQL', () => {
   let open: OpenEngine;
@@ -36,4 +79,28 @@ describe.skipIf(POSTGRES_URL === undefined)('an export on PostgreSQL', () => {
     const rest = await read(seen.at(-1)?.position ?? 0);
     expect(rest.map(({ key }) => key)).toEqual(['slow']);
   });
+
+  it('contains an entry that another reader gives its position meanwhile', async () => {
+    const options = { clock: createFakeClock(), ids: createFakeIds(1) };
+    const turns = await exportBeside(createSqlLedger(open.database, options), (before) =>
+      createSqlLedger(awaiting(open.database, before), options),
+    );
+    expect(turns).toBeGreaterThan(1);
+  });
+});
+
+it('an export of two databases contains an entry that another reader places meanwhile', async () => {
+  const options = { clock: createFakeClock(), ids: createFakeIds(1) };
+  const create = () => createSqliteDatabase({ path: ':memory:' });
+  const databases = { home: create(), a: create(), b: create() };
+  for (const database of Object.values(databases)) {
+    await migrate(database, { collections: SHARD_COLLECTIONS });
+  }
+  const open = (before: Before) => {
+    const { home, ...shards } = databases;
+    const toPorts = (database: SqlDatabase) => createSqlPorts(awaiting(database, before), options);
+    return shard({ home: toPorts(home), shards: { a: toPorts(shards.a), b: toPorts(shards.b) } }).ledger;
+  };
+  const other = open(async () => {});
+  expect(await exportBeside(other, open)).toBeGreaterThan(3);
 });

@@ -272,8 +272,8 @@ export interface CreditLedger {
   sumCharges?(query: UsageQuery, options?: CallOptions): Promise<readonly UsageSum[]>;
   /**
    * Returns the entries of one account, or of all, in the order of their positions. A reader that passes the last position as
-   * `after` gets every entry exactly once, also those that concurrent calls in other processes add meanwhile. Optional:
-   * without it, exports are not part of the API.
+   * `after` gets every entry exactly once, also those that concurrent calls in other processes add meanwhile. A page below
+   * `limit` has every entry that was added before the call. Optional: without it, exports are not part of the API.
    */
   exportEntries?(
     page: { readonly account?: string; readonly after: number; readonly limit: number },

@@ -84,11 +84,11 @@ export function createReports(
     async exportEntries({ account, after, limit }, options) {
       // Without a name: PostgreSQL plans it for its limit. Its plan for any limit reads ahead in parallel.
       const { sql, parameters } = list(account)({ account, after, limit });
-      for (;;) {
+      for (let isComplete = isSqlite; ; ) {
         const rows = await run({ sql, parameters }, options);
-        if (rows.length === limit || isSqlite) return rows.map(toExportedEntry);
-        const isComplete = (await assignPositions(database as PostgresDatabase, account, options)) === 0;
-        if (isComplete) return rows.map(toExportedEntry);
+        if (rows.length === limit || isComplete) return rows.map(toExportedEntry);
+        // Read again even if none was without: another reader may have assigned theirs after this read.
+        isComplete = (await assignPositions(database as PostgresDatabase, account, options)) < BATCH;
       }
     },
   };

@@ -60,12 +60,14 @@ export function createShardedExport(nodes: ShardNodes): NonNullable<CreditLedger
 
   return async ({ after, limit }, options) => {
     const found: ExportedEntry[] = [];
-    for (let at = after; found.length < limit; ) {
+    for (let at = after, isComplete = false; found.length < limit; ) {
       const order = { field: 'end', direction: 'asc' } as const;
       const [run] = await runs.find({ end: { gt: at } }, { ...options, order, limit: 1 });
       if (run === undefined) {
-        if (await extend(options)) continue;
-        break;
+        if (isComplete) break;
+        // Looked up again even then: another reader may have recorded further entries after this look.
+        isComplete = !(await extend(options));
+        continue;
       }
       const { ledger } = nodes.get(run.shard);
       const place = run.start - run.after;
