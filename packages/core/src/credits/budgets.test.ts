@@ -58,11 +58,21 @@ const RULES = [
   rule('noted', { subject: 'user:a', unit: 'requests', window: 'total', action: 'notify', amount: 1 }),
 ];
 
+/** A format takes longer to create than all of its uses. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function getFormat(timeZone: string): Intl.DateTimeFormat {
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  formats.set(timeZone, format);
+  return format;
+}
+
 /** The name of the window of an instant, by the local clock. */
 function nameWindow({ window, timeZone }: BudgetRecord, instant: number): string {
   if (window === 'total') return '';
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  const text = format.format(instant);
+  const text = getFormat(timeZone).format(instant);
   const date = text.slice(0, 10);
   if (window === 'day') return date;
   if (window === 'month') return date.slice(0, 7);
