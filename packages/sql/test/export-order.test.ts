@@ -2,6 +2,7 @@ import type { CreditLedger } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  createShardDirectory,
   createSqliteDatabase,
   createSqlLedger,
   createSqlPorts,
@@ -89,18 +90,54 @@ describe.skipIf(POSTGRES_URL === undefined)('an export on PostgreSQL', () => {
   });
 });
 
-it('an export of two databases contains an entry that another reader places meanwhile', async () => {
-  const options = { clock: createFakeClock(), ids: createFakeIds(1) };
-  const create = () => createSqliteDatabase({ path: ':memory:' });
-  const databases = { home: create(), a: create(), b: create() };
-  for (const database of Object.values(databases)) {
-    await migrate(database, { collections: SHARD_COLLECTIONS });
-  }
-  const open = (before: Before) => {
-    const { home, ...shards } = databases;
-    const toPorts = (database: SqlDatabase) => createSqlPorts(awaiting(database, before), options);
-    return shard({ home: toPorts(home), shards: { a: toPorts(shards.a), b: toPorts(shards.b) } }).ledger;
+describe('an export of two databases', () => {
+  const open = async () => {
+    const options = { clock: createFakeClock(), ids: createFakeIds(1) };
+    const create = () => createSqliteDatabase({ path: ':memory:' });
+    const databases = { home: create(), a: create(), b: create() };
+    for (const database of Object.values(databases)) {
+      await migrate(database, { collections: SHARD_COLLECTIONS });
+    }
+    return (before: Before): CreditLedger => {
+      const { home: place, ...shards } = databases;
+      const toPorts = (database: SqlDatabase) => createSqlPorts(awaiting(database, before), options);
+      const home = toPorts(place);
+      const choose = (owner: string) => (owner === 'alice' ? 'a' : 'b');
+      return shard({
+        ...{ home, shards: { a: toPorts(shards.a), b: toPorts(shards.b) }, isOwner: () => true },
+        directory: createShardDirectory({ store: home.store, shards: ['a', 'b'], choose }),
+      }).ledger;
+    };
   };
-  const other = open(async () => {});
-  expect(await exportBeside(other, open)).toBeGreaterThan(3);
+
+  it('contains an entry that another reader places meanwhile', async () => {
+    const create = await open();
+    const other = create(async () => {});
+    expect(await exportBeside(other, create)).toBeGreaterThan(3);
+  });
+
+  it('continues at any entry, with pages of any size, when others were added since', async () => {
+    const ledger = (await open())(async () => {});
+    const added: string[] = [];
+    for (const [at, count] of [3, 2, 4, 1].entries()) {
+      for (const account of [ALICE, 'user:bob']) {
+        for (let number = 0; number < count; number += 1) {
+          const key = `${account} ${at} ${number}`;
+          added.push(key);
+          await ledger.grant({ account, amount: 1, key, reason: 'test' });
+        }
+      }
+      await exportAfter(ledger, 0);
+    }
+    const all = await exportAfter(ledger, 0);
+    expect(all.map(({ key }) => key)).toEqual(added);
+    expect(all.map(({ position }) => position)).toEqual(added.map((_, at) => at + 1));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    for (let limit = 1; limit <= added.length + 1; limit += 1) {
+      for (let after = 0; after <= added.length; after += 1) {
+        const page = await ledger.exportEntries?.({ after, limit });
+        expect(page, `${limit} after ${after}`).toEqual(all.slice(after, after + limit));
+      }
+    }
+  });
 });

@@ -166,7 +166,7 @@ export interface ArchivedCharge extends Charge {
 /** Receives charges in the order of the calls. A rejection keeps them in the ledger. */
 export type PassToArchive = (charges: readonly ArchivedCharge[]) => Promise<void>;
 
-/** A movement of credit with its cause, for exports. */
+/** A movement of credit with its cause, for exports. Its `id` is unique in the export. */
 export interface ExportedEntry extends LedgerEntry {
   /** Its place in the export: above that of every entry that could be read before. 1 or more. */
   readonly position: number;

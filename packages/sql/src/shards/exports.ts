@@ -28,10 +28,12 @@ export const SHARD_EXPORTS = defineCollection<ShardExportRecord>({
 /** Entries of one database that get their place in the order at once. */
 const BATCH = 1000;
 const ID_LENGTH = 16;
+const ENTRY_ID_LENGTH = 24;
 
 /**
  * Reads the entries of all databases in one order, which is recorded as readers reach its end: a reader that continues
  * gets every entry once, also those that are added meanwhile. Entries of different databases are not in the order of time.
+ * Each database counts its own ids, so the id of an entry is its place in this order.
  */
 export function createShardedExport(nodes: ShardNodes): NonNullable<CreditLedger['exportEntries']> {
   const runs = nodes.home.store.collection(SHARD_EXPORTS);
@@ -74,9 +76,13 @@ export function createShardedExport(nodes: ShardNodes): NonNullable<CreditLedger
       const wanted = { after: Math.max(at, run.start) - place, limit: limit - found.length };
       const page = (await ledger.exportEntries?.(wanted, options)) ?? [];
       const within = page.filter(({ position }) => position + place <= run.end);
-      found.push(...within.map((entry) => ({ ...entry, position: entry.position + place })));
-      at = within.length < wanted.limit ? run.end : (found.at(-1)?.position ?? run.end);
+      found.push(...within.map((entry) => toPlaced(entry, entry.position + place)));
+      at = run.end;
     }
     return found;
   };
+}
+
+function toPlaced(entry: ExportedEntry, position: number): ExportedEntry {
+  return { ...entry, id: position.toString(16).padStart(ENTRY_ID_LENGTH, '0'), position };
 }

@@ -1,7 +1,7 @@
 import type { CreditLedger, ExportedEntry } from '@questline/core/ports';
 import { expect } from 'vitest';
 import { inParallel } from '../parallel.ts';
-import { alice, allLedgers, bob, grant, type LedgerCase, mustHold } from './subject.ts';
+import { alice, allLedgers, bob, grant, holdRequest, type LedgerCase, mustHold } from './subject.ts';
 
 const TEAM = 'organization:team';
 
@@ -90,9 +90,13 @@ export const reportCases: readonly LedgerCase[] = [
       const { ledger } = subject;
       await grant(ledger, 100);
       await grant(ledger, 50, bob);
-      const hold = await mustHold(subject, 'call', 20, { userId: 'alice', keyId: 'key 1' });
-      await ledger.settle(hold, 15, { input: 3 });
+      const ids = { model: 'm', userId: 'alice', keyId: 'key 1', requestId: 'request 1' };
+      const details = { operation: 'createCompletion', ...ids };
+      const held = await ledger.hold({ ...holdRequest(subject, 'call', 20), details });
+      if (held.outcome !== 'held') throw new Error(`not held: ${held.outcome}`);
+      await ledger.settle(held.hold, 15, { input: 3 });
       for (let amount = 1; amount < 5; amount += 1) await grant(ledger, amount, bob);
+      await ledger.settle(await mustHold(subject, 'uncounted', 20), 1);
       const all = await readAll(ledger);
       expect(all.map(({ account, kind, amount }) => [account, kind, amount])).toEqual([
         [alice, 'grant', 100],
@@ -102,17 +106,16 @@ export const reportCases: readonly LedgerCase[] = [
         [bob, 'grant', 2],
         [bob, 'grant', 3],
         [bob, 'grant', 4],
+        [alice, 'charge', -1],
       ]);
-      expect(all[2]).toMatchObject({
-        key: expect.any(String),
-        details: { operation: 'createCompletion', userId: 'alice', keyId: 'key 1' },
-        usage: { input: 3 },
-      });
+      expect(all[2]).toMatchObject({ key: expect.any(String), details, usage: { input: 3 } });
+      expect(all[7]?.details).toEqual({ operation: 'createCompletion' });
+      expect(all[7]).not.toHaveProperty('usage');
       expect(all[0]).not.toHaveProperty('details');
       const positions = all.map(({ position }) => position);
       expect(positions).toEqual([...positions].sort((a, b) => a - b));
       expect(positions[0]).toBeGreaterThan(0);
-      expect(total(await readAll(ledger, { account: alice }))).toBe(85);
+      expect(total(await readAll(ledger, { account: alice }))).toBe(84);
       expect(await readAll(ledger, { after: all.at(-1)?.position ?? 0 })).toEqual([]);
       await grant(ledger, 9);
       const more = await readAll(ledger, { after: all.at(-1)?.position ?? 0 });
