@@ -99,6 +99,6 @@ export async function audit(pool: Pool, memory: Memory): Promise<Audit[]> {
         .map(([id, amount]) => `${id}: reported ${amount}, charged ${charged.get(id) ?? 0}`),
     },
     { name: 'jobs left', wrong: jobs.rows.map((row) => JSON.stringify(row)) },
-    { name: 'answers with status 500', wrong: memory.faults },
+    { name: 'answers with status 500 or 502', wrong: memory.faults },
   ];
 }

@@ -9,16 +9,17 @@ import { findPostgresPrograms } from './postgres.ts';
 const [seconds = 300, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
 /** The work of a killed process begins again when its lease ends, within a minute. */
 const QUIET_SECONDS = 40;
-/** Holds of killed processes end with their lease, and the sweep comes every minute. */
-const HOLD_SECONDS = 17 * 60;
 
 const programs = findPostgresPrograms();
 if (programs === undefined) throw new Error('the programs of PostgreSQL are missing');
 console.log(`${seconds} s, seed ${seed}; again with: npm run chaos -- ${seconds} ${seed}`);
 const faultSeconds = Math.max(seconds / 3, seconds - QUIET_SECONDS);
 const { memory, audits, faults, ends, holdsAfterLoad } = await runChaos({
-  ...{ programs, seed, seconds, faultSeconds, say: console.log },
-  ...(seconds >= 300 && { holdSeconds: HOLD_SECONDS }),
+  programs,
+  seed,
+  seconds,
+  faultSeconds,
+  say: console.log,
 });
 
 console.log(`\nfaults: ${[...faults].map(([name, count]) => `${count} x ${name}`).join('; ')}`);

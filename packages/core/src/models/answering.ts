@@ -14,7 +14,7 @@ import { abortable, cancelIterator, lazyIterator } from '../shared/streams.ts';
 import { type CircuitBreaker, circuitOpen, getCircuit } from './breaker.ts';
 import type { CallControl } from './call-control.ts';
 import type { CatalogueEntry } from './catalogue.ts';
-import { providerFailure } from './failures.ts';
+import { callFailure, providerFailure } from './failures.ts';
 import type { Meter } from './meter.ts';
 import { payWithin } from './output-cap.ts';
 
@@ -119,7 +119,7 @@ export async function generateWithFallback<M extends CallMoney>(
         throw options.signal.reason;
       }
       await money.release();
-      const failure = isApiError(error) ? error : providerFailure(error, family);
+      const failure = callFailure(error, family);
       services.onError({ operation: options.operation, requestId: options.requestId, error });
       if (!isTrouble(error, PROVIDER_TROUBLE) || isOwnKeyRefused(entry, error)) throw failure;
       firstFailure ??= failure;

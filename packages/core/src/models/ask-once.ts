@@ -3,12 +3,12 @@ import type { ReservationServices } from '../credits/reservations.ts';
 import type { AdminSettingsReader } from '../operations/admin-settings.ts';
 import type { AdmissionControl } from '../operations/admission-control.ts';
 import type { GenerateRequest, ModelMessage } from '../ports/models.ts';
-import { ApiError, isApiError } from '../shared/errors.ts';
+import { ApiError } from '../shared/errors.ts';
 import type { GetCatalogue } from './allowed-models.ts';
 import { type Answering, type AnsweringServices, generateWithFallback, readAnswer } from './answering.ts';
 import { candidatesFor } from './candidates.ts';
 import type { CatalogueEntry } from './catalogue.ts';
-import { providerFailure } from './failures.ts';
+import { callFailure } from './failures.ts';
 import { CAP_SPENT, defaultOutputCap, taskEffort, taskOutputCap } from './output-cap.ts';
 import { openPaidTextCall, type PaidTextCall } from './paid-text-call.ts';
 
@@ -74,7 +74,7 @@ export async function generateOnce(
     return await readAll(answering, signal);
   } catch (error) {
     if (signal.aborted) throw new ApiError(400, 'The client disconnected before the answer was complete');
-    throw isApiError(error) ? error : providerFailure(error, 'application');
+    throw callFailure(error, 'application');
   }
 }
 

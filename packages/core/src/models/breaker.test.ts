@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { ProviderError, type ProviderErrorKind } from '../ports/models.ts';
+import { StorageUnavailable } from '../ports/store.ts';
 import { ApiError } from '../shared/errors.ts';
 import { type Circuit, createCircuitBreaker, getCircuit } from './breaker.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -126,6 +127,7 @@ describe('a circuit', () => {
   it('neither counts nor forgets for errors of this server and for aborted work', async () => {
     const { breaker, fail } = setUp();
     await fail(of('ada'), 9, new ApiError(500, 'away'));
+    await fail(of('ada'), 9, new StorageUnavailable('away'));
     const left = AbortSignal.abort();
     const leave = (error: unknown) =>
       expect(breaker.call(of('ada'), left, () => Promise.reject(error))).rejects.toBe(error);
@@ -134,6 +136,7 @@ describe('a circuit', () => {
     await fail(of('ada'), 4);
     await leave(new ProviderError('invalid_request', 'no'));
     await fail(of('ada'), 1, new ApiError(500, 'away'));
+    await fail(of('ada'), 1, new StorageUnavailable('away'));
     await fail(of('ada'));
     expect(breaker.retryAfterMs(of('ada'))).toBe(30_000);
   });

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import { isProviderError, ProviderError } from '../ports/models.ts';
+import { isStorageUnavailable } from '../ports/store.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
 import { isApiError } from '../shared/errors.ts';
 import type { StopSignal } from '../shared/stop-signal.ts';
@@ -100,7 +101,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
         return value;
       },
       (error: unknown) => {
-        if (signal?.aborted !== true && !isApiError(error)) {
+        if (signal?.aborted !== true && !isApiError(error) && !isStorageUnavailable(error)) {
           for (const gate of getGates(circuit)) {
             if (isProviderFault(error)) countFailure(gate, circuit.callerId);
             else states.delete(gate.key);

@@ -1,6 +1,7 @@
 import type { ErrorFamily } from '../contract/operation.ts';
 import { isProviderError, ProviderError } from '../ports/models.ts';
-import { ApiError, type ApiErrorOptions } from '../shared/errors.ts';
+import { isStorageUnavailable } from '../ports/store.ts';
+import { ApiError, type ApiErrorOptions, isApiError, storageAway } from '../shared/errors.ts';
 
 /** The facts about a provider failure that a client may see: codes and numbers, never the provider's message. */
 export interface ProviderErrorDetails {
@@ -64,6 +65,12 @@ export function providerFailure(error: unknown, family: ErrorFamily): ApiError {
     case 'failed':
       return failed(family, about);
   }
+}
+
+/** Converts the error of a paid call for the client: a refusal as it is, unavailable storage as 503, else as `providerFailure`. */
+export function callFailure(error: unknown, family: ErrorFamily): ApiError {
+  if (isApiError(error)) return error;
+  return isStorageUnavailable(error) ? storageAway(error) : providerFailure(error, family);
 }
 
 /** The failure of a provider whose media result has no bytes. */

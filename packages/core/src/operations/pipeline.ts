@@ -13,7 +13,7 @@ import type { Ids } from '../ports/ids.ts';
 import type { WindowState } from '../ports/limiter.ts';
 import { isProviderError } from '../ports/models.ts';
 import { isCrossShardWrite, isStorageUnavailable } from '../ports/store.ts';
-import { ApiError, isApiError, notFound } from '../shared/errors.ts';
+import { ApiError, isApiError, notFound, storageAway } from '../shared/errors.ts';
 import type { Incident } from '../shared/incident.ts';
 import type { StopSignal } from '../shared/stop-signal.ts';
 import { errorBody } from './families.ts';
@@ -244,15 +244,6 @@ function answer(status: number, headers: Record<string, string>, output: unknown
   if (output === undefined) return { status, headers, body: undefined };
   headers['Content-Type'] = 'application/json; charset=utf-8';
   return { status, headers, body: JSON.stringify(output) };
-}
-
-/** The store is unavailable. */
-export function storageAway(cause: unknown): ApiError {
-  return new ApiError(503, 'The service is temporarily unavailable. Try again shortly.', {
-    headers: { 'Retry-After': '5' },
-    applicationCode: 'INTERNAL_ERROR',
-    cause,
-  });
 }
 
 function asApiError(family: ErrorFamily, error: unknown): ApiError {

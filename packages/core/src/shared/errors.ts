@@ -134,3 +134,12 @@ export function forbidden(message: string): ApiError {
 export function conflict(message: string): ApiError {
   return new ApiError(409, message);
 }
+
+/** Creates the 503 of unavailable storage. */
+export function storageAway(cause: unknown): ApiError {
+  return new ApiError(503, 'The service is temporarily unavailable. Try again shortly.', {
+    headers: { 'Retry-After': '5' },
+    applicationCode: 'INTERNAL_ERROR',
+    cause,
+  });
+}

@@ -3,7 +3,7 @@ import { meterMedia } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import { emptyResult, providerFailure } from '../../models/failures.ts';
+import { callFailure, emptyResult } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { Usage } from '../../ports/ledger.ts';
 import type { AudioResult } from '../../ports/media.ts';
@@ -80,6 +80,6 @@ export async function makeAudio(
         cause: error,
       });
     }
-    throw providerFailure(error, 'public');
+    throw callFailure(error, 'public');
   }
 }

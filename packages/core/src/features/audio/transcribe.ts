@@ -5,11 +5,11 @@ import type { ReservationServices } from '../../credits/reservations.ts';
 import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CircuitBreaker } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { callFailure } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Media } from '../../ports/media.ts';
-import { ApiError, isApiError } from '../../shared/errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { startTimeout } from '../../shared/timeouts.ts';
 import { tryInOrder } from '../media-jobs/candidates.ts';
 
@@ -76,7 +76,7 @@ export async function transcribe(
         cause: error,
       });
     }
-    throw isApiError(error) ? error : providerFailure(error, family);
+    throw callFailure(error, family);
   } finally {
     timeout.end();
   }

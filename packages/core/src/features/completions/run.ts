@@ -1,5 +1,6 @@
 import { type Call, getStopSignal } from '../../contract/call.ts';
 import { type AnsweringServices, readAnswer } from '../../models/answering.ts';
+import { callFailure } from '../../models/failures.ts';
 import type { OpenStreams } from '../../operations/open-streams.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { ApiError, isApiError } from '../../shared/errors.ts';
@@ -12,7 +13,7 @@ import {
   generateInOrder,
 } from './answer.ts';
 import type { CompletionEncoder, CompletionEnd } from './encoder.ts';
-import { describeEnd, LEFT, toFailure } from './ends.ts';
+import { describeEnd, LEFT } from './ends.ts';
 import { firstStep } from './first-step.ts';
 import type { CompletionMoneyServices } from './money.ts';
 import { answerInRounds } from './server-tools/rounds.ts';
@@ -59,7 +60,7 @@ export async function streamCompletion(
     const hasLeft = getStopSignal(call).aborted;
     const cost = await endBeforeHead(answer?.money, hasLeft);
     await watch?.onBreak(cost !== undefined);
-    throw hasLeft ? disconnected() : toFailure(error, asked);
+    throw hasLeft ? disconnected() : callFailure(error, asked.family);
   }
 }
 
@@ -93,7 +94,7 @@ export async function readCompletion(
     if (!isApiError(error)) {
       services.onError({ operation: asked.operation, requestId: call.requestId, error });
     }
-    throw toFailure(error, asked);
+    throw callFailure(error, asked.family);
   } finally {
     remove();
   }

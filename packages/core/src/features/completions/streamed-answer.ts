@@ -1,11 +1,12 @@
 import { type Call, getStopSignal } from '../../contract/call.ts';
+import { callFailure } from '../../models/failures.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';
 import { isApiError } from '../../shared/errors.ts';
 import type { StopSignal } from '../../shared/stop-signal.ts';
 import type { AskedCompletion, CompletionAnswer } from './answer.ts';
 import type { CompletionEncoder } from './encoder.ts';
-import { describeEnd, LEFT, toFailure } from './ends.ts';
+import { describeEnd, LEFT } from './ends.ts';
 import type { AnswerWatch, CompletionRunServices } from './run.ts';
 import { CompletionStream, type StreamSource } from './stream.ts';
 
@@ -79,7 +80,7 @@ export class StreamedAnswer implements StreamSource {
     money?.control.stop(error);
     const cost = await money?.end('broken');
     if (watch !== undefined) await watch.onBreak(cost !== undefined);
-    return this.encoder.fail(toFailure(error, asked), describeEnd(this.#answer, cost));
+    return this.encoder.fail(callFailure(error, asked.family), describeEnd(this.#answer, cost));
   }
 
   async finalize(stream: CompletionStream): Promise<void> {

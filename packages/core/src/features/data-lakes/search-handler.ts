@@ -1,9 +1,9 @@
 import { getPayer } from '../../contract/call.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { callFailure } from '../../models/failures.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
-import { ApiError, isApiError, notFound } from '../../shared/errors.ts';
+import { ApiError, notFound } from '../../shared/errors.ts';
 import type { MembershipCheck } from '../organizations/membership.ts';
 import { isUsable, readableLake, requireDataLakes } from './access.ts';
 import { type SearchResult, searchDataLake } from './contract.ts';
@@ -44,7 +44,7 @@ export function createSearchLakeHandler(services: SearchLakeServices): Route {
         const { query, top_k: limit, min_score: minScore, tags } = body;
         const vector = await embedQuestion(services, question, { signal }).catch((error: unknown) => {
           if (signal.aborted) throw new ApiError(400, 'The client disconnected before the answer began');
-          throw isApiError(error) ? error : providerFailure(error, 'public');
+          throw callFailure(error, 'public');
         });
         const scope = { lakeIds: [lakeId], ...(tags.length > 0 && { tags }) };
         return findPassages(services, { scope, query, vector, limit, minScore }, { signal });

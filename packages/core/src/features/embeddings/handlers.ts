@@ -2,7 +2,7 @@ import { type Call, getPayer } from '../../contract/call.ts';
 import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
 import { embeddingModel, estimateEmbeddingTokens } from '../../models/embedding.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { callFailure } from '../../models/failures.ts';
 import { embedPaid, type PaidEmbeddingServices } from '../../models/paid-embedding.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -87,7 +87,7 @@ function checkLimits({ info }: CatalogueEntry, body: EmbeddingsBody, texts: read
 
 function toFailure(call: Call, error: unknown): ApiError {
   if (call.signal.aborted) return new ApiError(400, 'The client disconnected before the answer began');
-  return error instanceof ApiError ? error : providerFailure(error, 'public');
+  return callFailure(error, 'public');
 }
 
 /** Encodes 32-bit floats as little-endian, on any machine. */

@@ -3,7 +3,7 @@ import { meterMedia } from '../../credits/media.ts';
 import type { ReservationServices } from '../../credits/reservations.ts';
 import { type CircuitBreaker, getCircuit } from '../../models/breaker.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
-import { emptyResult, providerFailure } from '../../models/failures.ts';
+import { callFailure, emptyResult } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
@@ -84,6 +84,6 @@ export async function makeImagesAtOnce(
       throw new ApiError(400, 'The client disconnected before the answer', { cause: error });
     if (isApiError(error)) throw error;
     services.onError({ operation, requestId, error });
-    throw providerFailure(error, 'public');
+    throw callFailure(error, 'public');
   }
 }

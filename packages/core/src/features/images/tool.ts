@@ -4,11 +4,10 @@ import type { GetCatalogue } from '../../models/allowed-models.ts';
 import { type CircuitBreaker, getCircuit } from '../../models/breaker.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { findDefaultImageModel, isImageMaker } from '../../models/default-model.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { callFailure } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Media } from '../../ports/media.ts';
-import { isApiError } from '../../shared/errors.ts';
 import type { ToolContext, ToolResult } from '../../tools/registry.ts';
 import { answered, failed } from '../../tools/tool.ts';
 import type { FileLibrary } from '../files/library.ts';
@@ -48,7 +47,7 @@ export function createImageHook(services: ImageHookServices): ImageHook {
         return await draw(services, entry, input, context);
       } catch (error) {
         context.signal.throwIfAborted();
-        const failure = isApiError(error) ? error : providerFailure(error, 'public');
+        const failure = callFailure(error, 'public');
         if (failure !== error) {
           services.onError({ operation: `tool:${OPERATION}`, requestId: context.requestId, error });
         }

@@ -1,5 +1,5 @@
 import type { ExtendLease } from '../../jobs/handler.ts';
-import type { CircuitBreaker } from '../../models/breaker.ts';
+import type { Circuit, CircuitBreaker } from '../../models/breaker.ts';
 import type { AudioResult, Media } from '../../ports/media.ts';
 import { isProviderError } from '../../ports/models.ts';
 import type { LeasedJob, Reschedule } from '../../ports/queue.ts';
@@ -72,6 +72,7 @@ export function createSubmission(
         return termination.fail(record, toFailure(error, 'unsupported_input'));
       }
     }
+    const circuit = await termination.getCircuit(record);
     // An interrupted submission is never repeated. Its lease is longer than that of a poll.
     await extendLease();
     const submittedBy = `${job.id}:${job.fence}`;
@@ -90,19 +91,20 @@ export function createSubmission(
     );
     if (intending === undefined) return termination.resolveConflict(record.id);
     return making.jobs === undefined
-      ? call(intending, making.once, running)
-      : submit(intending, (options) => making.submit(image, options));
+      ? call(intending, circuit, making.once, running)
+      : submit(intending, circuit, (options) => making.submit(image, options));
   };
 
   /** Only the timeout aborts this call: the outcome of a submission must be known. */
   const submit = async (
     record: GenerationRecord,
+    circuit: Circuit,
     work: (options: { signal: AbortSignal }) => Promise<string>,
   ): Promise<Reschedule | undefined> => {
     let providerJobId: string;
     try {
-      providerJobId = await withProviderTimeout(clock, SUBMIT_MS, undefined, async (signal) =>
-        callProvider(services, await termination.getCircuit(record), signal, () => work({ signal })),
+      providerJobId = await withProviderTimeout(clock, SUBMIT_MS, undefined, (signal) =>
+        callProvider(services, circuit, signal, () => work({ signal })),
       );
     } catch (error) {
       return refused(record, error);
@@ -142,17 +144,14 @@ export function createSubmission(
   /** Makes one long call. Its result exists only in this process until it is stored. */
   const call = async (
     record: GenerationRecord,
+    circuit: Circuit,
     once: (options: { signal: AbortSignal }) => Promise<AudioResult>,
     running: RunningQuest,
   ): Promise<Reschedule | undefined> => {
     let result: AudioResult;
     try {
-      result = await withProviderTimeout(
-        clock,
-        settings.maxMs,
-        untilInterrupted(running.signal),
-        async (signal) =>
-          callProvider(services, await termination.getCircuit(record), signal, () => once({ signal })),
+      result = await withProviderTimeout(clock, settings.maxMs, untilInterrupted(running.signal), (signal) =>
+        callProvider(services, circuit, signal, () => once({ signal })),
       );
     } catch (error) {
       if (running.interruption === 'stopping') return failInterrupted(record);

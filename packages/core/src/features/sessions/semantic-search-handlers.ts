@@ -2,14 +2,14 @@ import { getPayer, withoutModelLists } from '../../contract/call.ts';
 import type { GetCatalogue } from '../../models/allowed-models.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../models/catalogue.ts';
 import { embeddingModel } from '../../models/embedding.ts';
-import { providerFailure } from '../../models/failures.ts';
+import { callFailure } from '../../models/failures.ts';
 import { embedPaid, type PaidEmbeddingServices } from '../../models/paid-embedding.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { AdmissionControl } from '../../operations/admission-control.ts';
 import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Store } from '../../ports/store.ts';
-import { ApiError, isApiError } from '../../shared/errors.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { findSearchedTexts, rankSessions } from './semantic-search.ts';
 import { searchSessions } from './semantic-search-contract.ts';
 
@@ -46,7 +46,7 @@ export function createSearchSessionsHandler(services: SearchSessionsServices): R
     const embed = () =>
       embedPaid(services, request, call.signal).catch((error: unknown) => {
         if (call.signal.aborted) throw new ApiError(400, 'The client disconnected before the answer began');
-        throw isApiError(error) ? error : providerFailure(error, 'application');
+        throw callFailure(error, 'application');
       });
     const [query = [], ...vectors] = texts.length === 0 ? [] : (await embed()).embeddings;
     const scores = rankSessions(query, texts, vectors, body);

@@ -130,10 +130,8 @@ function rateHeaders({ auth, rate }: Operation): string[] {
 function refusalStatuses(operation: Operation): number[] {
   const { auth, input, method, refusals = [] } = operation;
   const own = refusals.map(({ status }) => status);
-  const statuses = new Set([...own, 405, 500]);
+  const statuses = new Set([...own, 405, 500, 503]);
   if (auth !== 'none') statuses.add(401);
-  // Open operations of the public family use no store.
-  if (auth !== 'none' || operation.family !== 'public') statuses.add(503);
   if (auth === 'key-or-token') statuses.add(403);
   if (rateHeaders(operation).length > 0) statuses.add(429);
   if (input.params !== undefined) statuses.add(404);

@@ -1,5 +1,5 @@
 import type { CatalogueEntry } from '../../../models/catalogue.ts';
-import { providerFailure } from '../../../models/failures.ts';
+import { callFailure } from '../../../models/failures.ts';
 import type { AnswerPart } from '../../../ports/models.ts';
 import { QuestAbandoned } from '../../../runs/quest-task.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
@@ -57,7 +57,7 @@ export function createOutputWriter(
         return error;
       }
       if (!isApiError(error)) onError({ operation, requestId: quest.request.requestId, error });
-      const failure = isApiError(error) ? error : providerFailure(error, 'public');
+      const failure = callFailure(error, 'public');
       keep({ failure });
       return failure;
     },
