@@ -1,4 +1,4 @@
-import { type CreditLedger, StorageUnavailable, type Store } from '@questline/core/ports';
+import { StorageUnavailable } from '@questline/core/ports';
 
 /** Loses the result of one call of some ports. */
 export interface LostCalls {
@@ -6,12 +6,12 @@ export interface LostCalls {
   place: number;
   /** Calls since the last reset. */
   calls: number;
-  readonly ofStore: (store: Store) => Store;
-  readonly ofLedger: (ledger: CreditLedger) => CreditLedger;
+  /** A port whose calls are counted. */
+  lose<T extends object>(port: T): T;
 }
 
 export function createLostCalls(): LostCalls {
-  const state: LostCalls = { place: -1, calls: 0, ofStore: lose, ofLedger: lose };
+  const state: LostCalls = { place: -1, calls: 0, lose };
 
   function lose<T extends object>(port: T): T {
     return new Proxy(port, {

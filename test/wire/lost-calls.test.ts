@@ -1,4 +1,5 @@
 import type { Operation } from '@questline/core';
+import { createMemoryLimiter, createMemoryObjects, createMemoryVectors } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { askedIn, toTestAppOptions } from '../support/cases.ts';
 import { createLostCalls } from '../support/lost-calls.ts';
@@ -22,7 +23,17 @@ const SUCCESSES = api.routes.flatMap(({ operation }) => {
 async function answerWithout(operation: Operation, one: WireCase, place: number) {
   const lost = createLostCalls();
   const options = await toTestAppOptions(operation, one);
-  const wire = await createWire({ ...options, store: lost.ofStore, ledger: lost.ofLedger });
+  const wire = await createWire({
+    ...options,
+    store: lost.lose,
+    ledger: lost.lose,
+    objects: lost.lose(options.objects ?? createMemoryObjects()),
+    ports: (given) => ({
+      limiter: lost.lose(createMemoryLimiter()),
+      vectors: lost.lose(createMemoryVectors()),
+      ...options.ports?.(given),
+    }),
+  });
   const asked = await askedIn(operation, one, wire.app);
   Object.assign(lost, { place, calls: 0 });
   const answer = await wire.sendAndWait(asked).catch((error: Error) => {

@@ -5,7 +5,7 @@ export type BucketState = 'there' | 'missing' | 'refused' | 'elsewhere';
 
 /**
  * Checks whether a bucket exists and grants access. Changes nothing.
- * @throws TypeError when the service is unreachable, Error for any other answer; messages never contain the credentials.
+ * @throws StorageUnavailable when the service is unreachable or fails, Error for any other answer; messages never contain the credentials.
  */
 export async function lookAtBucket(
   options: S3Options,

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { StorageUnavailable } from '@questline/core/ports';
 import { AwsClient } from 'aws4fetch';
 
 /** The location of the bucket, and the credentials. */
@@ -15,11 +17,19 @@ export interface S3Options {
   readonly style?: 'path' | 'host';
   /** The endpoint for browsers, if it differs. Default: `endpoint`. */
   readonly publicEndpoint?: string;
+  /**
+   * Milliseconds until the service must answer a request, repetitions included; a request with a body has a second more for
+   * each 100 KB. Default 20,000.
+   */
+  readonly timeoutMs?: number;
 }
 
 /** Signed requests to one bucket. */
 export interface S3Client {
-  /** @throws S3Failure for every answer that is neither 2xx nor among `expected`. */
+  /**
+   * @throws StorageUnavailable when the service is unreachable or overloaded, fails or does not answer in time. S3Failure for every other
+   * answer that is neither 2xx nor among `expected`.
+   */
   send(request: S3Request, expected?: readonly number[]): Promise<Response>;
   /** A signed URL with an expiry. Headers are signed too: the client must send them. */
   presign(request: S3Request, expiresAt: number): Promise<string>;
@@ -49,9 +59,13 @@ class S3Failure extends Error {
 
 /** Of calls that may be repeated without harm. */
 const RETRIES = 2;
+const FIRST_PAUSE_MS = 100;
+const TIMEOUT_MS = 20_000;
+/** Bytes of a body that are sent within a millisecond at least. */
+const MIN_BYTES_PER_MS = 100;
 
 export function createS3Client(options: S3Options): S3Client {
-  const { endpoint, publicEndpoint = endpoint, prefix = '' } = options;
+  const { endpoint, publicEndpoint = endpoint, prefix = '', timeoutMs = TIMEOUT_MS } = options;
   const inner = bucketUrl(endpoint, options);
   const outer = bucketUrl(publicEndpoint, options);
   const aws = new AwsClient({
@@ -60,8 +74,6 @@ export function createS3Client(options: S3Options): S3Client {
     ...(options.sessionToken !== undefined && { sessionToken: options.sessionToken }),
     region: options.region,
     service: 's3',
-    retries: RETRIES,
-    initRetryMs: 100,
   });
 
   const getUrl = (base: string, { key, query = {} }: S3Request): URL => {
@@ -70,21 +82,56 @@ export function createS3Client(options: S3Options): S3Client {
     return url;
   };
 
+  /** Repeats a request that the service fails. */
+  const fetchAgain = async (request: S3Request, signal: AbortSignal): Promise<Response> => {
+    const { method, headers = {}, body } = request;
+    const { href } = getUrl(inner, request);
+    const init = {
+      method,
+      headers: { ...headers },
+      ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string }),
+    };
+    for (let attempt = 0; ; attempt += 1) {
+      // A signal of a `Request` is lost when the garbage collector takes the request.
+      const response = await fetch(await aws.sign(href, init), { signal });
+      if (!isTrouble(response) || attempt === RETRIES) return response;
+      await response.arrayBuffer();
+      await pause(Math.random() * FIRST_PAUSE_MS * 2 ** attempt, undefined, { signal });
+    }
+  };
+
+  /** The timeout ends with the headers: the bytes of an answer may take longer. */
+  const fetchInTime = async (request: S3Request): Promise<Response> => {
+    const { body, signal } = request;
+    signal?.throwIfAborted();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs + (body?.length ?? 0) / MIN_BYTES_PER_MS);
+    try {
+      return await fetchAgain(
+        request,
+        signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      const what = late.signal.aborted ? 'did not answer in time' : 'is unreachable';
+      throw new StorageUnavailable(`the object store ${what}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
   return {
     bucketUrl: outer,
 
     async send(request, expected = []) {
-      const { method, headers = {}, body, signal } = request;
-      signal?.throwIfAborted();
-      const response = await aws.fetch(getUrl(inner, request).href, {
-        method,
-        headers: { ...headers },
-        ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> | string }),
-        ...(signal !== undefined && { signal }),
-      });
-      if (response.ok || expected.includes(response.status)) return response;
-      const text = method === 'HEAD' ? '' : await response.text();
-      throw new S3Failure(method, response.status, /<Code>(\w{1,64})<\/Code>/.exec(text)?.[1] ?? '');
+      const { method } = request;
+      const response = await fetchInTime(request);
+      const { ok, status } = response;
+      if (ok || expected.includes(status)) return response;
+      const text = method === 'HEAD' ? '' : await response.text().catch(() => '');
+      const failure = new S3Failure(method, status, /<Code>(\w{1,64})<\/Code>/.exec(text)?.[1] ?? '');
+      if (isTrouble(response)) throw new StorageUnavailable(failure.message, { cause: failure });
+      throw failure;
     },
 
     async presign(request, expiresAt) {
@@ -101,6 +148,11 @@ export function createS3Client(options: S3Options): S3Client {
       return signed.url;
     },
   };
+}
+
+/** The service fails or is overloaded. */
+function isTrouble({ status }: Response): boolean {
+  return status >= 500 || status === 429;
 }
 
 /** `20261121T120000Z` */

@@ -48,7 +48,8 @@ export interface DownloadOptions {
 
 /**
  * Stores bytes by key. The service creates the keys (`[a-z0-9/_-]`, without user input). Writes are atomic: a reader
- * sees the old object or the new one, never a part.
+ * sees the old object or the new one, never a part. All methods reject with `StorageUnavailable` when the store is unreachable or
+ * does not answer in time.
  *
  * A store that clients can reach directly signs URLs (`signPut`, `signPost`, `signGet`). Without these methods, the
  * API serves the bytes at signed paths of its own.

@@ -53,6 +53,6 @@ async function assertBucket(
 function unreachable(error: unknown): string {
   if (error instanceof Error && 'status' in error) return `it answers with ${String(error.status)}`;
   if (error instanceof DOMException) return getReason(new Error('timed out'));
-  // A failed fetch has its reason in `cause`.
-  return getReason(error instanceof TypeError ? (error.cause ?? error) : error);
+  // The store and a failed fetch have their reason in `cause`.
+  return error instanceof Error && error.cause !== undefined ? unreachable(error.cause) : getReason(error);
 }
