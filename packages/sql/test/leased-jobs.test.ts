@@ -43,6 +43,14 @@ describe.each(ENGINES)('jobs that are leased from the beginning, on $name', (eng
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 
+  it('may have no owner', async () => {
+    const { queue } = await open();
+    const { owner: _, ...job } = JOB;
+    const leased = (queue.writes as JobWrites).enqueueLeased?.(job, LEASE_MS);
+    expect(leased?.job).toMatchObject(job);
+    expect(leased?.job).not.toHaveProperty('owner');
+  });
+
   it('go to another worker when their process has crashed', async () => {
     const { clock, queue, add, write } = await open();
     const first = add();

@@ -26,24 +26,22 @@ export function createShardedQueue(
   const forJob = (owner: string | undefined): Promise<ShardNode> | ShardNode =>
     owner === undefined || !isOwner(owner) ? nodes.home : router.forOwner(owner);
 
-  /** Leases from each database once. */
+  /** Leases from each database once. @param most the maximum number of jobs of one owner, by kind. */
   const pass = async (
     want: LeaseWanted,
     leased: LeasedJob[],
-    perOwner: number,
+    most: ReadonlyMap<string, number>,
     options: Parameters<JobQueue['lease']>[1],
-  ): Promise<{ readonly owners: number; readonly error?: unknown }> => {
-    const owners = new Set<string>();
+  ): Promise<{ readonly error: unknown } | undefined> => {
     let failure: { readonly error: unknown } | undefined;
     const begin = turn;
     turn = (turn + 1) % nodes.all.length;
     for (let at = 0; at < nodes.all.length && leased.length < want.limit; at += 1) {
       const node = nodes.all[(begin + at) % nodes.all.length] ?? nodes.home;
-      const narrowed = narrow(want, leased, perOwner, rounds, watch.moving);
+      const narrowed = narrow(want, leased, most, rounds, watch.moving);
       try {
         for (const job of await node.queue.lease(narrowed, options)) {
           rounds.add(job.kind, job.owner ?? NO_OWNER);
-          owners.add(job.owner ?? NO_OWNER);
           leased.push(fromNode(node, job));
         }
       } catch (error) {
@@ -51,7 +49,7 @@ export function createShardedQueue(
         failure = { error };
       }
     }
-    return { owners: owners.size, ...failure };
+    return failure;
   };
 
   return {
@@ -63,19 +61,22 @@ export function createShardedQueue(
     async lease(want, options) {
       await watch.refresh();
       const leased: LeasedJob[] = [];
-      let perOwner = 1;
+      let most: ReadonlyMap<string, number> = new Map();
       for (;;) {
         const before = leased.length;
-        const { owners, error } = await pass(want, leased, perOwner, options);
+        const failure = await pass(want, leased, most, options);
         if (leased.length >= want.limit) break;
-        if (error !== undefined && leased.length === before) {
-          if (before === 0) throw error;
+        if (failure !== undefined && leased.length === before) {
+          if (before === 0) throw failure.error;
           break;
         }
-        const isRoundOver = rounds.isEmpty();
-        rounds.clear();
-        if (leased.length === before && isRoundOver) break;
-        perOwner = Math.ceil((want.limit - leased.length) / Math.max(1, owners));
+        // Every waiting owner of a kind with room was served in this round.
+        const over = want.kinds.filter(
+          (kind) => rounds.served(kind).size > 0 && getRoom(want, leased, kind) > 0,
+        );
+        if (leased.length === before && over.length === 0) break;
+        most = share(want, leased, over, rounds);
+        for (const kind of over) rounds.clear(kind);
       }
       for (const job of leased) noteRecords(job);
       return leased;
@@ -164,8 +165,7 @@ function parseJobId(jobId: string): { readonly node: string; readonly id: string
 interface Rounds {
   add(kind: string, owner: string): void;
   served(kind: string): ReadonlySet<string>;
-  isEmpty(): boolean;
-  clear(): void;
+  clear(kind: string): void;
 }
 
 /** The owners that were served since every waiting owner was. */
@@ -177,16 +177,40 @@ function createRounds(): Rounds {
       kinds.set(kind, served.size < MAX_SERVED ? served.add(owner) : new Set([owner]));
     },
     served: (kind) => kinds.get(kind) ?? new Set(),
-    isEmpty: () => kinds.size === 0,
-    clear: () => kinds.clear(),
+    clear: (kind) => void kinds.delete(kind),
   };
 }
 
-/** What to lease next: at most `most` jobs of an owner, and none of those that were served in this round or move. */
+/** The number of jobs of a kind that are still wanted. */
+function getRoom(want: LeaseWanted, leased: readonly LeasedJob[], kind: string): number {
+  const left = want.limit - leased.length;
+  const limit = want.limitByKind?.[kind];
+  if (limit === undefined) return left;
+  return Math.min(left, limit - leased.filter((job) => job.kind === kind).length);
+}
+
+/** As many jobs as each owner of the rounds that are over may have before one has two more than another. */
+function share(
+  want: LeaseWanted,
+  leased: readonly LeasedJob[],
+  over: readonly string[],
+  rounds: Rounds,
+): ReadonlyMap<string, number> {
+  const count = (kind: string): number => rounds.served(kind).size;
+  const all = over.reduce((sum, kind) => sum + count(kind), 0);
+  return new Map(
+    over.map((kind) => {
+      const most = Math.min((want.limit - leased.length) / all, getRoom(want, leased, kind) / count(kind));
+      return [kind, Math.max(1, Math.floor(most))];
+    }),
+  );
+}
+
+/** What to lease next: at most `most` jobs of an owner, by default one, and none of those that were served in this round or move. */
 function narrow(
   want: LeaseWanted,
   leased: readonly LeasedJob[],
-  most: number,
+  most: ReadonlyMap<string, number>,
   rounds: Rounds,
   moving: ReadonlySet<string>,
 ): LeaseWanted {
@@ -194,10 +218,12 @@ function narrow(
   const limitByKind: Record<string, number> = {};
   for (const kind of want.kinds) {
     const ofKind = leased.filter((job) => job.kind === kind);
-    const limit = want.limitByKind?.[kind];
-    if (limit !== undefined) limitByKind[kind] = Math.max(0, limit - ofKind.length);
+    if (want.limitByKind?.[kind] !== undefined) {
+      limitByKind[kind] = Math.max(0, getRoom(want, leased, kind));
+    }
     const asked = want.perOwner?.[kind];
-    const max = Math.min(most, asked?.max ?? most);
+    const own = most.get(kind) ?? 1;
+    const max = Math.min(own, asked?.max ?? own);
     const held = new Map<string, number>();
     const count = (owner: string) => ofKind.filter((job) => job.owner === owner).length;
     if (asked !== undefined) {

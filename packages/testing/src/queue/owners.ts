@@ -5,6 +5,31 @@ import { allQueues, expectCounts, KIND, LONG, lease, mustLease, type QueueCase, 
 
 const getOwners = (jobs: readonly LeasedJob[]) => jobs.map(({ owner }) => owner);
 
+/** Numbers of jobs of two kinds in one claim. */
+const TURNS: readonly (readonly [number, number])[] = [
+  ...([
+    [2, 1],
+    [3, 4],
+    [1, 2],
+    [4, 3],
+    [5, 1],
+    [1, 5],
+    [2, 2],
+    [6, 3],
+    [1, 1],
+    [3, 6],
+    [2, 4],
+    [8, 9],
+  ] as const),
+  ...([
+    [9, 8],
+    [1, 2],
+    [5, 4],
+    [2, 3],
+    [4, 1],
+  ] as const),
+];
+
 /** Enqueues `count` jobs of one owner, or without an owner. */
 async function enqueueMany(
   queue: JobQueue,
@@ -181,6 +206,68 @@ export const ownerCases: readonly QueueCase[] = [
       await enqueueMany(queue, 'z', 1);
       const jobs = await leaseLimited(subject, 1, 5, { hog: 5 });
       expect(getOwners(jobs)).toEqual(['z']);
+    },
+  },
+  {
+    name: 'serves owners in turn in claims of any size, for each kind of its own',
+    section: 'behaviour',
+    async run({ queue, time }) {
+      const owners = ['a', 'B', 'z', '~', '\uff5e', '\u{1f30d}', undefined];
+      const kinds = ['x', 'y'];
+      for (const kind of kinds) {
+        for (const [place, owner] of owners.entries()) {
+          for (let at = 0; at < 9; at += 1) {
+            // The oldest jobs are those of one owner.
+            const runAt = time.now() - 1000 + 10 * place + at;
+            const key = `${kind} ${owner ?? 'none'} ${at}`;
+            await queue.enqueue(toJob(key, { kind, runAt, ...(owner !== undefined && { owner }) }));
+          }
+        }
+      }
+      const served = new Map(kinds.map((kind) => [kind, new Map(owners.map((owner) => [owner, 0]))]));
+      for (const [x, y] of TURNS) {
+        const limitByKind = { x, y };
+        const jobs = await queue.lease({ kinds, limit: x + y, leaseMs: LONG * time.unit, limitByKind });
+        expect(jobs.filter(({ kind }) => kind === 'x')).toHaveLength(x);
+        expect(jobs.filter(({ kind }) => kind === 'y')).toHaveLength(y);
+        for (const { kind, owner } of jobs) {
+          const counts = served.get(kind);
+          counts?.set(owner, (counts.get(owner) ?? 0) + 1);
+        }
+        for (const counts of served.values()) {
+          const numbers = [...counts.values()];
+          expect(Math.max(...numbers) - Math.min(...numbers)).toBeLessThanOrEqual(1);
+        }
+      }
+    },
+  },
+  {
+    name: 'leases up to the limits of a claim, a kind and an owner when owners have unequal numbers of jobs',
+    section: 'behaviour',
+    async run({ queue, time }) {
+      const kinds = ['x', 'y'];
+      for (const kind of kinds) {
+        for (let at = 0; at < 20; at += 1) {
+          const owner = at < 4 ? `owner ${at}` : 'hog';
+          await queue.enqueue(toJob(`${kind} ${at}`, { kind, owner }));
+        }
+      }
+      const take = async (limit: number, limitByKind?: Readonly<Record<string, number>>, max?: number) => {
+        const perOwner = Object.fromEntries(
+          kinds.map((kind) => [kind, { max: max ?? 0, held: new Map([['another', 1]]) }]),
+        );
+        const jobs = await queue.lease({
+          ...{ kinds, limit, leaseMs: LONG * time.unit },
+          ...(limitByKind !== undefined && { limitByKind }),
+          ...(max !== undefined && { perOwner }),
+        });
+        return kinds.map((kind) => jobs.filter((job) => job.kind === kind).length);
+      };
+      // Four owners have one job, and the other one has no more than its limit.
+      expect(await take(100, { x: 9 }, 3)).toEqual([7, 7]);
+      expect(await take(100, { x: 6, y: 5 }, 9)).toEqual([6, 5]);
+      const [x = 0, y = 0] = await take(9);
+      expect(x + y).toBe(9);
     },
   },
   {
