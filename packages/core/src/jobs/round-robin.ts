@@ -65,10 +65,15 @@ export function getRoom(limit: OwnerLimit | undefined, owner: string): number {
   return Math.max(0, limit.max - (limit.held.get(owner) ?? 0));
 }
 
-/** Compares two different owners in round-robin order: first the owners greater than `after`, then the others. */
+/** Compares two owners in round-robin order, as stores order text: first the owners greater than `after`, then the others. */
 function compareTurns(a: string, b: string, after: string): number {
-  const isOver = (owner: string) => (owner > after ? 0 : 1);
-  return isOver(a) - isOver(b) || (a < b ? -1 : 1);
+  const isOver = (owner: string) => (compareCodePoints(owner, after) > 0 ? 0 : 1);
+  return isOver(a) - isOver(b) || compareCodePoints(a, b);
+}
+
+/** UTF-8 has the order of code points, unlike the code units of strings. */
+function compareCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** Merges lists by the age of their first jobs. Each list keeps its order. */
