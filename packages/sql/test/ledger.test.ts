@@ -55,6 +55,19 @@ describe.each(ENGINES)('$name', (engine) => {
     );
     expect((await ledger.balance('user:a')).posted).toBe(most);
     expect(await ledger.entries('user:a', { limit: 10 })).toHaveLength(1);
+    const beyond = ledger.grant({ account: 'user:a', amount: 1, key: 'c', reason: 'more' });
+    expect(await beyond.catch((error: Error) => error.cause)).toBeInstanceOf(Error);
+  });
+
+  it('names an amount below 0', async () => {
+    const { ledger, time } = await create();
+    const wrong = /^-1 is no amount/;
+    const details = { operation: 'chat' };
+    const request = { account: 'user:a', key: 'a', expiresAt: time.now() + 10, details };
+    await expect(ledger.hold({ ...request, amount: -1 })).rejects.toThrow(wrong);
+    const first = await ledger.hold({ ...request, amount: 0 });
+    if (first.outcome !== 'held') throw new Error(first.outcome);
+    await expect(ledger.settle(first.hold, -1)).rejects.toThrow(wrong);
   });
 });
 

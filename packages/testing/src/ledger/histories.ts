@@ -145,7 +145,10 @@ export const historyCases: readonly LedgerCase[] = [
       const call = {
         account: alice,
         key: 'free call',
-        details: { operation: 'sendChatMessage', userId: 'alice' },
+        details: {
+          ...{ operation: 'sendChatMessage', model: 'small', userId: 'alice' },
+          ...{ keyId: 'key 1', requestId: 'request 1' },
+        },
         usage: { input: 5, output: 7 },
       };
       await ledger.record(call);

@@ -225,6 +225,13 @@ export const holdCapCases: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'has counted nothing against an unknown cap',
+    section: 'behaviour',
+    async run({ ledger }) {
+      expect(await ledger.capUsage?.(['unknown'])).toEqual([{ spent: 0, reserved: 0 }]);
+    },
+  },
+  {
     name: 'rejects caps with equal ids and amounts that are not whole numbers',
     section: 'behaviour',
     async run(subject) {

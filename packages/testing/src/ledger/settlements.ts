@@ -113,12 +113,16 @@ export const settlementCases: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'rejects the settlement of an unknown hold',
+    name: 'rejects the settlement, the release and the renewal of an unknown hold',
     section: 'behaviour',
     async run(subject) {
-      await grant(subject.ledger, 100);
+      const { ledger } = subject;
+      await grant(ledger, 100);
       const hold = await mustHold(subject, 'call', 60);
-      await expect(subject.ledger.settle({ ...hold, id: 'f'.repeat(24) }, 25)).rejects.toThrow();
+      const unknown = { ...hold, id: 'f'.repeat(24) };
+      await expect(ledger.settle(unknown, 25)).rejects.toThrow();
+      await expect(ledger.release(unknown)).rejects.toThrow();
+      await expect(ledger.renew(unknown, hold.expiresAt)).rejects.toThrow();
       await expectBalance(subject, 100, 60);
     },
   },
