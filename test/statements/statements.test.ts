@@ -36,7 +36,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   ['a completion', 3, 20, ({ ask }) => ask('POST', '/api/ai/v1/completions', completion)],
   [
     'a chat that opens a session, with its turn',
-    5,
+    4,
     36,
     ({ ask }) => ask('POST', '/api/chat', { message: 'Hi' }),
   ],

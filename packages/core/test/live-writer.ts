@@ -11,10 +11,11 @@ const MAX_APPENDS = 20;
 
 type Append = (batch: NewEvents, next: () => Promise<AppendResult>) => Promise<AppendResult>;
 
-/** A writer on a log in memory. @param onAppend replaces an append. */
+/** A writer on a log in memory. @param onAppend replaces an append. @param toAppend for a log that builds writes. */
 export function openWriter(
   more: Partial<LiveWriterOptions> = {},
   onAppend: Append = (_batch, next) => next(),
+  toAppend?: EventLog['toAppend'],
 ) {
   const clock = createFakeClock();
   const memory = createMemoryEventLog({ clock });
@@ -26,6 +27,7 @@ export function openWriter(
   let text = '';
   const eventLog: EventLog = {
     ...memory,
+    ...(toAppend !== undefined && { toAppend }),
     async append(stream, batch) {
       if (batches.length === MAX_APPENDS) throw new Error('too many appends');
       batches.push(batch);

@@ -1,9 +1,11 @@
 import { joinBatches, toPage } from '@questline/core/internal';
-import type { Clock, EventLog, Json } from '@questline/core/ports';
+import type { Clock, EventLog, Json, NewEvents } from '@questline/core/ports';
 import type { SqlDatabase } from './database.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
+import { defineConditional, toEngineWrite } from './store/engine-write.ts';
 import { fromJson } from './store/json.ts';
 
+const ALWAYS = { sql: '1 = 1', parameters: [] };
 /** Maximum batches of one page. */
 const MAX_ROWS = 16;
 /** Maximum streams of one deletion. */
@@ -20,12 +22,17 @@ export function createSqlEventLog(database: SqlDatabase, { clock }: { readonly c
   type Row = 'stream' | 'first' | 'last' | 'attempt' | 'events' | 'expiresAt';
   const values = `${text('stream')}, ${number('first')}, ${number('last')}, ${number('attempt')}, ${text('events')}, ${number('expiresAt')}`;
   const columns = 'stream, first, last, attempt, events, expires_at';
-  const append = defineStatement<Row | 'after'>(
+  const added = `insert into ${table} (${columns}) select ${values}
+     where ${head('last')} = ${number('after')} and ${head('attempt')} <= ${number('attempt')}`;
+  const append = defineStatement<Row | 'after'>(dialect, `${added} on conflict do nothing returning last`);
+  const appendIf = defineConditional<Row | 'after'>(
     dialect,
-    `insert into ${table} (${columns}) select ${values}
-     where ${head('last')} = ${number('after')} and ${head('attempt')} <= ${number('attempt')}
-     on conflict do nothing returning last`,
+    (condition) => `appended as (${added} and ${condition} on conflict do nothing)`,
   );
+  const toRow = (stream: string, { attempt, after, events, keepMs }: NewEvents) => ({
+    ...{ stream, after, first: after + 1, last: after + events.length, attempt },
+    ...{ events: JSON.stringify(events), expiresAt: clock.now() + keepMs },
+  });
   const readHead = defineStatement<'stream'>(
     dialect,
     `select last, attempt from ${table} where stream = @stream order by first desc limit 1`,
@@ -54,12 +61,11 @@ export function createSqlEventLog(database: SqlDatabase, { clock }: { readonly c
   );
 
   return {
-    async append(stream, { attempt, after, events, keepMs }, options) {
-      const last = after + events.length;
-      const row = { stream, after, first: after + 1, last, attempt };
-      const stored = { events: JSON.stringify(events), expiresAt: clock.now() + keepMs };
-      const added = await run(append({ ...row, ...stored }), options);
-      if (added.length === 1) return { isAppended: true, last, attempt };
+    async append(stream, batch, options) {
+      const row = toRow(stream, batch);
+      const { last, attempt } = row;
+      const rows = await run(append(row), options);
+      if (rows.length === 1) return { isAppended: true, last, attempt };
       const [state] = await run(readHead({ stream }), options);
       return {
         isAppended: false,
@@ -67,6 +73,16 @@ export function createSqlEventLog(database: SqlDatabase, { clock }: { readonly c
         attempt: toNumber(state?.attempt ?? 0),
       };
     },
+
+    // SQLite has no statement that writes beside another.
+    ...(dialect === 'postgres' && {
+      toAppend: (stream: string, batch: NewEvents) =>
+        toEngineWrite(database, {
+          ctes: appendIf(toRow(stream, batch)),
+          expected: ALWAYS,
+          toStatement: (condition) => ({ sql: `select 1 as done where ${condition}`, parameters: [] }),
+        }),
+    }),
 
     async read(stream, after, options) {
       const rows = await run(read({ stream, after }), options);

@@ -1,5 +1,6 @@
 import type { CallOptions } from './options.ts';
 import type { Json } from './store.ts';
+import type { EngineWrite } from './write-all.ts';
 
 /** One event of a stream. */
 export interface SequencedEvent {
@@ -41,6 +42,11 @@ export interface EventLog {
    * @param stream 1 to 200 characters.
    */
   append(stream: string, batch: NewEvents, options?: CallOptions): Promise<AppendResult>;
+  /**
+   * Builds an append for `writeAll` of a store on the same engine. A batch that `append` would refuse is not added, and the other
+   * writes have their effect.
+   */
+  toAppend?(stream: string, batch: NewEvents): EngineWrite;
   /**
    * Returns events after a sequence, in order: at most 1,000, possibly fewer than there are. An empty list: there are no
    * later events. Undefined: the stream has no event with this sequence, because it has expired or is shorter. Sequence

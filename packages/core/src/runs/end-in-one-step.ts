@@ -14,7 +14,8 @@ export interface EndedInOneStep {
 }
 
 /**
- * Ends a quest, stores what its work has planned, settles its charge and completes its job, where the queue can, in one step.
+ * Ends a quest, stores what its work has planned, settles its charge, writes its last events and completes its job, where the queue can,
+ * in one step. @param more the settlement and the events.
  * @returns the quest; undefined, with nothing written, where that is not possible: then a transaction decides.
  */
 export async function endInOneStep(
@@ -22,7 +23,7 @@ export async function endInOneStep(
   { followUps = [] }: Pick<QuestTask, 'followUps'>,
   run: RunContext,
   outcome: QuestOutcome & QuestProgress,
-  settlement: readonly StoreWrite[],
+  more: readonly StoreWrite[],
 ): Promise<EndedInOneStep | undefined> {
   const { write, ended } = writeEnd(run.quest, run.job, outcome, clock.now());
   if (followUps.some((followUp) => followUp.applies(ended))) return undefined;
@@ -31,13 +32,6 @@ export async function endInOneStep(
   const { expected, written } = planned;
   const finish = queue.writes === undefined ? [] : [queue.writes.finish(run.lease)];
   const removed = run.writer.removals();
-  const isDone = await store.writeAll?.([
-    ...expected,
-    write,
-    ...removed,
-    ...written,
-    ...settlement,
-    ...finish,
-  ]);
+  const isDone = await store.writeAll?.([...expected, write, ...removed, ...written, ...more, ...finish]);
   return isDone === true ? { quest: ended, isFinished: finish.length > 0 } : undefined;
 }

@@ -7,7 +7,7 @@ import type { PendingCharge } from './charges.ts';
 import { createClaim } from './claim.ts';
 import type { ClaimedQuests } from './claimed-quests.ts';
 import { correctEvents } from './correct-events.ts';
-import { endInOneStep } from './end-in-one-step.ts';
+import { type EndedInOneStep, endInOneStep } from './end-in-one-step.ts';
 import { toOutcome, VANISHED } from './outcomes.ts';
 import type { QuestEvents } from './quest-events.ts';
 import { questJob } from './quest-job.ts';
@@ -80,22 +80,31 @@ export function createQuestHandler(
   const conclude = async (run: RunContext, outcome: QuestOutcome, callEnd: CallEnd): Promise<JobEnd> => {
     run.stopwatch.phase('store');
     await run.endSteps(callEnd);
-    // Readers get all events before they see the end.
-    const flushing = run.live.flush();
     const settlement = run.getSettlement();
-    if (settlement === undefined && !(await run.settle(outcome))) return resolveConflict(run);
-    await run.writer.close();
-    await flushing;
-    const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
     const canEndAtOnce = services.store.writeAll !== undefined;
-    const ended = canEndAtOnce
-      ? await endInOneStep(services, task, run, getResult(), settlement ?? [])
-      : undefined;
+    const isFirst = services.claimedQuests.get(run.lease) !== undefined;
+    const taken = canEndAtOnce && settlement !== undefined && isFirst ? run.live.takeAll() : undefined;
+    // Readers get all events before they see the end, or with it.
+    const flushing = taken === undefined ? run.live.flush() : undefined;
+    if (settlement === undefined && !(await run.settle(outcome))) return resolveConflict(run);
+    const getResult = () => ({ ...outcome, ...run.progress(), phases: run.stopwatch.read() });
+    let ended: EndedInOneStep | undefined;
+    try {
+      await run.writer.close();
+      await flushing;
+      if (canEndAtOnce) {
+        const more = [...(settlement ?? []), ...(taken === undefined ? [] : [taken.write])];
+        ended = await endInOneStep(services, task, run, getResult(), more);
+      }
+    } finally {
+      taken?.end(ended !== undefined);
+    }
     if (ended !== undefined) {
       questEvents.ended(ended.quest.id);
       task.ended?.(ended.quest);
       return ended.isFinished ? 'finished' : undefined;
     }
+    if (taken !== undefined) await run.live.flush();
     if (settlement !== undefined && !(await run.settle(outcome))) return resolveConflict(run);
     const result = getResult();
     const hasEnded = await end(run.quest.id, run.job, result, run.writer.removals().length > 0);

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Json } from '../ports/store.ts';
+import type { EngineWrite } from '../ports/write-all.ts';
 import {
   addToBatch,
   getLiveTopic,
@@ -49,10 +50,22 @@ export interface LiveWriter {
   catchUp(): Promise<void>;
   /** Writes what is left of work that is about to end or to wait. Never rejects. */
   flush(): Promise<void>;
+  /**
+   * Takes all events as one write, for the step that ends the work. Undefined: `flush` must write them. Only for a run that is the
+   * first one of its stream.
+   */
+  takeAll(): TakenEvents | undefined;
   /** The sequence of the last event. */
   readonly last: number;
   /** Stops writing and joins the batches. What is not flushed is dropped. Never rejects. */
   close(): Promise<void>;
+}
+
+/** Events that a step writes. Other writes wait for its end. */
+export interface TakenEvents {
+  readonly write: EngineWrite;
+  /** Call once. @param areWritten false: they are left to `flush`. */
+  end(areWritten: boolean): void;
 }
 
 /** For work without readers of its events. */
@@ -61,6 +74,7 @@ export const NO_LIVE_WRITER: LiveWriter = {
   startRound: createLiveRounds(() => undefined),
   catchUp: async () => undefined,
   flush: async () => undefined,
+  takeAll: () => undefined,
   last: 0,
   close: async () => undefined,
 };
@@ -76,6 +90,8 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
   let batch: LiveEvent[] = [];
   let isUncertain = false;
   let written = 0;
+  /** Writes that have begun or wait. */
+  let writes = 0;
   let keptMs = 0;
   /** A newer attempt writes now. */
   let isLost = false;
@@ -138,8 +154,43 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
   const write = (keepMs: number): Promise<void> => {
     cancelTimer?.();
     cancelTimer = undefined;
-    writing = writing.then(() => writeAll(keepMs)).catch(onError);
+    writes += 1;
+    writing = writing
+      .then(() => writeAll(keepMs))
+      .catch(onError)
+      .finally(() => {
+        writes -= 1;
+      });
     return writing;
+  };
+
+  const takeAll = (): TakenEvents | undefined => {
+    const isNew = written === 0 && last === 0 && writes === 0 && batch.length === 0;
+    if (!isNew || isLost || pending.length === 0 || pending.length > MAX_BATCH) return undefined;
+    const events = pending as unknown as readonly Json[];
+    const write = eventLog.toAppend?.(stream, { attempt, after: 0, events, keepMs: KEEP_AFTER_END_MS });
+    if (write === undefined) return undefined;
+    cancelTimer?.();
+    cancelTimer = undefined;
+    batch = pending;
+    pending = [];
+    let goOn = (): void => undefined;
+    writing = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    return {
+      write,
+      end(areWritten) {
+        if (areWritten) {
+          last = batch.length;
+          batch = [];
+          written = 1;
+          keptMs = KEEP_AFTER_END_MS;
+          void publish();
+        } else isUncertain = true;
+        goOn();
+      },
+    };
   };
 
   const emit = (event: LiveEvent): void => {
@@ -154,6 +205,7 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
     startRound: createLiveRounds(emit),
     catchUp: () => (isClosed ? writing : write(KEEP_RUNNING_MS)),
     flush: () => write(KEEP_AFTER_END_MS),
+    takeAll,
     get last() {
       return last;
     },
