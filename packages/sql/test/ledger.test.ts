@@ -59,6 +59,22 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await beyond.catch((error: Error) => error.cause)).toBeInstanceOf(Error);
   });
 
+  it('keeps nothing of the caps of a settled hold', async () => {
+    const { ledger, time } = await create();
+    await ledger.grant({ account: 'user:a', amount: 10, key: 'a', reason: 'start' });
+    const caps = [{ id: 'requests', unit: 'requests', amount: 1, limit: 9 }] as const;
+    const details = { operation: 'chat' };
+    const request = { account: 'user:a', amount: 10, key: 'b', expiresAt: time.now() + 10, details, caps };
+    const held = await ledger.hold(request);
+    if (held.outcome !== 'held') throw new Error(held.outcome);
+    const { account, amount, expiresAt } = request;
+    expect(held.hold).toEqual({ id: expect.any(String), account, amount, expiresAt });
+    await ledger.settle(held.hold, 3);
+    const database = shared.peer();
+    const sql = `select count(*) as kept from ${database.names.table('ledgerHoldCaps')}`;
+    expect(Number((await database.run({ sql, parameters: [] }))[0]?.kept)).toBe(0);
+  });
+
   it('names an amount below 0', async () => {
     const { ledger, time } = await create();
     const wrong = /^-1 is no amount/;

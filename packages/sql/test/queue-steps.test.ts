@@ -1,7 +1,7 @@
 import type { JobQueue } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { createSqlQueue, type SqlDatabase } from '../src/index.ts';
+import { createSqlQueue, createSqlStore, type SqlDatabase } from '../src/index.ts';
 import { ENGINES } from './engines.ts';
 import { shareDatabase } from './shared.ts';
 
@@ -28,6 +28,7 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
       },
     };
     const queue = createSqlQueue(recorded, { clock, ids: createFakeIds() });
+    const store = createSqlStore(recorded);
     const add = async (...args: Parameters<JobQueue['enqueue']>) => {
       await queue.enqueue(...args);
       steps.length = 0;
@@ -37,7 +38,7 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
       signals.length = 0;
       return queue.lease({ kinds: ['work'], limit, leaseMs: LEASE_MS }, options);
     };
-    return { clock, database, queue, steps, signals, add, lease };
+    return { clock, database, queue, store, steps, signals, add, lease };
   };
   const isSqlite = engine.name.startsWith('SQLite');
 
@@ -61,6 +62,19 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
     await add(job('b'));
     expect(await lease(1)).toHaveLength(1);
     expect(steps).toEqual(isSqlite ? ['promote', 'claim'] : ['claim']);
+  });
+
+  it('makes a job ready at its time that a write of a store has added', async () => {
+    const { clock, queue, store, steps, lease } = await open();
+    const write = queue.writes?.enqueue(job('a', { runAt: clock.now() + 1000 }));
+    expect(write && (await store.writeAll?.([write]))).toBe(true);
+    const now = queue.writes?.enqueue(job('b'));
+    expect(now && (await store.writeAll?.([now]))).toBe(true);
+    expect(await lease(1)).toMatchObject([{ key: 'b' }]);
+    expect(steps).toEqual(isSqlite ? ['promote', 'claim'] : ['claim']);
+    await clock.advance(1000);
+    expect(await lease(1)).toMatchObject([{ key: 'a' }]);
+    expect(steps).toEqual(['promote', 'claim']);
   });
 
   it('makes jobs of other processes ready when it finds them', async () => {
@@ -115,7 +129,7 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
     const stop = queue.onReady(() => calls.push(clock.now() - start));
     await clock.advance(10_000);
     expect(await queue.renew(first, LEASE_MS)).toBe(true);
-    expect(await queue.renew({ ...first, fence: 9 }, 2 * LEASE_MS)).toBe(false);
+    expect(await queue.renew({ ...first, fence: 9 }, 1.5 * LEASE_MS)).toBe(false);
     await clock.advance(LEASE_MS - 1);
     calls.length = 0;
     await clock.advance(1);
@@ -131,6 +145,7 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
     expect(calls).toHaveLength(1);
     await lease();
     calls.length = 0;
+    // Beyond the time of the renewal that failed.
     await clock.advance(50_000);
     expect(calls).toEqual([]);
     stop();

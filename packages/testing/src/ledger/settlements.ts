@@ -32,6 +32,7 @@ export const settlementCases: readonly LedgerCase[] = [
       expect(await subject.ledger.settle(hold, 0)).toEqual({ charged: 0, first: true });
       expect(await subject.ledger.settle(hold, 9)).toEqual({ charged: 0, first: false });
       await expectBalance(subject, 100, 0);
+      expect(await subject.ledger.entries(alice, { limit: 10 })).toHaveLength(1);
     },
   },
   {
