@@ -88,6 +88,20 @@ describe.skipIf(POSTGRES_URL === undefined)('an export on PostgreSQL', () => {
     );
     expect(turns).toBeGreaterThan(1);
   });
+
+  it('contains all entries where more have no position than one step gives', async () => {
+    const { database } = open;
+    const options = { clock: createFakeClock(), ids: createFakeIds(1) };
+    const ledger = createSqlLedger(database, options);
+    const account = 'user:carol';
+    await database.run({
+      sql: `insert into ${database.names.table('ledgerEntries')} (account, kind, amount, key, reason, created_at)
+        select '${account}', 'grant', 1, 'key ' || g, 'test', 1 from generate_series(1, 2500) g order by g`,
+      parameters: [],
+    });
+    const all = (await ledger.exportEntries?.({ account, after: 0, limit: 10_000 })) ?? [];
+    expect(all.map(({ key }) => key)).toEqual(Array.from({ length: 2500 }, (_, at) => `key ${at + 1}`));
+  });
 });
 
 describe('an export of two databases', () => {
