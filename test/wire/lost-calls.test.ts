@@ -1,5 +1,10 @@
 import type { Operation } from '@questline/core';
-import { createMemoryLimiter, createMemoryObjects, createMemoryVectors } from '@questline/core/memory';
+import {
+  createMemoryLimiter,
+  createMemoryObjects,
+  createMemoryPublisher,
+  createMemoryVectors,
+} from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { askedIn, toTestAppOptions } from '../support/cases.ts';
 import { createLostCalls } from '../support/lost-calls.ts';
@@ -28,6 +33,7 @@ async function answerWithout(operation: Operation, one: WireCase, place: number)
     store: lost.lose,
     ledger: lost.lose,
     objects: lost.lose(options.objects ?? createMemoryObjects()),
+    publisher: lost.lose(options.publisher ?? createMemoryPublisher()),
     ports: (given) => ({
       limiter: lost.lose(createMemoryLimiter()),
       vectors: lost.lose(createMemoryVectors()),

@@ -56,6 +56,8 @@ export function toHandler(api: Mountable, mountPath: string): (request: Request)
   return async (request) => (await handle(request)) ?? new Response('{}', { status: 404 });
 }
 
+export const WORK_DOES_NOT_END = 'the work does not end';
+
 type Working = Pick<GuardedApp, 'settle' | 'clock'>;
 
 /** Runs accepted work until a condition holds. */
@@ -65,7 +67,7 @@ async function workUntil(app: Working, isDone: () => Promise<boolean>): Promise<
     if (await isDone()) return;
     await app.clock.advance(100);
   }
-  throw new Error('the work does not end');
+  throw new Error(WORK_DOES_NOT_END);
 }
 
 /** Lets the app work until a promise settles. */

@@ -1,7 +1,8 @@
-import type { Observer } from '@questline/core/ports';
+import { isStorageUnavailable, type Observer } from '@questline/core/ports';
 import { expect } from 'vitest';
 import type { ChatAppOptions } from '../support/chat.ts';
-import { createGuardedApp, SCOPES, toHandler } from './app.ts';
+import { createLostCalls } from '../support/lost-calls.ts';
+import { createGuardedApp, SCOPES, toHandler, WORK_DOES_NOT_END } from './app.ts';
 import type {
   GuardedApp,
   GuardedWire,
@@ -88,7 +89,43 @@ async function addUser(app: GuardedApp, credits: number): Promise<{ userId: stri
   return { userId: user.id, key };
 }
 
+/** What a client reads of storage that lost a call: of a request, and of work that had begun. */
+const LOST = /temporarily unavailable|could not be stored|went wrong on our side|was interrupted/;
+
+/** @returns what is wrong with the outcome of an operation whose call number `place` is lost; undefined: it has fewer calls. */
+async function loseCall(cell: Cell, place: number): Promise<string | undefined> {
+  const lost = createLostCalls();
+  const { app, send } = await open(cell, { store: lost.lose, ledger: lost.lose });
+  await app.settle();
+  Object.assign(lost, { place, calls: 0 });
+  const outcome = await send().catch((error: unknown) => {
+    // Calls of this test are lost, too, and a lost lease ends after a minute.
+    if (isStorageUnavailable(error) || String(error).includes(WORK_DOES_NOT_END)) return undefined;
+    throw error;
+  });
+  const isHit = lost.calls > place;
+  lost.place = -1;
+  await app.api.close();
+  if (!isHit) return undefined;
+  if (outcome === undefined || outcome.status < 300 || LOST.test(outcome.text)) return '';
+  return `call ${place}: ${outcome.status} ${outcome.text.slice(0, 300)}`;
+}
+
 export const GUARDS: readonly Guard[] = [
+  {
+    title: 'an answer when storage loses a call',
+    // For the own wire see ../wire/lost-calls.test.ts.
+    applies: ({ wire }) => wire.package !== 'core',
+    async check(cell) {
+      const wrong: string[] = [];
+      for (let place = 0; ; place += 1) {
+        const found = await loseCall(cell, place);
+        if (found === undefined) break;
+        if (found !== '') wrong.push(found);
+      }
+      expect(wrong).toEqual([]);
+    },
+  },
   {
     title: 'the credential',
     applies: always,

@@ -442,7 +442,7 @@ export { createStoreEventLog, EVENT_BATCHES, type EventBatchRecord } from './run
 export { QUEST_TEXTS, type TextPieceRecord } from './runs/text-pieces.ts';
 export { DEFAULT_LINE_SETTINGS } from './runs/work-line.ts';
 export { countCharacters } from './shared/characters.ts';
-export { type IssueDetail, isCreditCode } from './shared/errors.ts';
+export { type IssueDetail, isCreditCode, storageAway } from './shared/errors.ts';
 export { hashSecret } from './shared/secrets.ts';
 export { finalizing, type StreamEnd } from './shared/streams.ts';
 export { joinToolRegistries } from './tools/toolbox.ts';

@@ -18,7 +18,8 @@ import {
 } from './json-rpc.ts';
 import { answerMethod, type ServerParts } from './methods.ts';
 import { answerMcpMessage, receiveMcpMessage } from './operations.ts';
-import { createRunner } from './runner.ts';
+import { refused } from './refusals.ts';
+import { createRunner, toUnavailable } from './runner.ts';
 import { readEra } from './versions.ts';
 
 export interface MessageOptions {
@@ -76,8 +77,8 @@ export function createMessageHandler(parts: ServerParts, options: MessageOptions
         const { status, headers, body: refusal } = error.response;
         return new Reply(status, headers, refusal);
       }
-      if (error instanceof RpcError) return reply(error.status, toErrorMessage(id, error));
-      return reply(500, toErrorMessage(id, report(services, call, error)));
+      const failure = error instanceof RpcError ? error : report(services, call, error);
+      return reply(failure.status, toErrorMessage(id, failure));
     }
   });
 }
@@ -96,7 +97,12 @@ async function counted<T>(count: () => Promise<void>, work: () => T): Promise<T>
 
 function report({ onError }: Services, { requestId }: Call, error: unknown): RpcError {
   onError({ operation: receiveMcpMessage.id, requestId, error });
-  return new RpcError(INTERNAL_ERROR, 'Internal server error', { data: { request_id: requestId } });
+  const away = toUnavailable(error);
+  if (away !== undefined) return refused(away);
+  return new RpcError(INTERNAL_ERROR, 'Internal server error', {
+    status: 500,
+    data: { request_id: requestId },
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Services } from '@questline/core';
 import { type Call, checkScopes } from '@questline/core/internal';
+import { isStorageUnavailable } from '@questline/core/ports';
 import {
   checkOnePage,
   INVALID_PARAMS,
@@ -173,6 +174,9 @@ async function callTool(
     return { ...(await tool.call(args, own)) };
   } catch (error) {
     if (error instanceof WrongArgument) await count();
+    if (isStorageUnavailable(error)) {
+      services.onError({ operation: `tool:${tool.name}`, requestId: call.requestId, error });
+    }
     return { ...toFailure(error) };
   }
 }

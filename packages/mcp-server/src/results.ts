@@ -1,5 +1,5 @@
 import type { JsonObject } from './json-rpc.ts';
-import { OperationRefused } from './runner.ts';
+import { OperationRefused, toUnavailable } from './runner.ts';
 
 export type Content =
   | { readonly type: 'text'; readonly text: string }
@@ -25,10 +25,11 @@ export function failed(message: string): ToolResult {
 /** A wrong argument. */
 export class WrongArgument extends Error {}
 
-/** Refusals of operations and wrong arguments are results, which the model of the client reads. Others are rethrown. */
+/** Refusals of operations, wrong arguments and unavailable storage are results, which the model of the client reads. Others are rethrown. */
 export function toFailure(error: unknown): ToolResult {
   if (error instanceof WrongArgument) return failed(error.message);
-  if (!(error instanceof OperationRefused)) throw error;
-  const { message, retryAfter } = error;
+  const refusal = toUnavailable(error) ?? error;
+  if (!(refusal instanceof OperationRefused)) throw error;
+  const { message, retryAfter } = refusal;
   return failed(retryAfter === undefined ? message : `${message} (try again in ${retryAfter} seconds)`);
 }

@@ -1,5 +1,6 @@
 import type { ApiRequest, ApiResponse, Route } from '@questline/core';
-import type { ApiHeaders, Call } from '@questline/core/internal';
+import { type ApiHeaders, type Call, storageAway } from '@questline/core/internal';
+import { isStorageUnavailable } from '@questline/core/ports';
 import type { JsonObject } from './json-rpc.ts';
 
 /** An operation refused a call, or failed. */
@@ -12,6 +13,13 @@ export class OperationRefused extends Error {
     this.status = status;
     this.retryAfter = retryAfter;
   }
+}
+
+/** The refusal for unavailable storage, of work outside of operations. @returns undefined for any other error. */
+export function toUnavailable(error: unknown): OperationRefused | undefined {
+  if (!isStorageUnavailable(error)) return undefined;
+  const { status, message, headers } = storageAway(error);
+  return new OperationRefused(status, message, headers?.['Retry-After']);
 }
 
 export interface OperationInput {
