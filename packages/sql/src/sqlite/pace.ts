@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Milliseconds of statements within one turn of the event loop, before others get their turn. */
-const MAX_SLICE_MS = 10;
+const MAX_SLICE_MS = 5;
 
 /**
  * Statements run synchronously and their promises resolve as microtasks, so a loop of statements would stop timers and
