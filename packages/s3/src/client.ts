@@ -19,7 +19,7 @@ export interface S3Options {
   readonly publicEndpoint?: string;
   /**
    * Milliseconds until the service must answer a request, repetitions included; a request with a body has a second more for
-   * each 100 KB. Default 20,000.
+   * each 100 KB. 1 to 3,600,000. Default 20,000.
    */
   readonly timeoutMs?: number;
 }
@@ -61,11 +61,16 @@ class S3Failure extends Error {
 const RETRIES = 2;
 const FIRST_PAUSE_MS = 100;
 const TIMEOUT_MS = 20_000;
+const MAX_TIMEOUT_MS = 3_600_000;
 /** Bytes of a body that are sent within a millisecond at least. */
 const MIN_BYTES_PER_MS = 100;
 
+/** @throws RangeError for a timeout out of its bounds. */
 export function createS3Client(options: S3Options): S3Client {
   const { endpoint, publicEndpoint = endpoint, prefix = '', timeoutMs = TIMEOUT_MS } = options;
+  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`timeoutMs: expected 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${timeoutMs}`);
+  }
   const inner = bucketUrl(endpoint, options);
   const outer = bucketUrl(publicEndpoint, options);
   const aws = new AwsClient({

@@ -82,6 +82,7 @@ export function createQuestHandler(
     await run.endSteps(callEnd);
     const settlement = run.getSettlement();
     const canEndAtOnce = services.store.writeAll !== undefined;
+    // Nothing else has run the quest and written events of it.
     const isFirst = services.claimedQuests.get(run.lease) !== undefined;
     const taken = canEndAtOnce && settlement !== undefined && isFirst ? run.live.takeAll() : undefined;
     // Readers get all events before they see the end, or with it.
