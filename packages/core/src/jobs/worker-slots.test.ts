@@ -11,7 +11,7 @@ const accepted = (key: string, owner?: string): LeasedJob => ({
 });
 
 /** A worker of two slots, one per owner, whose jobs end at their gates. @param before runs before each look. */
-function slotted(before: () => unknown = () => undefined) {
+function slotted(before: () => unknown = () => undefined, slots = 2, perOwner = 1) {
   const gates: (() => void)[] = [];
   const returned: string[] = [];
   const all = setUp(
@@ -40,9 +40,9 @@ function slotted(before: () => unknown = () => undefined) {
         signal.addEventListener('abort', stop);
         gates.push(() => resolve(undefined));
       }),
-    { work: 2 },
+    { work: slots },
     {},
-    { work: 1 },
+    { work: perOwner },
   );
   const enqueue = (key: string, owner: string) =>
     all.queue.enqueue({ kind: 'work', payload: key, key, owner });
@@ -120,6 +120,42 @@ it('gives no slot while it looks for jobs, so that jobs that wait come first', a
   look();
   await turns();
   expect(ran).toEqual(['a']);
+});
+
+it('gives slots while it looks, beyond the four that the look may fill', async () => {
+  let look = (): void => undefined;
+  const { worker, enqueue, ran } = slotted(() => new Promise<void>((resolve) => (look = resolve)), 10, 6);
+  worker.start();
+  await turns();
+  look();
+  await turns();
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) await enqueue(key, 'ada');
+  const getGiven = (owner: string) => {
+    let given = 0;
+    while (worker.acquire('work', owner) !== undefined) given += 1;
+    return given;
+  };
+  expect(getGiven('ada')).toBe(2);
+  await turns();
+  expect(getGiven('bob')).toBe(2);
+  expect([getGiven('eve'), getGiven('mia')]).toEqual([2, 0]);
+  look();
+  await turns();
+  expect(ran).toEqual(['a1', 'a2', 'a3', 'a4']);
+});
+
+it('gives slots beyond the sixteen that a look may fill, after one that left jobs', async () => {
+  let look = (): void => undefined;
+  const { worker, enqueue, ran } = slotted(() => new Promise<void>((resolve) => (look = resolve)), 40, 40);
+  for (let at = 0; at < 16; at += 1) await enqueue(`a${at}`, 'ada');
+  worker.start();
+  await turns();
+  look();
+  await turns();
+  expect(ran).toHaveLength(16);
+  let given = 0;
+  while (worker.acquire('work', 'bob') !== undefined) given += 1;
+  expect(given).toBe(40 - 16 - 16);
 });
 
 it('gives a slot that becomes free to the job that waits for it', async () => {

@@ -28,7 +28,8 @@ export interface Worker {
 /** Maximum attempts of a failing job. After that the job is dropped. */
 const MAX_ATTEMPTS = 20;
 const MAX_PAUSE_MS = 300_000;
-/** Maximum number of jobs of one lease call. */
+/** Maximum number of jobs of one lease call: after a call that found all jobs, and after one that left some. */
+const FEW_LEASED = 4;
 const MAX_LEASED = 16;
 /** Maximum clean-up time of an interrupted job, in milliseconds. */
 const INTERRUPTED_MS = 5000;
@@ -102,6 +103,8 @@ export function createWorker(services: {
     });
   };
 
+  const getMaxLeased = (): number => (isDrained ? FEW_LEASED : MAX_LEASED);
+
   /** Leases until no job is due or no slot is free. One call covers all kinds with free slots. */
   const pump = async (): Promise<void> => {
     while (isRunning) {
@@ -110,7 +113,7 @@ export function createWorker(services: {
       if (free.length === 0) return;
       const rooms = free.map(({ handler, most, active }) => [handler.kind, most - active] as const);
       const limit = Math.min(
-        MAX_LEASED,
+        getMaxLeased(),
         rooms.reduce((sum, [, room]) => sum + room, 0),
       );
       const kinds = rooms.map(([kind]) => kind);
@@ -156,10 +159,11 @@ export function createWorker(services: {
 
   const acquire: AcquireSlot = (kind, owner) => {
     const lane = lanes.get(kind);
-    // A look that runs or comes decides about the free slots, and jobs that wait come before new ones.
-    if (lane === undefined || !isRunning || !isDrained || isWoken || isWanted || pumping !== undefined)
-      return undefined;
-    if (lane.active >= lane.most || isFull(lane.owners, owner)) return undefined;
+    if (lane === undefined || !isRunning) return undefined;
+    // Slots that a look may fill are not free: jobs that wait come before new ones.
+    const isQuiet = isDrained && !isWoken && !isWanted && pumping === undefined;
+    const awaited = isQuiet ? 0 : getMaxLeased();
+    if (lane.active + awaited >= lane.most || isFull(lane.owners, owner, awaited)) return undefined;
     const vacate = occupy(lane, owner);
     let end = (): void => undefined;
     const remove = reserved.add(
@@ -266,9 +270,9 @@ export function createWorker(services: {
   };
 }
 
-/** Whether jobs of the owner may wait for one that runs. */
-function isFull({ max, held }: OwnerLimit, owner: string | undefined): boolean {
-  return owner !== undefined && (held.get(owner) ?? 0) >= max;
+/** Whether jobs of the owner may wait for one that runs. @param awaited jobs that may start meanwhile. */
+function isFull({ max, held }: OwnerLimit, owner: string | undefined, awaited = 0): boolean {
+  return owner !== undefined && (held.get(owner) ?? 0) + awaited >= max;
 }
 
 /** Removes owners without running jobs. */

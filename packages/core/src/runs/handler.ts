@@ -101,7 +101,7 @@ export function createQuestHandler(
       taken?.end(ended !== undefined);
     }
     if (ended !== undefined) {
-      questEvents.ended(ended.quest.id);
+      questEvents.ended(ended.quest.id, ended.quest);
       task.ended?.(ended.quest);
       return ended.isFinished ? 'finished' : undefined;
     }
@@ -275,7 +275,7 @@ export function createQuestHandler(
       return { ended: quest, following: await follow(transaction, quest) };
     });
     if (ended === undefined) return false;
-    questEvents.ended(questId);
+    questEvents.ended(questId, ended);
     task.ended?.(ended);
     for (const quest of following) {
       // The sweep finds quests that could not be enqueued.

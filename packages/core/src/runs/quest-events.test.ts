@@ -69,6 +69,35 @@ describe('caller that waits for a quest', () => {
     expect([answer.value, clock.pending]).toEqual([{ status: 'done' }, 0]);
   });
 
+  it('gets the quest of an end in its process without a further look, if it is known', async () => {
+    const { wait, answer, clock, events, looks } = setUp();
+    await wait();
+    const quest = { id: ID, status: 'done' } as QuestRecord;
+    events.ended('other', { ...quest, id: 'other' });
+    await clock.advance(0);
+    expect(answer.value).toBeUndefined();
+    events.ended(ID, quest);
+    await clock.advance(0);
+    expect([answer.value, looks, clock.pending]).toEqual([quest, [0], 0]);
+  });
+
+  it('gets the quest of an end that comes during its first look', async () => {
+    const { answer, clock, events } = setUp();
+    const quest = { id: ID, status: 'done' } as QuestRecord;
+    const quests = {
+      async get() {
+        events.ended(ID, quest);
+        return { ...quest, status: 'running' as const };
+      },
+    };
+    const { signal } = new AbortController();
+    void events.untilEnded(quests, ID, { timeoutMs: 1e6, signal }).then((value) => {
+      answer.value = value;
+    });
+    await clock.advance(0);
+    expect([answer.value, clock.pending]).toEqual([quest, 0]);
+  });
+
   it('looks by itself, at intervals that grow to 2 seconds', async () => {
     const deaf: Publisher = { publish: async () => undefined, subscribe: () => new Promise(() => undefined) };
     const { wait, looks, clock, quest, answer } = setUp(deaf);

@@ -13,10 +13,18 @@ const STOPPED = 'quests.stopped';
 const FIRST_LOOK_MS = 250;
 const LOOK_EVERY_MS = 2000;
 
+interface WaitingCaller {
+  end(quest: QuestRecord): void;
+  giveUp(): void;
+}
+
 /** Notifies waiting callers and running workers about the end of a quest. */
 export interface QuestEvents {
-  /** Publishes that a quest ended, for waiting callers. */
-  ended(questId: string): void;
+  /**
+   * Publishes that a quest ended, for waiting callers. @param quest after its end, where it is known: callers of this process
+   * need not read it.
+   */
+  ended(questId: string, quest?: QuestRecord): void;
   /** Publishes that a quest waits for decisions, for waiting callers. */
   paused(questId: string): void;
   /** Publishes that a quest was stopped, for its worker. */
@@ -31,7 +39,7 @@ export interface QuestEvents {
     quests: { get(id: string): Promise<R | undefined> },
     questId: string,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<R | undefined>;
+  ): Promise<R | QuestRecord | undefined>;
   /** Ends all waits of this process. */
   dismiss(): void;
 }
@@ -42,7 +50,8 @@ export function createQuestEvents(services: {
   readonly onError: (incident: Incident) => void;
 }): QuestEvents {
   const { publisher, clock } = services;
-  const waiting = new Set<() => void>();
+  /** By quest. */
+  const waiting = new Map<string, Set<WaitingCaller>>();
 
   const report = (operation: 'publish' | 'subscribe' | 'wait', error: unknown): void => {
     services.onError({ operation, requestId: '', error });
@@ -58,10 +67,10 @@ export function createQuestEvents(services: {
   };
 
   /**
-   * Also calls the listener when the subscription is active, because earlier messages were missed. @returns a
-   * function that unsubscribes.
+   * Also calls the listener when the subscription is active, because earlier messages were missed. @returns when it is active
+   * or has failed, and a function that unsubscribes.
    */
-  const listen = (topic: string, listener: () => void): (() => Promise<void>) => {
+  const listen = (topic: string, listener: () => void) => {
     const subscribe = async (): Promise<() => Promise<void>> => {
       const end = await publisher.subscribe(topic, listener);
       listener();
@@ -69,19 +78,30 @@ export function createQuestEvents(services: {
     };
     const subscribing = subscribe();
     // Without messages the caller polls.
-    subscribing.catch((error: unknown) => report('subscribe', error));
-    return async () => {
+    const settled = subscribing.catch((error: unknown) => report('subscribe', error));
+    const end = async (): Promise<void> => {
       try {
-        const end = await subscribing.catch(() => undefined);
-        await end?.();
+        const unsubscribe = await subscribing.catch(() => undefined);
+        await unsubscribe?.();
       } catch (error) {
         report('subscribe', error);
       }
     };
+    return { settled, end };
+  };
+
+  const addCaller = (questId: string, caller: WaitingCaller): (() => void) => {
+    const callers = waiting.get(questId) ?? new Set();
+    waiting.set(questId, callers.add(caller));
+    return () => {
+      callers.delete(caller);
+      if (callers.size === 0 && waiting.get(questId) === callers) waiting.delete(questId);
+    };
   };
 
   return {
-    ended(questId) {
+    ended(questId, quest) {
+      if (quest !== undefined) for (const caller of waiting.get(questId) ?? []) caller.end(quest);
       void publish(getQuestTopic(questId), 'ended');
     },
 
@@ -99,17 +119,25 @@ export function createQuestEvents(services: {
     async untilEnded(quests, questId, { timeoutMs, signal }) {
       let isOver = signal.aborted;
       let resolveWait = (): void => undefined;
+      let ended: QuestRecord | undefined;
       const wake = (): void => resolveWait();
       const giveUp = (): void => {
         isOver = true;
         resolveWait();
       };
-      const unlisten = listen(getQuestTopic(questId), wake);
+      const end = (quest: QuestRecord): void => {
+        ended = quest;
+        resolveWait();
+      };
+      const leave = addCaller(questId, { end, giveUp });
+      const subscription = listen(getQuestTopic(questId), wake);
       const cancelTimeout = clock.timer(timeoutMs, giveUp);
       signal.addEventListener('abort', giveUp, { once: true });
-      waiting.add(giveUp);
       try {
+        // A subscription that is active at once saves a second look.
+        await Promise.race([subscription.settled, new Promise<void>((resolve) => setImmediate(resolve))]);
         for (let pause = FIRST_LOOK_MS; ; ) {
+          if (ended !== undefined) return ended;
           const woken = new Promise<void>((resolve) => {
             resolveWait = resolve;
           });
@@ -129,15 +157,15 @@ export function createQuestEvents(services: {
           cancelLook();
         }
       } finally {
-        waiting.delete(giveUp);
+        leave();
         signal.removeEventListener('abort', giveUp);
         cancelTimeout();
-        void unlisten();
+        void subscription.end();
       }
     },
 
     dismiss() {
-      for (const giveUp of waiting) giveUp();
+      for (const callers of waiting.values()) for (const { giveUp } of callers) giveUp();
     },
   };
 }
