@@ -154,7 +154,11 @@ export async function createCountingApp(
   const ids = createFakeIds();
   const mailer = createMemoryMailer();
   const { isIdle: isOtherIdle, close: closeOther, ...otherPorts } = other ?? {};
-  const { store, ledger, queue, limiter, eventLog } = createSqlPorts(database, { clock, ids });
+  const { store, ledger, queue, limiter, eventLog } = createSqlPorts(database, {
+    clock,
+    ids,
+    claimEveryMs: 0,
+  });
   const services = createServices(
     {
       ...{ store, ledger, queue, limiter, eventLog, clock, ids, mailer },

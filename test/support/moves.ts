@@ -104,7 +104,8 @@ function openAll(
   given: Pick<ChatApp['services'], 'clock' | 'ids'>,
   wrap: (database: SqlDatabase) => SqlDatabase = (database) => database,
 ): Record<keyof MovingApp['databases'], ReturnType<typeof createSqlPorts>> {
-  const open = (name: keyof MovingApp['databases']) => createSqlPorts(wrap(databases[name]), given);
+  const open = (name: keyof MovingApp['databases']) =>
+    createSqlPorts(wrap(databases[name]), { ...given, claimEveryMs: 0 });
   return { home: open('home'), a: open('a'), b: open('b'), c: open('c') };
 }
 

@@ -7,7 +7,9 @@ import { createSqlQueue, type SqlQueueOptions } from './queue.ts';
 import { createSqlStore } from './store.ts';
 import { createSqlVectors } from './vectors.ts';
 
-export interface SqlPortsOptions extends Pick<SqlQueueOptions, 'listen' | 'publisher'>, SqlLimiterOptions {
+export interface SqlPortsOptions
+  extends Pick<SqlQueueOptions, 'listen' | 'publisher' | 'claimEveryMs'>,
+    SqlLimiterOptions {
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -24,13 +26,13 @@ export interface SqlPorts {
 /** All ports of this package on one handle. Run `migrate` first. */
 export function createSqlPorts(
   database: SqlDatabase,
-  { clock, ids, listen = false, publisher, time = 'caller' }: SqlPortsOptions,
+  { clock, ids, time, ...queue }: SqlPortsOptions,
 ): SqlPorts {
   return {
     store: createSqlStore(database),
     ledger: createSqlLedger(database, { clock, ids }),
-    queue: createSqlQueue(database, { clock, ids, listen, publisher }),
-    limiter: createSqlLimiter(database, { time }),
+    queue: createSqlQueue(database, { clock, ids, ...queue }),
+    limiter: createSqlLimiter(database, time === undefined ? {} : { time }),
     vectors: createSqlVectors(database),
     eventLog: createSqlEventLog(database, { clock }),
   };

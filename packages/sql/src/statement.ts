@@ -7,6 +7,11 @@ export interface SqlStatement {
   readonly parameters: readonly unknown[];
   /** PostgreSQL prepares the statement under this name, once per connection. Equal names mean equal texts. */
   readonly name?: string;
+  /**
+   * A row that many statements change at once, e.g. a busy account. On PostgreSQL those of one process run one after another,
+   * so that none holds a connection while it waits for the lock of another.
+   */
+  readonly row?: string;
 }
 
 /** A value that both engines can bind. Objects travel as JSON text, lists reach SQLite as JSON text too. */

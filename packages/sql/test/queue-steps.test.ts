@@ -41,6 +41,29 @@ describe.each(ENGINES)('the queue on $name', (engine) => {
     return { clock, database, queue, store, steps, signals, add, lease };
   };
   const isSqlite = engine.name.startsWith('SQLite');
+  /** Leases jobs of an owner who may have `max` at once and has `held`. @returns their number and that of the claims. */
+  const leaseWithin = async (max: number | undefined, held: number, waiting: number, owner = 'ada') => {
+    const { queue, steps, add } = await open();
+    for (let at = 0; at < waiting; at += 1) await add(job(`k${at}`, { owner }));
+    const limits = max !== undefined && { perOwner: { work: { max, held: new Map([[owner, held]]) } } };
+    const jobs = await queue.lease({ kinds: ['work'], limit: 9, leaseMs: LEASE_MS, ...limits });
+    return [jobs.length, steps.filter((step) => step === 'claim').length];
+  };
+
+  it.each([
+    ['one job of an owner without limit', undefined, 0, 1, [1, 1]],
+    ['several jobs of an owner without limit', undefined, 0, 3, [3, 2]],
+    ['one job of an owner whose limit allows more', 5, 2, 1, [1, 1]],
+    ['several jobs of an owner whose limit allows more', 5, 2, 2, [2, 2]],
+    ['all jobs that the limit of their owner allows', 5, 2, 4, [3, 1]],
+  ] as const)('does not look for further jobs after %s, if none can be there', async (...row) => {
+    const [, max, held, waiting, expected] = row;
+    expect(await leaseWithin(max, held, waiting)).toEqual(expected);
+  });
+
+  it('looks for further jobs without an owner, whatever the limits', async () => {
+    expect(await leaseWithin(2, 2, 3, '')).toEqual([3, 2]);
+  });
 
   it('leases jobs that are due in one statement on PostgreSQL, and in two on SQLite', async () => {
     const { steps, add, lease } = await open();

@@ -7,6 +7,11 @@ import { defineConditional, toEngineWrite } from '../store/engine-write.ts';
 import { createCapSql } from './postgres-caps.ts';
 import { toText } from './writes.ts';
 
+/** The row of an account for `SqlStatement.row`. */
+export function toAccountRow(account: string): string {
+  return `account ${account}`;
+}
+
 export type SettledValue = 'id' | 'actual' | 'usage' | 'tokens' | 'now';
 
 /** The CTEs of a settlement. `charge` has one row if it has an effect. */
@@ -51,13 +56,14 @@ export function createToSettlement(
     `exists (select 1 from ${names.table('ledgerCharges')}
        where id = @id and kind = 'hold' and settled_at is null)`,
   );
-  return ({ id }, actual, usage) => {
+  return ({ id, account }, actual, usage) => {
     // `settle` rejects it.
     if (!Number.isSafeInteger(actual) || actual < 0) return undefined;
     const tokens = countTokens(usage) ?? null;
     return toEngineWrite(database, {
       ctes: settleIf({ id, actual, usage: toText(usage), tokens, now: clock.now() }),
       expected: isOpen({ id }),
+      row: toAccountRow(account),
       toStatement: () => ({ sql: 'select 1 as done from charge', parameters: [] }),
     });
   };

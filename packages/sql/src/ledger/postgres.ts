@@ -5,7 +5,7 @@ import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../st
 import { isUniqueViolation } from '../violations.ts';
 import { toIsNewText, toKnownHoldText } from './archived-keys.ts';
 import { createCapSql, toCapsJson } from './postgres-caps.ts';
-import { type SettledValue, toSettlementText } from './postgres-settlement.ts';
+import { type SettledValue, toAccountRow, toSettlementText } from './postgres-settlement.ts';
 import { toHold } from './rows.ts';
 import {
   holdValues,
@@ -174,7 +174,9 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
   /** @returns false for a known key or insufficient credit. */
   const tryHold = async (request: NewHold, options: CallOptions | undefined): Promise<boolean> => {
     try {
-      return (await run(toHoldStatement(request), options)).length === 1;
+      return (
+        (await run({ ...toHoldStatement(request), row: toAccountRow(request.account) }, options)).length === 1
+      );
     } catch (error) {
       // A concurrent call with the same key won: this one has no effect.
       if (isUniqueViolation(error)) return false;
@@ -209,12 +211,12 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
         }
       }
     },
-    async settle({ id }, actual, usage, now) {
+    async settle({ id, account }, actual, usage, now) {
       const values = { id, actual, usage: toText(usage), tokens: countTokens(usage), now };
-      return (await run(settle(values))).length === 1;
+      return (await run({ ...settle(values), row: toAccountRow(account) })).length === 1;
     },
-    async release({ id }) {
-      return (await run(release({ id }))).length === 1;
+    async release({ id, account }) {
+      return (await run({ ...release({ id }), row: toAccountRow(account) })).length === 1;
     },
     async grant(entry, options) {
       return (await run(grant({ ...entry }), options)).length === 1;

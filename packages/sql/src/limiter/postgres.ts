@@ -74,7 +74,7 @@ export function createPostgresTakes({ dialect, names, run }: PostgresDatabase, n
   return {
     async one(key, windows, at, options) {
       const values = Object.fromEntries(toValues(key, windows, 0));
-      const [row = {}] = await run(take({ ...values, now: at }), options);
+      const [row = {}] = await run({ ...take({ ...values, now: at }), row: `limit ${key}` }, options);
       return read(row, windows, options?.report);
     },
     async all(takes, at, options) {

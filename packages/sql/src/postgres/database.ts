@@ -8,6 +8,7 @@ import type { PostgresClient, PostgresConnection, PostgresPool } from './client.
 import { isConflict, toStorageError } from './errors.ts';
 import { createConnectionLeases, createPoolLeases } from './leases.ts';
 import { createListen } from './listen.ts';
+import { createRowMutexes } from './row-mutexes.ts';
 
 export interface PostgresOptions {
   /**
@@ -40,6 +41,7 @@ export function createPostgresDatabase({
   const names = createNames({ ...(prefix !== undefined && { prefix }), schema });
   const leases =
     connection === undefined ? createPoolLeases(pool as PostgresPool) : createConnectionLeases(connection);
+  const rows = createRowMutexes();
 
   const query = async (
     client: PostgresClient,
@@ -100,9 +102,17 @@ export function createPostgresDatabase({
     async run(statement, options) {
       options?.signal?.throwIfAborted();
       const deadline = createDeadline(options?.timeoutMs ?? timeoutMs);
-      return despiteConflicts(deadline, () =>
-        useConnection(deadline, options?.signal, (client) => query(client, statement, deadline)),
-      );
+      const attempt = () =>
+        despiteConflicts(deadline, () =>
+          useConnection(deadline, options?.signal, (client) => query(client, statement, deadline)),
+        );
+      if (statement.row === undefined) return attempt();
+      const release = await rows.lock(statement.row, deadline, options?.signal);
+      try {
+        return await attempt();
+      } finally {
+        release();
+      }
     },
 
     async transaction<T>(

@@ -189,6 +189,22 @@ export function listRooms(
   return { rooms: JSON.stringify(rooms), roomsCount: rooms.length, full };
 }
 
+/** Whether an owner gave several jobs of the last round and may have more. @param taken the jobs of all rounds. */
+export function mayHaveMore(
+  rows: readonly SqlRow[],
+  taken: readonly SqlRow[],
+  perOwner: LeaseWanted['perOwner'],
+): boolean {
+  const of = (list: readonly SqlRow[], kind: string) => countOwners(list.filter((row) => row.kind === kind));
+  return [...new Set(rows.map(({ kind }) => String(kind)))].some((kind) => {
+    const limit = perOwner?.[kind];
+    const all = of(taken, kind);
+    const hasRoom = (owner: string): boolean =>
+      owner === '' || limit === undefined || (limit.held.get(owner) ?? 0) + (all.get(owner) ?? 0) < limit.max;
+    return [...of(rows, kind)].some(([owner, count]) => count > 1 && hasRoom(owner));
+  });
+}
+
 function countOwners(rows: readonly SqlRow[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { owner } of rows) counts.set(String(owner), (counts.get(String(owner)) ?? 0) + 1);

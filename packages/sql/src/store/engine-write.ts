@@ -28,6 +28,8 @@ export interface EngineWork {
   readonly expected: SqlStatement;
   /** PostgreSQL only: CTEs that come before the statement, under the condition. */
   readonly ctes?: ConditionalStatement;
+  /** The busy row that it changes. */
+  readonly row?: string;
 }
 
 export function toEngineWrite(

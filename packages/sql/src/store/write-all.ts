@@ -77,7 +77,13 @@ export function createWriteAll(
       effects.length === 0
         ? look([], reads)
         : toStatement(chain(effects, compileWrite, compileCheck, compileCtes, compileReads(reads)));
-    const [row] = await database.run(statement, options);
+    const busy = effects.flatMap((write) =>
+      write.do === 'engine' ? ((write.work as EngineWork).row ?? []) : [],
+    );
+    const [row] = await database.run(
+      { ...statement, ...(busy[0] !== undefined && { row: busy[0] }) },
+      options,
+    );
     return Number(row?.done) === 1 ? row : undefined;
   }
 
