@@ -1,25 +1,29 @@
 /**
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
- * database connections. 32 accounts, 48 turns at once. Also counts transactions that were rolled back. The numbers of
- * processes alternate, and the medians are reported. Needs a superuser that may create a database.
+ * database connections. 32 accounts, 48 turns at once. Also counts transactions that were rolled back. Several processes on
+ * few cores cost more of each core's time whatever they do, so the bare server of the comparison is measured in the same way: the
+ * ratio of both shows what the processes cost each other. The numbers of processes alternate, and the medians are reported.
+ * Needs a superuser that may create a database.
  */
-import { readFileSync } from 'node:fs';
 import { COLLECTIONS, createServices, createUser, issueApiKey } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createPostgresDatabase, createSqlPorts, migrate } from '@questline/sql';
 import pg from 'pg';
 import { Pool } from 'undici';
+import { NOT_MEASURED, readBackendTime } from './support/backends.ts';
 import { type Measured, start } from './support/process.ts';
 import { median, reportRatio } from './support/report.ts';
+import type { Caller } from './support/servers/postgres-workspace.ts';
 
 const MAIN = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
 const ROUNDS = Number(process.env.BENCH_PAIRS ?? 3);
-const TURNS = Number(process.env.BENCH_TURNS ?? 1500);
+const TURNS = Number(process.env.BENCH_TURNS ?? 4000);
 const ACCOUNTS = 32;
-const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 500);
+/** Per process: each compiles its own code. */
+const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 2000);
 const AT_ONCE = 48;
-/** Ticks of /proc per second. */
-const TICKS = 100;
+/** The one key that the bare server knows. */
+const BARE_KEY = `svc_live_${'k'.repeat(43)}`;
 const COUNTS = [1, 2, 4];
 
 const name = `questline_scale_${process.pid}`;
@@ -27,32 +31,53 @@ const main = new pg.Pool({ connectionString: MAIN, max: 1 });
 await main.query(`create database ${name}`);
 const address = new URL(MAIN);
 address.pathname = `/${name}`;
+const admin = new pg.Pool({ connectionString: address.href, max: 1, application_name: NOT_MEASURED });
 
-const keys = await prepare();
-const results = new Map(COUNTS.map((count) => [count, [] as Result[]]));
+const { keys, callers } = await prepare();
+/** The servers, and how a finished request answers. */
+const SERVERS = {
+  questline: { file: 'servers/questline-postgres.ts', done: '"status":"done"' },
+  bare: { file: 'servers/bare-postgres.ts', done: '"status":"queued"' },
+} as const;
+type Kind = keyof typeof SERVERS;
+const KINDS: readonly Kind[] = ['questline', 'bare'];
+
+const results = new Map(KINDS.map((kind) => [kind, new Map(COUNTS.map((count) => [count, [] as Result[]]))]));
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const count of round % 2 === 0 ? COUNTS : COUNTS.toReversed()) {
-    results.get(count)?.push(await measure(count));
+    for (const kind of KINDS)
+      results
+        .get(kind)
+        ?.get(count)
+        ?.push(await measure(kind, count));
   }
 }
 
-const middle = (count: number, value: (result: Result) => number): number =>
-  median((results.get(count) ?? []).map(value));
+const middle = (kind: Kind, count: number, value: (result: Result) => number): number =>
+  median((results.get(kind)?.get(count) ?? []).map(value));
+const getSpeed = (kind: Kind, count: number): number =>
+  middle(kind, count, (result) => result.turns / (result.node + result.postgres));
 for (const count of COUNTS) {
-  const perSecond = middle(count, (result) => result.turns / (result.node + result.postgres));
-  const first = middle(1, (result) => result.turns / (result.node + result.postgres));
+  const [own, bare] = KINDS.map((kind) => getSpeed(kind, 1) / getSpeed(kind, count));
   const ms = (value: (result: Result) => number) =>
-    middle(count, (result) => (1000 * value(result)) / result.turns).toFixed(2);
+    middle('questline', count, (result) => (1000 * value(result)) / result.turns).toFixed(2);
   reportRatio(
     `chat turns per CPU-second, 1 process / ${count}`,
-    first / perSecond,
+    own ?? 0,
     1.1,
-    `${perSecond.toFixed(0)} per CPU-second; a turn: ${ms((result) => result.node)} ms Node, ` +
+    `${getSpeed('questline', count).toFixed(0)} per CPU-second; a turn: ${ms((result) => result.node)} ms Node, ` +
       `${ms((result) => result.postgres)} ms PostgreSQL, ` +
-      `${middle(count, (result) => result.rollbacks / result.allTurns).toFixed(4)} transactions rolled back`,
+      `${middle('questline', count, (result) => result.rollbacks / result.allTurns).toFixed(4)} transactions rolled back`,
+  );
+  reportRatio(
+    `the same beside the bare server, 1 process / ${count}`,
+    (own ?? 0) / (bare ?? 1),
+    1.1,
+    `bare: ${bare?.toFixed(2)} x, ${getSpeed('bare', count).toFixed(0)} per CPU-second`,
   );
 }
 
+await admin.end();
 await main.query(`drop database ${name} with (force)`);
 await main.end();
 
@@ -66,8 +91,8 @@ interface Result {
   readonly rollbacks: number;
 }
 
-/** @returns the API keys of the accounts. */
-async function prepare(): Promise<readonly string[]> {
+/** Creates the accounts. @returns their API keys. */
+async function prepare(): Promise<{ readonly keys: readonly string[]; readonly callers: readonly Caller[] }> {
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const pool = new pg.Pool({ connectionString: address.href, max: 4 });
@@ -75,52 +100,65 @@ async function prepare(): Promise<readonly string[]> {
   await migrate(database, { collections: COLLECTIONS });
   const ports = createSqlPorts(database, { clock, ids });
   const services = createServices({ ...ports, models: [], clock, ids }, { jwtSecret: 'b'.repeat(64) });
-  const made: string[] = [];
-  for (let account = 0; account < ACCOUNTS; account += 1) {
-    const username = `bench${account}`;
+  const made: { readonly key: string; readonly caller: Caller }[] = [];
+  for (let at = 0; at < ACCOUNTS; at += 1) {
+    const username = `bench${at}`;
     const user = await createUser(services, { email: `${username}@example.com`, username });
     if (user === undefined) throw new Error('no user');
-    await ports.ledger.grant({ account: `user:${user.id}`, amount: 1e12, key: username, reason: 'bench' });
-    const { key } = await issueApiKey(services, {
+    const account = `user:${user.id}`;
+    await ports.ledger.grant({ account, amount: 1e12, key: username, reason: 'bench' });
+    const { key, record } = await issueApiKey(services, {
       userId: user.id,
       name: 'bench',
       scopes: ['ai:chat'],
       requestsPerMinute: 1e9,
       requestsPerDay: 1e9,
     });
-    made.push(key);
+    made.push({ key, caller: { userId: user.id, account, keyId: record.id } });
   }
   await database.close();
   await pool.end();
-  return made;
+  return { keys: made.map(({ key }) => key), callers: made.map(({ caller }) => caller) };
 }
 
-async function measure(count: number): Promise<Result> {
+async function measure(kind: Kind, count: number): Promise<Result> {
   const before = await getRollbacks();
   const servers = await Promise.all(
     Array.from({ length: count }, () =>
-      start('questline', 'servers/questline-postgres.ts', { BENCH_DATABASE: address.href }),
+      start(kind, SERVERS[kind].file, {
+        ...{ BENCH_DATABASE: address.href, DATABASE_URL: address.href },
+        CALLERS: JSON.stringify(callers),
+        // Not called: the model answers by itself.
+        UPSTREAM: 'http://127.0.0.1:1/v1',
+      }),
     ),
   );
-  // Each process compiles its own code.
   const warmUp = count * WARM_UP;
-  await chat(servers, warmUp);
-  const [node, postgres] = [await getNodeCpu(servers), await getPostgresCpu()];
-  await chat(servers, TURNS);
-  const used = { node: (await getNodeCpu(servers)) - node, postgres: (await getPostgresCpu()) - postgres };
+  await chat(kind, servers, warmUp);
+  // As the server does by itself in its own time.
+  await admin.query('vacuum analyze');
+  // The pools are full after the warm-up, and keep their connections.
+  const [node, postgres] = [await getNodeCpu(servers), await readBackendTime(main, name)];
+  await chat(kind, servers, TURNS);
+  const used = {
+    node: (await getNodeCpu(servers)) - node,
+    postgres: ((await readBackendTime(main, name)) - postgres) / 1e6,
+  };
   await Promise.all(servers.map((server) => server.stop()));
   // Connections report when they end.
   await untilIdle();
   return { ...used, turns: TURNS, allTurns: TURNS + warmUp, rollbacks: (await getRollbacks()) - before };
 }
 
-async function chat(servers: readonly Measured[], turns: number): Promise<void> {
+async function chat(kind: Kind, servers: readonly Measured[], turns: number): Promise<void> {
+  const { done } = SERVERS[kind];
   const pools = servers.map(({ url }) => new Pool(url, { connections: AT_ONCE, pipelining: 1 }));
   let left = turns;
   await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, caller) => {
+      const key = kind === 'bare' ? BARE_KEY : keys[caller % keys.length];
       const headers = {
-        authorization: `Bearer ${keys[caller % keys.length]}`,
+        authorization: `Bearer ${key}`,
         'content-type': 'application/json',
       };
       const body = JSON.stringify({ message: 'Tell me a short story about a storm.', wait: true });
@@ -133,7 +171,7 @@ async function chat(servers: readonly Measured[], turns: number): Promise<void> 
           body,
         });
         const text = await answer?.body.text();
-        if (!text?.includes('"status":"done"')) throw new Error(`a turn answered ${text}`);
+        if (!text?.includes(done)) throw new Error(`a turn answered ${text}`);
       }
     }),
   );
@@ -145,16 +183,6 @@ async function getNodeCpu(servers: readonly Measured[]): Promise<number> {
   return readings.reduce((sum, { cpu }) => sum + cpu, 0) / 1e6;
 }
 
-/** The CPU of the connections to the database. The pools are full after the warm-up, and keep their connections. */
-async function getPostgresCpu(): Promise<number> {
-  const { rows } = await main.query('select pid from pg_stat_activity where datname = $1', [name]);
-  const ticks = rows.map(({ pid }: { pid: number }) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, one) => sum + one, 0) / TICKS;
-}
-
 async function getRollbacks(): Promise<number> {
   const { rows } = await main.query('select xact_rollback from pg_stat_database where datname = $1', [name]);
   return Number(rows[0]?.xact_rollback);
@@ -162,7 +190,10 @@ async function getRollbacks(): Promise<number> {
 
 async function untilIdle(): Promise<void> {
   for (;;) {
-    const { rows } = await main.query('select 1 from pg_stat_activity where datname = $1', [name]);
+    const { rows } = await main.query(
+      'select 1 from pg_stat_activity where datname = $1 and application_name <> $2',
+      [name, NOT_MEASURED],
+    );
     if (rows.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -9,9 +9,9 @@ import { createPostgresTakes } from '../../../packages/sql/src/limiter/postgres.
 import { defineStatement, type SqlStatement } from '../../../packages/sql/src/statement.ts';
 import { serve } from '../child.ts';
 import { getText, relay } from './bare-stream.ts';
-import { openPostgresWorkspace } from './postgres-workspace.ts';
+import { type Caller, openPostgresWorkspace } from './postgres-workspace.ts';
 
-const { pool, database, services, userId, account, keyId } = await openPostgresWorkspace();
+const { pool, database, services, callers } = await openPostgresWorkspace();
 const { ids } = services;
 const { names } = database;
 const table = (name: string): string => names.table(name);
@@ -98,7 +98,21 @@ const listSessions = defineStatement<'owner'>(
   `select record from ${sessions} where owner_id = @owner order by id desc limit 20`,
 );
 
-const holdFor = async (key: string, now: number, operation: string): Promise<string> => {
+let requests = 0;
+/** The callers take turns. */
+const nextCaller = (): Caller => {
+  const caller = callers[requests % callers.length];
+  requests += 1;
+  if (caller === undefined) throw new Error('no caller');
+  return caller;
+};
+
+const holdFor = async (
+  { userId, account, keyId }: Caller,
+  key: string,
+  now: number,
+  operation: string,
+): Promise<string> => {
   const id = ids.next();
   const details = { operation, userId, keyId, requestId: key, model: 'gpt-bench' };
   await ledger.hold({ id, key, account, amount: HOLD, expiresAt: now + LEASE_MS, details, now }, undefined);
@@ -110,17 +124,17 @@ interface BareJob {
   readonly message: string;
 }
 
-const turn = async (): Promise<void> => {
+const turn = async (caller: Caller): Promise<void> => {
   const now = Date.now();
   const [job] = await run(claim({ now, until: now + LEASE_MS }));
   if (job === undefined) return;
   const { session, message } = job.payload as BareJob;
   const quest = String(job.key);
   await run(load({ session }));
-  const id = await holdFor(quest, now, 'sendChatMessage');
+  const id = await holdFor(caller, quest, now, 'sendChatMessage');
   await run(begin({ quest, patch: JSON.stringify({ status: 'running', due: [{ id }], updatedAt: now }) }));
   const [asked, answered] = [ids.next(), ids.next()];
-  const shared = { ownerId: userId, questId: quest, sessionId: session, createdAt: now };
+  const shared = { ownerId: caller.userId, questId: quest, sessionId: session, createdAt: now };
   const usage = { input: 10, output: 10 };
   await run(
     end({
@@ -138,14 +152,15 @@ const reply = (response: ServerResponse, body: object): void => {
   response.end(text);
 };
 
-const chat = async (body: string, response: ServerResponse): Promise<void> => {
+const chat = async (caller: Caller, body: string, response: ServerResponse): Promise<void> => {
+  const { userId } = caller;
   const { message, sessionId: session = ids.next() } = JSON.parse(body) as {
     message: string;
     sessionId?: string;
   };
   const now = Date.now();
   const [quest, job] = [ids.next(), ids.next()];
-  const request = { message, model: 'demo-echo', payer: { userId, keyId, account }, requestId: quest };
+  const request = { message, model: 'demo-echo', payer: caller, requestId: quest };
   await run(
     accept({
       ...{ session, quest, job, now, owner: userId },
@@ -171,15 +186,15 @@ const chat = async (body: string, response: ServerResponse): Promise<void> => {
     }),
   );
   reply(response, { id: quest, sessionId: session, status: 'queued' });
-  await turn();
+  await turn(caller);
 };
 
-const complete = async (body: string, response: ServerResponse): Promise<void> => {
+const complete = async (caller: Caller, body: string, response: ServerResponse): Promise<void> => {
   const now = Date.now();
-  const id = await holdFor(ids.next(), now, 'createCompletion');
+  const id = await holdFor(caller, ids.next(), now, 'createCompletion');
   await relay(body, response, async () => {
     await ledger.settle(
-      { id, account, amount: HOLD, expiresAt: now + LEASE_MS },
+      { id, account: caller.account, amount: HOLD, expiresAt: now + LEASE_MS },
       COST,
       { input: 20, output: 8 },
       now,
@@ -192,13 +207,14 @@ const server = createServer(async (request, response) => {
     if (request.headers.authorization !== KEY) throw new Error('another key');
     const { method, url = '' } = request;
     const body = method === 'POST' ? await getText(request) : '';
-    await take(`key:${keyId}`, WINDOWS, Date.now(), undefined);
-    if (url === '/api/chat') return await chat(body, response);
-    if (url === '/api/ai/v1/completions') return await complete(body, response);
+    const caller = nextCaller();
+    await take(`key:${caller.keyId}`, WINDOWS, Date.now(), undefined);
+    if (url === '/api/chat') return await chat(caller, body, response);
+    if (url === '/api/ai/v1/completions') return await complete(caller, body, response);
     const statement =
       url === '/api/v1/sessions'
-        ? listSessions({ owner: userId })
-        : readQuest({ id: url.slice(15), owner: userId });
+        ? listSessions({ owner: caller.userId })
+        : readQuest({ id: url.slice(15), owner: caller.userId });
     const rows = await run(statement);
     reply(
       response,

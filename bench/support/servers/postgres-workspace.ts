@@ -12,21 +12,30 @@ import { createOpenAIProvider } from '@questline/providers/openai';
 import { createPostgresDatabase, createSqlPorts, migrate, type PostgresDatabase } from '@questline/sql';
 import { Pool } from 'pg';
 
-/** A migrated database with one user and one key, for both servers of the comparison. */
-export interface PostgresWorkspace {
-  readonly pool: Pool;
-  readonly database: PostgresDatabase;
-  readonly services: Services;
+/** Who sends a request. */
+export interface Caller {
   readonly userId: string;
   readonly account: string;
   readonly keyId: string;
 }
 
-/** Reads the database from DATABASE_URL, the provider from UPSTREAM. */
+/** A migrated database with its callers, for both servers of the comparison. */
+export interface PostgresWorkspace {
+  readonly pool: Pool;
+  readonly database: PostgresDatabase;
+  readonly services: Services;
+  readonly callers: readonly Caller[];
+}
+
+/**
+ * Reads the database from DATABASE_URL, the provider from UPSTREAM, and the callers of a database that exists from CALLERS;
+ * else it creates the database's tables and one caller.
+ */
 export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
   const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
   const database = createPostgresDatabase({ pool });
-  await migrate(database, { collections: COLLECTIONS });
+  const { CALLERS } = process.env;
+  if (CALLERS === undefined) await migrate(database, { collections: COLLECTIONS });
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const prices = { input: 1, output: 2 };
@@ -49,6 +58,7 @@ export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
       admission: { maxWaiting: null, maxWaitingPerOwner: null },
     },
   );
+  if (CALLERS !== undefined) return { pool, database, services, callers: JSON.parse(CALLERS) };
   const user = await createUser(services, { email: 'bench@example.com', username: 'bench' });
   if (user === undefined) throw new Error('no user');
   const account = `user:${user.id}`;
@@ -62,5 +72,5 @@ export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
   });
   const hash = hashSecret(`svc_live_${'k'.repeat(43)}`);
   await services.store.collection(API_KEYS).update(record.id, { hash });
-  return { pool, database, services, userId: user.id, account, keyId: record.id };
+  return { pool, database, services, callers: [{ userId: user.id, account, keyId: record.id }] };
 }
