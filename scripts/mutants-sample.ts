@@ -1,6 +1,7 @@
 /**
  * Tries a random sample of the changes of all packages: `npm run mutants:sample -- 400 7`, with seed 7; `-- 400 7 1/2`: the first
- * half of it. Each change is tried with the tests of its area, then with the other tests, a folder at a time. Not in the sample are the
+ * half of it. Each change is tried with the tests of its area, then with the other tests, a folder at a time; `-- 400 7 1/2 areas`: only
+ * with those of its area, whose score is the least that all tests have. Not in the sample are the
  * published suites, the models of the demo, and the self-hosted server and its console, whose tests start processes.
  */
 import { glob } from 'node:fs/promises';
@@ -15,7 +16,7 @@ import { listSources } from './mutants/sources.ts';
 const [count, seed] = process.argv.slice(2, 4).map(Number);
 const [part = 1, parts = 1] = (process.argv[4] ?? '1/1').split('/').map(Number);
 if (!count || seed === undefined || !(part <= parts)) {
-  console.error('usage: npm run mutants:sample -- <number of changes> <seed> [part/parts]');
+  console.error('usage: npm run mutants:sample -- <number of changes> <seed> [part/parts] [areas]');
   process.exit(2);
 }
 const LEFT_OUT = /^packages\/(?:testing|demo-media|server|console)\//;
@@ -41,7 +42,7 @@ for (const [area, mutants] of areas) {
   await tryWith(area, listAreaTests(area), mutants);
 }
 console.log(`${total - left.size} of ${total} found by the tests of their areas`);
-for (const tests of await listOtherTests()) {
+for (const tests of process.argv[5] === 'areas' ? [] : await listOtherTests()) {
   if (left.size > 0) await tryWith(tests, [tests], [...left.values()]);
 }
 const isLoading = (key: string): boolean => loading.has(key) && !reached.has(key);
