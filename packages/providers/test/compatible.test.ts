@@ -366,6 +366,11 @@ describe('nonstandard answers of a compatible server', () => {
       { input: 20, cachedInput: 10 },
     ],
     [
+      'with the cache beside the tokens',
+      [chunk({}, { finish_reason: 'stop', usage: { ...usage, cached_tokens: 12 } })],
+      { input: 18, cachedInput: 12 },
+    ],
+    [
       'with reasoning beside the completion',
       [
         chunk(

@@ -109,6 +109,7 @@ describe('readModelsDev', () => {
     expect(models['text-embedding-4']).toMatchObject({ type: 'embedding', prices: { input: 0.01 } });
     expect(models['gemini-9']).toMatchObject({
       provider: 'gemini',
+      ...{ supportsThinking: false, supportsTools: false, supportsVision: false },
       priceTiers: [{ aboveInputTokens: 200_000, prices: { input: 3, output: 4 } }],
     });
   });

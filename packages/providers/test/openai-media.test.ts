@@ -82,6 +82,12 @@ describe('audio of OpenAI', () => {
     });
   });
 
+  test('returns speech in the requested voice', async () => {
+    const { provider, upstream } = await openAI();
+    await provider.speech?.({ model: 'tts-1', text: 'Hello', format: 'mp3', voice: 'nova' }, {});
+    expect(upstream.requests[0]).toMatchObject({ body: { voice: 'nova' } });
+  });
+
   test('transcribes audio', async () => {
     const { provider, upstream } = await openAI();
     const audio = { mediaType: 'audio/ogg', data: Buffer.from('sound') };

@@ -163,6 +163,7 @@ describe('tool web_fetch', () => {
     ['a head without an end tag', '<head><title>T</title><p>one</p>', 'one'],
     ['named character references', '<p>don&rsquo;t &mdash; &eacute;</p>', 'don’t — é'],
     ['preformatted lines', '<p>a\nb</p><pre>c\nd</pre>', 'a b\nc\nd'],
+    ['lines after preformatted ones', '<pre>a\nb<b>c</b>\nd</pre><p>e\nf</p>', 'a\nbc\nd\ne f'],
     ['an image with a title of its own', '<p>one <svg><title>Logo</title></svg>two</p>', 'one two'],
     ['a script with a tag in a string', '<p>one</p><script>"<p>"</script><p>two</p>', 'one\ntwo'],
   ])('reads a page with %s', async (_, page, text) => {
