@@ -1,7 +1,7 @@
 /**
  * Tries a random sample of the changes of all packages: `npm run mutants:sample -- 400 7`, with seed 7; `-- 400 7 1/2`: the first
  * half of it. Each change is tried with the tests of its area, then with the other tests, a folder at a time; `-- 400 7 1/2 areas`: only
- * with those of its area, whose score is the least that all tests have. Not in the sample are the
+ * with those of its area, whose score is the least that all tests have. A change that does not compile is found. Not in the sample are the
  * published suites, the models of the demo, and the self-hosted server and its console, whose tests start processes.
  */
 import { glob } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import type { Mutant } from './mutants/instrument.ts';
 import { listMutants, type Result, run } from './mutants/run.ts';
 import { drawSample } from './mutants/sample.ts';
 import { listSources } from './mutants/sources.ts';
+import { createTypeCheck } from './mutants/types.ts';
 
 const [count, seed] = process.argv.slice(2, 4).map(Number);
 const [part = 1, parts = 1] = (process.argv[4] ?? '1/1').split('/').map(Number);
@@ -42,6 +43,9 @@ for (const [area, mutants] of areas) {
   await tryWith(area, listAreaTests(area), mutants);
 }
 console.log(`${total - left.size} of ${total} found by the tests of their areas`);
+const compiles = createTypeCheck(root);
+for (const [key, mutant] of left) if (!compiles(mutant)) left.delete(key);
+console.log(`${total - left.size} of ${total} found by these or by the types`);
 for (const tests of process.argv[5] === 'areas' ? [] : await listOtherTests()) {
   if (left.size > 0) await tryWith(tests, [tests], [...left.values()]);
 }

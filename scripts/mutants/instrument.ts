@@ -12,6 +12,10 @@ export interface Mutant {
   readonly kind: string;
   readonly before: string;
   readonly after: string;
+  /** The place in the source that the text replaces. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 export interface Instrumented {
@@ -26,7 +30,7 @@ export function instrument(file: string, source: string, firstId: number): Instr
   const mutants: Mutant[] = [];
   const lines = source.split('\n');
 
-  const add = (node: ts.Node, kind: string, after: string): number => {
+  const add = (node: ts.Node, kind: string, after: string, text = `(${after})`): number => {
     const id = firstId + mutants.length;
     const { line } = tree.getLineAndCharacterOfPosition(node.getStart());
     mutants.push({
@@ -37,6 +41,7 @@ export function instrument(file: string, source: string, firstId: number): Instr
       kind,
       before: shorten(node.getText()),
       after: shorten(after),
+      ...{ start: node.getStart(), end: node.getEnd(), text },
     });
     return id;
   };
@@ -47,7 +52,7 @@ export function instrument(file: string, source: string, firstId: number): Instr
   const print = (node: ts.Node): string => {
     if (isFixed(node)) return plain(node);
     const own = ts.isObjectLiteralExpression(node) && !isTarget(node) ? printObject(node) : printParts(node);
-    if (canDrop(node)) return `{ if (!__mutants.on(${add(node, 'statement', '')})) { ${own} } }`;
+    if (canDrop(node)) return `{ if (!__mutants.on(${add(node, 'statement', '', '{}')})) { ${own} } }`;
     if (!isReplaceable(node)) return own;
     return changeExpression(node, plain).reduce(
       (text, { kind, text: changed }) =>
@@ -72,7 +77,7 @@ export function instrument(file: string, source: string, firstId: number): Instr
     const properties = node.properties.map((property) => {
       const own = printParts(property);
       if (!canOmit(property)) return own;
-      return `...(__mutants.on(${add(property, 'property', '')}) ? {} : { ${own} })`;
+      return `...(__mutants.on(${add(property, 'property', '', '...{}')}) ? {} : { ${own} })`;
     });
     return `{ ${properties.join(', ')} }`;
   };

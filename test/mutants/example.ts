@@ -23,3 +23,8 @@ export function endAbove(value: number, limit: number): void {
 export function unused({ 0: value = true }: readonly boolean[]): boolean {
   return value;
 }
+
+/** Does not compile without its property. */
+export function describeValue(value: number): { readonly text: string } {
+  return { text: String(value) };
+}
