@@ -92,7 +92,7 @@ export const listCases: readonly StoreCase[] = [
     name: 'orders text by code point',
     section: 'behaviour',
     async run(subject) {
-      const titles = ['B', 'a', '\u00e9', 'Z', 'aa', '\u{1f600}', '\uffee', '', 'a b', 'a-b'];
+      const titles = ['B', 'a', '\u00e9', 'Z', 'aa', '\u{1f600}', '\uffee', '', 'a b', 'a-b', '\u{10000}'];
       await fill(
         subject,
         titles.map((title, at) => note(at + 1, { title })),
@@ -108,6 +108,7 @@ export const listCases: readonly StoreCase[] = [
         'aa',
         '\u00e9',
         '\uffee',
+        '\u{10000}',
         '\u{1f600}',
       ]);
       expect(await found(subject, { title: { gt: 'Z', lt: 'aa' } })).toEqual([2, 9, 10]);
