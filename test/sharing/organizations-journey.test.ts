@@ -213,6 +213,38 @@ describe('removed member', () => {
     expect((await callAs(app, gone, 'GET', '/api/organizations')).body.organizations).toEqual([]);
     expect((await credits()).balance).toBe(100 - TURN);
   });
+
+  it('loses the invites it sent, and the same address can be invited by others', async () => {
+    const { app, id, ada, administrator: gone } = await setUp();
+    const invites = `/api/organization/${id}/invites`;
+    const offer = { email: 'late@example.com' };
+    const invite = async (who: UserRecord) => (await callAs(app, who, 'POST', invites, offer)).status;
+    expect([await invite(gone), await invite(ada)]).toEqual([201, 409]);
+    expect((await callAs(app, gone, 'POST', `/api/organization/${id}/leave`)).status).toBe(200);
+    expect(await invite(ada)).toBe(201);
+    const { body } = await callAs(app, ada, 'GET', invites);
+    const late = body.invites.filter(({ email }: { email: string }) => email === offer.email);
+    expect(late.map(({ status }: { status: string }) => status).sort()).toEqual(['pending', 'revoked']);
+  });
+
+  it('is in the audit log with the roles before and after', async () => {
+    const { app, id, ada, administrator: gone, as } = await setUp();
+    await callAs(app, ada, 'POST', `/api/organization/${id}/revokeSharing`, { userId: gone.id });
+    const { body } = await as(ada, 'GET', '/audit');
+    const entries: readonly { action: string; changes: readonly { field: string }[] }[] = body.data;
+    const roles = entries.flatMap(({ action, changes }) =>
+      changes.filter(({ field }) => field === 'role').map((role) => [action, role]),
+    );
+    const change = { field: 'role', before: null, after: null };
+    // Acts of the same millisecond have no order.
+    expect(new Set(roles)).toEqual(
+      new Set([
+        ['organization.member_removed', { ...change, before: 'administrator' }],
+        ['organization.member_added', { ...change, after: 'administrator' }],
+        ['organization.member_added', { ...change, after: 'member' }],
+      ]),
+    );
+  });
 });
 
 describe('limits of an organization', () => {
