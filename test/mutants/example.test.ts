@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endAbove, isBelowLimit, resolvePositive, unused } from './example.ts';
+import { describeValue, endAbove, isBelowLimit, resolvePositive, unused } from './example.ts';
 
 test('a process goes on at its limit', () => {
   endAbove(10, 10);
@@ -13,6 +13,6 @@ test('a promise of a positive number resolves', async () => {
   await expect(resolvePositive(1)).resolves.toBeUndefined();
 });
 
-test('a function that no test calls is there', () => {
-  expect(unused).toBeTypeOf('function');
+test('functions that no test calls are there', () => {
+  expect([unused, describeValue].map((one) => typeof one)).toEqual(['function', 'function']);
 });
