@@ -1,7 +1,9 @@
 import { fromCredits, USERS } from '@questline/core';
+import type { CreditLedger } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce } from '../support/chat.ts';
 import { createHost, createHostApp, type HostApp } from '../support/host.ts';
+import { createLostCalls } from '../support/lost-calls.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { addOrganization } from '../support/people.ts';
 
@@ -22,6 +24,45 @@ describe('user of the host', () => {
     const second = await getMe(host, host.signIn({ ...ALICE, name: 'Alice B.', email: 'a@b.example' }));
     expect(second.body).toEqual(first.body);
     expect(await getUsers(host)).toHaveLength(2);
+    const record = await host.app.services.store.collection(USERS).get(`${first.body.id}`);
+    expect(record).toMatchObject({ email: ALICE.email, username: 'Alice' });
+  });
+
+  it('is created with one welcome grant when any call of storage is lost', async () => {
+    const lost = createLostCalls();
+    for (let place = 0; ; place += 1) {
+      Object.assign(lost, { place: -1, calls: 0 });
+      const settings = { admin: { defaultFreeCredits: 5 } };
+      const host = await createHostApp({ settings, store: lost.lose, ledger: lost.lose });
+      Object.assign(lost, { place, calls: 0 });
+      const { status } = await getMe(host, host.signIn(ALICE));
+      if (lost.calls <= place) {
+        expect(status).toBe(200);
+        expect(place).toBeGreaterThan(5);
+        break;
+      }
+      expect([200, 503]).toContain(status);
+      const { body } = await getMe(host, host.signIn(ALICE));
+      expect({ place, body }).toMatchObject({ place, body: { name: 'Alice', credits: { balance: 5 } } });
+      expect(await getUsers(host)).toHaveLength(2);
+      expect(await host.app.ledger.entries(`user:${body.id}`, { limit: 10 })).toHaveLength(1);
+    }
+  });
+
+  it('needs no grant at later requests', async () => {
+    let grants = 0;
+    const ledger = (memory: CreditLedger): CreditLedger => ({
+      ...memory,
+      grant: (grant) => {
+        grants += 1;
+        return memory.grant(grant);
+      },
+    });
+    const host = await createHostApp({ ledger, settings: { admin: { defaultFreeCredits: 5 } } });
+    await getMe(host, host.signIn(ALICE));
+    const first = grants;
+    await getMe(host, host.signIn(ALICE));
+    expect(grants).toBe(first);
   });
 
   it('is created with one welcome grant by 50 parallel first requests', async () => {
@@ -82,6 +123,7 @@ describe('user of the host', () => {
     [{ externalId: 'x', email: 'not an address', name: '' }, 'not an address'],
     [{ externalId: 'x', email: 'carol@example.com' }, 'carol'],
     [{ externalId: 'x', name: `a\u0000b\n${'n'.repeat(200)}` }, `ab${'n'.repeat(98)}`],
+    [{ externalId: 'x', name: '\u0001\u0002' }, 'User'],
     [{ externalId: 'x', email: null, name: null, organizationId: null }, 'User'],
   ])('can have the profile %j', async (answer, name) => {
     const host = await createHostApp();

@@ -16,7 +16,7 @@ export function getClient(address: string | undefined): string | undefined {
   const [head = '', tail] = plain.split('::');
   const left = getGroups(head);
   const zeros = tail === undefined ? 0 : 8 - left.length - getGroups(tail).length;
-  const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...getGroups(tail ?? '')];
+  const groups = [...left, ...Array<string>(zeros).fill('0'), ...getGroups(tail ?? '')];
   const network = groups.slice(0, NETWORK_GROUPS).map((group) => Number.parseInt(group, 16).toString(16));
   return `${network.join(':')}::/64`;
 }
