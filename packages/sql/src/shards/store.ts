@@ -72,6 +72,8 @@ export function createShardedStore(
 
   async function writeInOne(writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean> {
     const added = createSeenOver(seen);
+    // A record is found by that of a later write, whose collection may be new to this process.
+    for (const write of writes) if (write.do !== 'engine') router.know(write.collection);
     const reads = writes.filter(isStoreRead);
     const steps = [];
     for (const write of writes) {
@@ -86,7 +88,6 @@ export function createShardedStore(
     const elsewhere: (() => void)[] = [];
     for (const read of reads) {
       const { collection, filter, max, order } = read;
-      router.know(collection);
       const [at, ...more] = await router.forFilter(collection, filter, added.seen, options);
       if (at === node && more.length === 0) there.push(read);
       else {
@@ -153,7 +154,6 @@ async function placeWrite(
     };
   }
   const { collection } = write;
-  router.know(collection);
   if (write.do === 'remove-where') {
     const filter = write.filter as Filter<StoredRecord>;
     const [node, ...others] = await router.forFilter(collection, filter, seen, options);
