@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGuardedFetch } from '../src/web/index.ts';
 
 const local = { isAllowedAddress: (address: string) => address === '127.0.0.1' };
 
-async function serve(listener: RequestListener): Promise<string> {
+async function serve(listener: RequestListener, host = '127.0.0.1'): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -39,6 +39,28 @@ describe('createGuardedFetch', () => {
     for (const other of ['file:///etc/passwd', 'http://user:secret@example.com/', 'data:,x']) {
       await expect(createGuardedFetch(local)(other)).rejects.toThrow(/^url: /);
     }
+  });
+
+  it.each([
+    ['tries all addresses of a name', true],
+    ['tries the first address of a name only', false],
+  ])('connects to a checked address of a name where Node %s', async (_title, triesAll) => {
+    const usual = getDefaultAutoSelectFamily();
+    onTestFinished(() => setDefaultAutoSelectFamily(usual));
+    setDefaultAutoSelectFamily(triesAll);
+    const url = await serve((_request, response) => void response.end('here'), 'localhost');
+    const checked: string[] = [];
+    const isAllowedAddress = (address: string): boolean => {
+      checked.push(address);
+      return true;
+    };
+    const named = `http://localhost:${new URL(url).port}/`;
+    const answer = await createGuardedFetch({ isAllowedAddress })(named);
+    expect([answer.status, await answer.text()]).toEqual([200, 'here']);
+    expect(checked).not.toEqual([]);
+    await expect(createGuardedFetch({ isAllowedAddress: () => false })(named)).rejects.toThrow(
+      'not on the open internet',
+    );
   });
 
   it('follows no redirect, and reads no large answer', async () => {

@@ -9,9 +9,9 @@ export type AddressCheck = (address: string) => boolean;
  * Resolves names to permitted addresses only. The connection uses the checked address, so a DNS answer
  * that changes in between (DNS rebinding) has no effect.
  */
-export function guardedLookup(isAllowed: AddressCheck): LookupFunction {
+export function guardedLookup(isAllowed: AddressCheck, resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
       const addresses: LookupAddress[] = found ?? [];
       if (error !== null) callback(error, []);
       else if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
