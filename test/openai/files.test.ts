@@ -1,5 +1,6 @@
 import { toFile } from 'openai';
 import { describe, expect, it, vi } from 'vitest';
+import { NOW } from '../support/test-app.ts';
 import { ASK, createOpenAIApp, readError } from './support.ts';
 
 const SCOPES = ['ai:chat', 'files:read', 'files:write'] as const;
@@ -25,6 +26,14 @@ describe('files of the official SDK', () => {
     ]);
     expect(await files.delete(made.id)).toEqual({ id: made.id, object: 'file', deleted: true });
     await expect(files.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('have the time of their upload in whole seconds', async () => {
+    const app = await createOpenAIApp({ key: { scopes: SCOPES }, now: NOW + 1999 });
+    const file = await toFile(Buffer.from('The lake is deep.'), 'lake.txt', { type: 'text/plain' });
+    const made = await app.client.files.create({ file, purpose: 'user_data' });
+    expect(made.created_at).toBe(NOW / 1000 + 1);
+    expect((await app.client.files.retrieve(made.id)).created_at).toBe(NOW / 1000 + 1);
   });
 
   it.each([

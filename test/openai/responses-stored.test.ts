@@ -1,3 +1,4 @@
+import { RESPONSES } from '@questline/core/internal';
 import type { Response, ResponseInput } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce } from '../support/chat.ts';
@@ -50,6 +51,47 @@ describe('stored responses', () => {
       input: reported.usage?.input_tokens,
       output: reported.usage?.output_tokens,
     });
+  });
+
+  it('are continued up to 1,000 times', async () => {
+    const app = await createOpenAIApp({ onCall: count });
+    const first = await app.client.responses.create(QUESTION);
+    const ask = (id: string) => app.send('POST', '/responses', { ...QUESTION, previous_response_id: id });
+    const second = (await (await ask(first.id)).json()) as Response;
+    const earlier = Array.from({ length: 999 }, () => first.id.slice(5));
+    await app.services.store.collection(RESPONSES).update(second.id.slice(5), { earlier });
+    const answered = await ask(second.id);
+    expect(answered.status).toBe(200);
+    expect(getTexts(app, 2)).toHaveLength(2001);
+    const refused = await ask(((await answered.json()) as Response).id);
+    expect([refused.status, await readError(refused)]).toMatchObject([
+      400,
+      { param: 'previous_response_id', message: expect.stringContaining('the conversation is too long') },
+    ]);
+    expect(app.calls).toHaveLength(3);
+  });
+
+  it('are continued up to 25 MiB of items', async () => {
+    const app = await createOpenAIApp({ onCall: count });
+    const responses = app.services.store.collection(RESPONSES);
+    const getWire = async (id: string) => {
+      const { wire = '' } = (await responses.get(id.slice(5))) ?? {};
+      return JSON.parse(wire) as { readonly size: number };
+    };
+    const first = await app.client.responses.create(QUESTION);
+    const ask = (input: string) =>
+      app.send('POST', '/responses', { ...QUESTION, input, previous_response_id: first.id });
+    const second = (await (await ask('And now?')).json()) as Response;
+    const wire = await getWire(first.id);
+    const room = 25 * 2 ** 20 - (await getWire(second.id)).size;
+    await responses.update(first.id.slice(5), { wire: JSON.stringify({ ...wire, size: wire.size + room }) });
+    expect((await ask('And now?')).status).toBe(200);
+    const refused = await ask('And now??');
+    expect([refused.status, await readError(refused)]).toMatchObject([
+      400,
+      { param: 'previous_response_id', message: expect.stringContaining('the conversation is too long') },
+    ]);
+    expect(app.calls).toHaveLength(3);
   });
 
   it('branch from one response', async () => {

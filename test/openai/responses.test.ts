@@ -7,6 +7,9 @@ import { reason, useTools } from '../support/vendor-wire.ts';
 import { createOpenAIApp, readError } from './support.ts';
 import { BOTH, FUNCTIONS } from './support-responses.ts';
 
+const GRAMMAR = { type: 'grammar', syntax: 'lark', definition: 'start: patch+' };
+const GRAMMAR_TEXT = 'The input follows this lark grammar:\nstart: patch+';
+
 describe.each(BOTH)('responses of the official SDK, %s,', (_title, QUESTION, isStored) => {
   it('answer in one piece, with usage in the classes of the ledger and the charge', async () => {
     const app = await createOpenAIApp({ onCall: reason });
@@ -227,5 +230,18 @@ describe.each(BOTH)('responses of the official SDK, %s,', (_title, QUESTION, isS
     });
     expect(app.calls[0]?.request).toMatchObject({ tools: [{ name: 'time' }], toolChoice: 'required' });
     expect(app.calls[0]?.request.tools).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, ''],
+    [{ description: 'Edits files.' }, 'Edits files.'],
+    [{ format: GRAMMAR }, GRAMMAR_TEXT],
+    [{ description: 'Edits files.', format: GRAMMAR }, `Edits files.\n\n${GRAMMAR_TEXT}`],
+    [{ description: 'Edits files.', format: { type: 'text' } }, 'Edits files.'],
+  ])('describe a custom tool to the model by its description and its grammar: %j', async (fields, text) => {
+    const app = await createOpenAIApp();
+    const tools = [{ type: 'custom', name: 'edit', ...fields }];
+    expect((await app.send('POST', '/responses', { ...QUESTION, tools })).status).toBe(200);
+    expect(app.calls[0]?.request.tools).toMatchObject([{ name: 'edit', description: text }]);
   });
 });

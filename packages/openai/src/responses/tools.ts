@@ -227,7 +227,7 @@ function toFunction({ description, parameters }: PlainTool, name: string): ToolS
 function toCustom({ description, format }: PlainTool, name: string): ToolSchema {
   const grammar =
     format?.type === 'grammar' && format.definition !== undefined
-      ? `The input follows this ${format.syntax ?? ''} grammar:\n${format.definition}`
+      ? `The input follows this ${format.syntax ?? 'formal'} grammar:\n${format.definition}`
       : '';
   return {
     name,
