@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
 import type { ModelCall } from '../../../test/support/model.ts';
 import { hasBrowser } from '../../server/test/browser.ts';
@@ -368,5 +369,67 @@ describe.runIf(hasBrowser())('useCredits', () => {
     await probe.read('chat', `it.send('Hello')`);
     await probe.until('credits', 'it.balance < 1000');
     expect(await probe.read('credits', 'it.balance')).toBe(999.97);
+  });
+
+  const STATE = '[it.balance, it.error?.name ?? null]';
+
+  /** Keeps the requests for the balance until the test answers them. */
+  async function holdLoads({ window }: Probe): Promise<(count: number) => Promise<Route>> {
+    const held: Route[] = [];
+    await window.page.route('**/api/v1/credits', (route) => void held.push(route));
+    return async (count) => {
+      await vi.waitFor(() => expect(held).toHaveLength(count), { timeout: 60_000, interval: 5 });
+      return held[count - 1] as Route;
+    };
+  }
+
+  it('shows a failure with the last balance, until the balance is loaded again', async () => {
+    const { probe } = await start();
+    await probe.mount('credits', 'useCredits');
+    await probe.until('credits', 'it.balance === 1000');
+    const getLoad = await holdLoads(probe);
+    const failed = probe.read('credits', 'it.refresh()');
+    await (await getLoad(1)).fulfill({ status: 403, json: { error: 'no' } });
+    await failed;
+    expect(await probe.read('credits', STATE)).toEqual([1000, 'QuestlineError']);
+    expect(await probe.read('credits', 'it.error.status')).toBe(403);
+    const loaded = probe.read('credits', 'it.refresh()');
+    await (await getLoad(2)).fulfill({ json: { balance: 5 } });
+    await loaded;
+    expect(await probe.read('credits', STATE)).toEqual([5, null]);
+  });
+
+  it.each([
+    ['balance', { json: { balance: 7 } }],
+    ['failure', { status: 403, json: { error: 'no' } }],
+  ])('ignores a %s that arrives after a newer balance', async (_title, late) => {
+    const { probe } = await start();
+    await probe.mount('credits', 'useCredits');
+    await probe.until('credits', 'it.balance === 1000');
+    const getLoad = await holdLoads(probe);
+    const older = probe.read('credits', 'it.refresh()');
+    const first = await getLoad(1);
+    const newer = probe.read('credits', 'it.refresh()');
+    await (await getLoad(2)).fulfill({ json: { balance: 5 } });
+    await newer;
+    await first.fulfill(late);
+    await older;
+    expect(await probe.read('credits', STATE)).toEqual([5, null]);
+  });
+
+  it('shows no error for a load that was aborted while the component was hidden', async () => {
+    const { probe } = await start();
+    await probe.mount('credits', 'useCredits');
+    await probe.until('credits', 'it.balance === 1000');
+    const getLoad = await holdLoads(probe);
+    const aborted = probe.read('credits', 'it.refresh()');
+    await getLoad(1);
+    await probe.hide('credits', true);
+    await aborted;
+    await probe.hide('credits', false);
+    const next = await getLoad(2);
+    expect(await probe.read('credits', STATE)).toEqual([1000, null]);
+    await next.fulfill({ json: { balance: 5 } });
+    await probe.until('credits', 'it.balance === 5');
   });
 });

@@ -22,7 +22,7 @@ import { openWindow, type Window } from '../../server/test/browser.ts';
 
 /** Shows hooks in strict mode. Tests read `show()` and call the functions of `handle()`. */
 const PAGE = `
-import { createElement, StrictMode } from 'react';
+import { Activity, createElement, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createClient } from '@questline/client';
 import { QuestlineProvider, useConversation, useCredits, useGeneration, useQuest, useUpload } from '@questline/react';
@@ -36,12 +36,15 @@ function Probe({ name, hook, args }) {
 }
 const root = createRoot(document.getElementById('root'));
 const shown = new Map();
+const hidden = new Set();
 const client = createClient({ credential: window.TOKEN });
 const render = () => root.render(
   createElement(StrictMode, null, createElement(QuestlineProvider, { client },
-    [...shown].map(([name, props]) => createElement(Probe, { key: name, name, ...props })))));
+    [...shown].map(([name, props]) => createElement(Activity,
+      { key: name, mode: hidden.has(name) ? 'hidden' : 'visible' }, createElement(Probe, { name, ...props }))))));
 window.mount = (name, hook, ...args) => { shown.set(name, { hook, args }); render(); };
 window.unmount = (name) => { shown.delete(name); render(); };
+window.hide = (name, isHidden) => { hidden[isHidden ? 'add' : 'delete'](name); render(); };
 window.handle = (name) => current[name];
 `;
 
@@ -169,6 +172,8 @@ export interface Probe {
   readonly window: Window;
   mount(name: string, hook: string, ...args: unknown[]): Promise<void>;
   unmount(name: string): Promise<void>;
+  /** Hides a component and keeps its state, or shows it again. */
+  hide(name: string, isHidden: boolean): Promise<void>;
   /** Evaluates an expression with the value `it` of a hook, as JSON. */
   read<T>(name: string, expression: string): Promise<T>;
   /** Waits until an expression with `it` is true. */
@@ -191,6 +196,7 @@ export async function openProbe(host: Host): Promise<Probe> {
       await page.waitForFunction(`handle(${JSON.stringify(name)})`);
     },
     unmount: async (name) => void (await call(`unmount(${JSON.stringify(name)})`)),
+    hide: async (name, isHidden) => void (await call(`hide(${JSON.stringify(name)}, ${isHidden})`)),
     read: (name, expression) =>
       page.evaluate(`((it) => (${expression}))(handle(${JSON.stringify(name)}))`) as Promise<never>,
     until: async (name, expression) =>
