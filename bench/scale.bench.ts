@@ -1,7 +1,8 @@
 /**
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
  * database connections. 32 accounts, and the same load for each process: 16 turns at once. `BENCH_AT_ONCE=48` divides 48 turns at
- * once among the processes instead, so that each of several does less at a time than the one. Also counts transactions that
+ * once among the processes instead, so that each of several does less at a time than the one; `BENCH_ACCOUNTS=1` charges one
+ * account for all of them. Also counts transactions that
  * were rolled back. Several processes on few cores cost more of each core's time whatever they do, so the bare server of the
  * comparison is measured in the same way: the ratio of both shows what the processes cost each other. The numbers of processes
  * alternate, and the medians are reported.
@@ -20,7 +21,7 @@ import type { Caller } from './support/servers/postgres-workspace.ts';
 const MAIN = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
 const ROUNDS = Number(process.env.BENCH_PAIRS ?? 3);
 const TURNS = Number(process.env.BENCH_TURNS ?? 4000);
-const ACCOUNTS = 32;
+const ACCOUNTS = Number(process.env.BENCH_ACCOUNTS ?? 32);
 /** Per process: each compiles its own code. */
 const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 2000);
 const AT_ONCE_EACH = 16;
