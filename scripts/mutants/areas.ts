@@ -58,6 +58,7 @@ const AREAS: Readonly<Record<string, readonly string[]>> = {
   'packages/mcp': ['test/mcp/**/*.test.ts'],
   'packages/mcp-server': ['test/mcp-server/**/*.test.ts'],
   'packages/openai': ['test/openai/**/*.test.ts'],
+  'packages/sql/src/shards': ['packages/sql/test/shards*.test.ts', 'test/shards/*.test.ts'],
 };
 
 /** The area of a file; a part of a package without one is an area of its own. */

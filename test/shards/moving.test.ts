@@ -1,5 +1,6 @@
 import { MESSAGES, type MessageRecord, QUESTS, SESSIONS } from '@questline/core/internal';
 import type { Hold, HoldRequest } from '@questline/core/ports';
+import { createOpenAIApi } from '@questline/openai';
 import type { ShardPorts } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
@@ -15,6 +16,7 @@ import {
 import { MAKERS, makeSession } from '../support/owned-resources.ts';
 import { addOrganization } from '../support/people.ts';
 import { callAs } from '../support/sharing.ts';
+import { serveWire } from '../support/vendor-wire.ts';
 import { SHARERS } from './shared-records.ts';
 
 /** Records that are in the shard of their owner; the others are at home. */
@@ -242,6 +244,30 @@ describe('an owner that moves to another database', () => {
     expect(await app.poll(turn.body.id)).toMatchObject({ status: 'done' });
     expect((await app.ledger.balance(app.account)).posted).toBe(1_000_000_000 - 110_000);
     expect(app.incidents.filter(({ operation }) => operation !== 'worker')).toEqual([]);
+    await app.api.close();
+  });
+
+  it('has its stored responses there, which belong to no session', async () => {
+    const app = await open({ started: true });
+    const api = `${await serveWire(createOpenAIApi(app.services), '/openai')}/v1`;
+    const call = async (method: string, path: string, body?: object) => {
+      const answer = await fetch(`${api}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${app.key}`, 'Content-Type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, body: (await answer.json()) as { readonly id: string } };
+    };
+    const made = await call('POST', '/responses', { model: 'scripted', input: 'Hi' });
+    expect(made).toMatchObject({ status: 200, body: { status: 'completed' } });
+    const path = `/responses/${made.body.id}`;
+    const before = await call('GET', path);
+    await work(app);
+    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    expect(await call('GET', path)).toEqual(before);
+    expect(await findOwned(app, 'a')).toEqual(new Map());
+    expect((await findOwned(app, 'b')).has(`responses ${made.body.id.slice(5)}`)).toBe(true);
+    expect(app.incidents).toEqual([]);
     await app.api.close();
   });
 
