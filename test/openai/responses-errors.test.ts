@@ -1,8 +1,8 @@
 import { ProviderError } from '@questline/core/ports';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { createOpenAIApp } from './support.ts';
-import { FUNCTIONS, QUESTION } from './support-responses.ts';
+import { createOpenAIApp, readError } from './support.ts';
+import { BOTH, FUNCTIONS, QUESTION } from './support-responses.ts';
 
 describe('errors of responses', () => {
   it.each([
@@ -154,5 +154,30 @@ describe('errors of responses', () => {
     expect(refused).toBeInstanceOf(OpenAI.RateLimitError);
     expect(refused).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' });
     expect(requests).toBe(1);
+  });
+
+  describe.each(BOTH)('in a response that is %s', (_, question) => {
+    it.each([
+      ['before the first output', []],
+      ['after some output', [{ type: 'text' as const, text: 'It' }]],
+    ])('are reported to the host with the request if the provider fails %s', async (_title, said) => {
+      const error = new ProviderError('invalid_request', 'the text of the provider');
+      const app = await createOpenAIApp({
+        onCall(call) {
+          call.say(...said);
+          call.fail(error);
+        },
+      });
+      const response = await app.send('POST', '/responses', question, { 'X-Request-Id': 'request-1' });
+      expect(await response.text()).not.toContain('the text of the provider');
+      expect(app.incidents).toEqual([{ operation: 'createResponse', requestId: 'request-1', error }]);
+    });
+
+    it('are not reported to the host if the credit is used up', async () => {
+      const app = await createOpenAIApp({ credits: 0 });
+      const response = await app.send('POST', '/responses', question);
+      expect((await readError(response)).code).toBe('insufficient_quota');
+      expect(app.incidents).toEqual([]);
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { RESPONSES } from '@questline/core/internal';
+import { QUESTS, RESPONSES, STORAGE_USAGE } from '@questline/core/internal';
+import type { Store } from '@questline/core/ports';
 import type { Response, ResponseInput } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce } from '../support/chat.ts';
@@ -93,6 +94,30 @@ describe('stored responses', () => {
     ]);
     expect(app.calls).toHaveLength(3);
   });
+  it.each([{}, { 'Idempotency-Key': 'one' }])(
+    'take no room if they cannot be stored completely (%j)',
+    async (headers: Record<string, string>) => {
+      let isAway = false;
+      const withoutQuests = (store: Store): Store => ({
+        ...store,
+        transaction: (work, options) => store.transaction((inner) => work(withoutQuests(inner)), options),
+        collection(definition) {
+          const records = store.collection(definition);
+          if (!isAway || definition.name !== QUESTS.name) return records;
+          return { ...records, insert: () => Promise.reject(new Error('away')) };
+        },
+      });
+      const app = await createOpenAIApp({ store: withoutQuests });
+      const { store } = app.services;
+      isAway = true;
+      expect((await app.send('POST', '/responses', QUESTION, headers)).status).toBe(500);
+      expect(await store.collection(RESPONSES).find({})).toEqual([]);
+      expect(await store.collection(STORAGE_USAGE).find({})).toEqual([]);
+      isAway = false;
+      expect((await app.send('POST', '/responses', QUESTION, headers)).status).toBe(200);
+      expect(await store.collection(RESPONSES).count({})).toBe(1);
+    },
+  );
 
   it('branch from one response', async () => {
     const app = await createOpenAIApp({ onCall: count });

@@ -77,6 +77,27 @@ describe.each(BOTH)('web search in a response that is %s', (_title, question) =>
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
+  it.each(['null', '"weather"', '[]', '{', '{"query":""}', '{"query":7}'])(
+    'is not made with the arguments %s, and the model can correct them',
+    async (json) => {
+      const { web, queries } = createWebSearch();
+      const app = await createOpenAIApp({
+        web,
+        onCall: sayInRounds(
+          [{ type: 'tool_use', id: 'c1', name: 'web_search', arguments: json }],
+          [callSearch('c2', 'x')],
+          [ANSWER],
+        ),
+      });
+      expect(await app.client.responses.create(search)).toMatchObject({ status: 'completed' });
+      expect(app.calls[1]?.request.messages.at(-1)?.content).toMatchObject([
+        { content: 'Invalid arguments: expected a query of 1 to 400 characters.', isError: true },
+      ]);
+      expect(queries).toEqual([['x', 5]]);
+      expect(app.incidents).toEqual([]);
+    },
+  );
+
   it('streams its items and its events in order, without gaps', async () => {
     const { web } = createWebSearch();
     const app = await createOpenAIApp({ web, onCall: sayInRounds([callSearch('c1', 'x')], [ANSWER]) });
