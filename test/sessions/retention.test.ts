@@ -133,6 +133,41 @@ describe('retention by age', () => {
     await app.api.close();
   });
 
+  it('reads few of the messages that stay', async () => {
+    let read = 0;
+    const app = await createTestApp({
+      settings: { retention: { messages: 1 }, worker: { pollMs: 60_000 } },
+      store: (store) => ({
+        ...store,
+        collection(definition) {
+          const records = store.collection(definition);
+          if (definition.name !== MESSAGES.name) return records;
+          return {
+            ...records,
+            async find(...given) {
+              const found = await records.find(...given);
+              read += found.length;
+              return found;
+            },
+          };
+        },
+      }),
+    });
+    const { store } = app.services;
+    const session = { ownerId: app.user.id, name: 's', firstCreated: NOW, lastUpdated: NOW };
+    await store.collection(SESSIONS).insert({ id: 's', ...session } as never);
+    const messages = store.collection(MESSAGES);
+    for (let at = 0; at < 300; at += 1) {
+      const said = { sessionId: 's', ownerId: app.user.id, role: 'user', content: 'text' } as const;
+      await messages.insert({ id: `m${at}`, ...said, createdAt: at < 2 ? NOW - 2 * DAY_MS : NOW });
+    }
+    await app.api.start();
+    await sweep(app);
+    expect(await messages.count({})).toBe(298);
+    expect(read).toBeLessThan(20);
+    await app.api.close();
+  });
+
   it('continues behind the sessions of the run before', async () => {
     const app = await createTestApp({
       settings: { retention: { messages: 1 }, worker: { pollMs: 60_000 } },

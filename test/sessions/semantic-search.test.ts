@@ -125,6 +125,33 @@ describe('semantic search of sessions', () => {
     // Providers accept at most 100 texts per request.
     expect(Math.max(...requests.map(({ length }) => length))).toBeLessThanOrEqual(100);
   });
+
+  it('finds the messages of a session behind the many newer ones of another', async () => {
+    const { app, ada } = await setUp();
+    const short = await addSession(app, ada, 'Short', ['A cat.'], NOW - 1);
+    await addSession(app, ada, 'Long', new Array<string>(600).fill('Tea.'));
+    const { body } = await search(app, ada, { query: 'cat' });
+    expect(body).toMatchObject({ sessionIds: [short], scores: [{ matchingMessages: 1 }] });
+  });
+
+  it('stops when the client disconnects, without a charge and without a report to the host', async () => {
+    const leaving = new AbortController();
+    const { app, ada } = await setUp({}, () => {
+      leaving.abort();
+      throw new ProviderError('failed', 'aborted');
+    });
+    await addSession(app, ada, 'Pets');
+    const credential = await app.token();
+    const answer = await app.ask('POST', PATH, {
+      credential,
+      body: { query: 'cat' },
+      signal: leaving.signal,
+    });
+    const { error } = (await answer.json()) as { error: { message: string } };
+    expect([answer.status, error.message]).toEqual([400, 'The client disconnected before the answer began']);
+    expect(app.incidents).toEqual([]);
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0, available: fromCredits(1000) });
+  });
 });
 
 describe('charge of a semantic search', () => {
