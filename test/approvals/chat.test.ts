@@ -197,6 +197,36 @@ describe('a gated call of a turn with `approvals`', () => {
     expect([app.looked, app.sent.length]).toEqual([['bob'], 1]);
   });
 
+  it('does not wait beyond the maximum of calls: the model gets a refusal', async () => {
+    const app = await createApprovalApp({
+      onCall(call) {
+        const results = call.request.messages.at(-1)?.content ?? [];
+        if (results[0]?.type === 'tool_result') call.say(...answerParts('Enough.'));
+        else {
+          for (const name of ['a', 'b']) {
+            const to = JSON.stringify({ to: `${name}@example.com` });
+            call.say({ type: 'tool_use', id: name, name: 'send_mail', arguments: to });
+          }
+          call.say({ type: 'finish', reason: 'tool_use' });
+        }
+        call.end();
+      },
+    });
+    const { body: session } = await app.json('POST', '/api/v1/sessions', {
+      body: { name: 'Mails', maxToolCalls: 1 },
+    });
+    const id = await start(app, { ...ASK, sessionId: session.id });
+    expect((await app.poll(id)).pendingApprovals).toMatchObject([{ callId: '1.0' }]);
+    await app.decide(id, { callId: '1.0', decision: 'approve' });
+    await app.settle();
+    expect(await app.poll(id)).toMatchObject({ status: 'done', reply: 'Enough.' });
+    expect(app.sent.map(({ to }) => to)).toEqual(['a@example.com']);
+    expect(app.calls[1]?.request.messages.at(-1)?.content).toMatchObject([
+      { content: 'Sent to a@example.com.', isError: false },
+      { content: expect.stringMatching(/^No more tool calls/), isError: true },
+    ]);
+  });
+
   it('can be cancelled while it waits: the turn ends, and its messages are stored', async () => {
     const app = await createApprovalApp({
       onCall: callOnce('send_mail', { to: 'bob@example.com' }, 'First.'),

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import {
   type Api,
   answered,
+  COLLECTIONS,
   createApi,
   createServices,
   createToolbox,
@@ -9,16 +10,30 @@ import {
   type Settings,
 } from '@questline/core';
 import { QUESTS } from '@questline/core/internal';
+import { createSqliteDatabase, createSqlPorts, migrate } from '@questline/sql';
 import { createFakeIds, createRandom } from '@questline/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { answerParts, sayAtOnce, silent } from '../support/chat.ts';
+import { answerParts, type ChatAppOptions, sayAtOnce, silent } from '../support/chat.ts';
 import { callTool, createExecutionApp, type ExecutionApp } from '../support/execution.ts';
 import { createGate } from '../support/gate.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
+import { shareWith } from '../support/sharing.ts';
 
 const TERMINAL = ['completed', 'failed', 'aborted'];
 const START = 1000_000_000;
+
+const ENGINES: readonly (readonly [string, () => Promise<Pick<ChatAppOptions, 'ports'>>])[] = [
+  ['memory', async () => ({})],
+  ['SQLite', openSqlite],
+];
+
+async function openSqlite(): Promise<Pick<ChatAppOptions, 'ports'>> {
+  const database = createSqliteDatabase({ path: ':memory:' });
+  onTestFinished(() => database.close());
+  await migrate(database, { collections: COLLECTIONS });
+  return { ports: (given) => createSqlPorts(database, given) };
+}
 
 describe('parallel runs of one user', () => {
   it('are limited to three, also when they are requested in parallel', async () => {
@@ -59,6 +74,21 @@ describe('parallel runs of one user', () => {
       settings: { admin: { DefaultAPIModel: 'scripted' }, maxLiveExecutions: 1 },
     });
     expect([(await app.run()).status, (await app.run()).status]).toEqual([202, 409]);
+  });
+
+  it.each(ENGINES)('are limited in the sessions of the user and of others, on %s', async (_, open) => {
+    const app = await createExecutionApp({
+      ...(await open()),
+      started: false,
+      settings: { admin: { DefaultAPIModel: 'scripted' }, maxLiveExecutions: 2 },
+    });
+    const grace = await app.addUser('grace@example.com');
+    await shareWith(app, app.user, `session/${app.sessionId}`, grace, 'write');
+    const credential = await app.token(grace);
+    const start = async (asked = {}) => (await app.run({}, asked)).status;
+    for (const asked of [{}, { credential }]) {
+      expect([await start(asked), await start(asked), await start(asked)]).toEqual([202, 202, 409]);
+    }
   });
 });
 

@@ -1,11 +1,12 @@
 import { answered, createToolbox, defineTool } from '@questline/core';
-import { AGENTS } from '@questline/core/internal';
+import { AGENTS, STEPS } from '@questline/core/internal';
 import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerParts, sayAtOnce, silent } from '../support/chat.ts';
 import { callTool, createExecutionApp } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
+import { createBreakableStore } from '../support/store.ts';
 
 /** A model that performs one step per round. */
 function script(...rounds: ((call: ModelCall) => void)[]): (call: ModelCall) => void {
@@ -75,6 +76,25 @@ describe('agent run', () => {
     app.calls[1]?.end();
     await app.settle();
     expect((await app.look(id)).status).toBe('completed');
+  });
+
+  it('returns all steps of a long run, in order', async () => {
+    const breakable = createBreakableStore();
+    const app = await createExecutionApp({ started: false, store: breakable.wrap });
+    const { body } = await app.run();
+    const steps = app.services.store.collection(STEPS);
+    for (let number = 0; number < 2001; number += 1) {
+      await steps.insert({
+        ...{ id: `${body.id}:${number}`, executionId: body.id, sessionId: app.sessionId, number },
+        ...{ type: 'thought', content: `Thought ${number}`, iteration: 1 },
+      });
+    }
+    // A few reads suffice: an endless number of them fails.
+    breakable.callsBeforeFailure = 20;
+    breakable.failure = new Error('too many reads');
+    const run = await app.look(body.id);
+    const shown = run.steps?.map(({ content }: { content: string }) => content);
+    expect(shown).toEqual(Array.from({ length: 2001 }, (_, number) => `Thought ${number}`));
   });
 
   it('is part of the session for the next turn', async () => {
