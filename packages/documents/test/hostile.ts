@@ -133,6 +133,9 @@ function nestedForms(depth: number): HostileFile {
   return pdf('nested forms', buildPdf([CATALOG, PAGES, page(resources), plain('/X Do'), FONT, ...forms]));
 }
 
+/** Its reader works for minutes. */
+export const makeEndlessPdf = (): HostileFile => nestedForms(9);
+
 function hugeImage(filter: string, stream: Buffer, side: number): HostileFile {
   const image = {
     dictionary: `/Type /XObject /Subtype /Image /Width ${side} /Height ${side} /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter ${filter}`,

@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isExtractionError, type TextExtractor } from '@questline/core/ports';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDocumentExtractor, type DocumentExtractorOptions } from '../src/index.ts';
-import { HOSTILE_KINDS, makeHostileFiles, makeTinyBomb } from './hostile.ts';
+import { HOSTILE_KINDS, makeEndlessPdf, makeHostileFiles, makeTinyBomb } from './hostile.ts';
 import { makePdf, makeWord } from './make.ts';
 
 const PDF = { mimeType: 'application/pdf', name: 'a' };
@@ -37,11 +37,29 @@ function setUp(options?: DocumentExtractorOptions): TextExtractor {
   return extractor;
 }
 
-/** IDs of running child processes of this process. Linux only. */
-function findChildren(): readonly number[] {
-  const task = `/proc/${process.pid}/task/${process.pid}/children`;
+/** IDs of running child processes of a process, by default this one. Linux only. */
+function findChildren(parent = process.pid): readonly number[] {
+  const task = `/proc/${parent}/task/${parent}/children`;
   return readFileSync(task, 'utf8').split(' ').filter(Boolean).map(Number);
 }
+
+/** The fields of a process after its name, from its state on; none when it is gone. Linux only. */
+function readState(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a process has not ended; the system may keep the record of one that has. */
+const isRunning = (pid: number): boolean => /^[^ZX]/.test(readState(pid)[0] ?? '');
+
+/** Hundredths of a second of processor time of a process. A reader needs fewer to start. */
+const getTicks = (pid: number): number => Number(readState(pid)[11] ?? 0);
+const BUSY_TICKS = 150;
 const hasProc = existsSync(`/proc/${process.pid}/task/${process.pid}/children`);
 
 describe('document reader processes', () => {
@@ -186,6 +204,26 @@ describe('document reader processes', () => {
       cwd: join(import.meta.dirname, '..'),
     });
     expect(stdout).toBe('Hello\n');
+  });
+
+  it.runIf(hasProc)('end with a host that is killed while they read', { timeout: 60_000 }, async () => {
+    const program = `
+      import { readFileSync } from 'node:fs';
+      import { createDocumentExtractor } from '@questline/documents';
+      const extractor = createDocumentExtractor({ maxMs: 600_000 });
+      const pdf = { mimeType: 'application/pdf', name: 'a' };
+      await extractor.extract(readFileSync(0), pdf);`;
+    const parameters = ['--conditions=@questline/source', '--input-type=module', '-e', program];
+    const host = spawn(process.execPath, parameters, { cwd: join(import.meta.dirname, '..') });
+    onTestFinished(() => void host.kill('SIGKILL'));
+    host.stdin.end(makeEndlessPdf().bytes);
+    const findReader = () => findChildren(host.pid).find((pid) => getTicks(pid) >= BUSY_TICKS);
+    const reader = await vi.waitUntil(findReader, { timeout: 40_000 });
+    onTestFinished(() => {
+      if (isRunning(reader)) process.kill(reader, 'SIGKILL');
+    });
+    host.kill('SIGKILL');
+    await vi.waitUntil(() => !isRunning(reader), { timeout: 15_000 });
   });
 
   it('read or reject every kind of hostile document, then read the next one', {
