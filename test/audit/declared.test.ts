@@ -2,6 +2,7 @@ import type { Operation } from '@questline/core';
 import { AUDIT_LOG, type AuditRecord } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { defaultCall } from '../ownership/usual.ts';
+import { adminToken } from '../support/sign-in.ts';
 import { createTestApp } from '../support/test-app.ts';
 
 /*
@@ -72,6 +73,42 @@ describe('administrative operations', () => {
       }
     },
   );
+});
+
+describe('a change of a setting', () => {
+  it('is recorded once per value, also for a first value that equals the default', async () => {
+    const { change, read } = await createSettings();
+    await change('DefaultAPIModel', null);
+    await change('DefaultAPIModel', null);
+    await change('MaxAgentsPerUser', 5);
+    await change('MaxAgentsPerUser', 5);
+    await change('MaxAgentsPerUser', 6);
+    expect(await read()).toEqual([
+      ['DefaultAPIModel', []],
+      ['MaxAgentsPerUser', [{ field: 'value', before: null, after: 5 }]],
+      ['MaxAgentsPerUser', [{ field: 'value', before: 5, after: 6 }]],
+    ]);
+  });
+
+  async function createSettings() {
+    const app = await createTestApp();
+    const credential = await adminToken(app);
+    return {
+      async change(key: string, value: unknown): Promise<void> {
+        const body = { key, value };
+        expect((await app.ask('PUT', '/api/settings/update', { credential, body })).status).toBe(200);
+        await app.clock.advance(1);
+      },
+      /** The settings that were changed, in order. */
+      async read(): Promise<unknown[]> {
+        const answer = await app.ask('GET', '/api/audit?action=setting.changed', { credential });
+        const { data } = (await answer.json()) as {
+          data: { target: { id: string }; changes: readonly unknown[] }[];
+        };
+        return data.map(({ target, changes }) => [target.id, changes]).reverse();
+      },
+    };
+  }
 });
 
 describe('audit log', () => {

@@ -49,7 +49,7 @@ describe('input of the host', () => {
       /admin\.DefaultAPIModel: expected the id of a model of the type text, got "nope"\. Possible: .*scripted.*fallbacks\.gone: .*"gone".*fallbacks\.scripted: .*"lost"/,
     );
     expect(() => create({ admin: { DefaultImageModel: 'scripted' } })).toThrow(
-      /DefaultImageModel: expected the id of a model of the type image/,
+      /DefaultImageModel: expected the id of a model of the type image, got "scripted"\. Possible: none$/,
     );
     expect(() =>
       create({ admin: { DefaultAPIModel: 'scripted' }, fallbacks: { scripted: ['scripted'] } }),

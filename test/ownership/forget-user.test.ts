@@ -1,4 +1,4 @@
-import { COLLECTIONS, type Operation } from '@questline/core';
+import { COLLECTIONS, type Operation, USERS } from '@questline/core';
 import { FILES, LAKES, QUESTS } from '@questline/core/internal';
 import { exportUser, forgetUser } from '@questline/core/personal-data';
 import type { Store, WebhookSender } from '@questline/core/ports';
@@ -196,6 +196,35 @@ describe('forgetUser', () => {
     await finishWork(app);
     await expectForgotten(app);
     await app.api.close();
+  });
+
+  it('rejects when the account cannot be deleted, and erases it in the next call', async () => {
+    let isAway = false;
+    const app = await createTestApp({
+      store: (store) => ({
+        ...store,
+        transaction: (work, options) =>
+          store.transaction(
+            (inner) =>
+              work({
+                ...inner,
+                collection(definition) {
+                  const records = inner.collection(definition);
+                  if (definition.name !== USERS.name) return records;
+                  return {
+                    ...records,
+                    take: (...given) => (isAway ? Promise.reject(new Error('away')) : records.take(...given)),
+                  };
+                },
+              }),
+            options,
+          ),
+      }),
+    });
+    isAway = true;
+    await expect(forgetUser(app.services, { userId: app.user.id })).rejects.toThrow('away');
+    isAway = false;
+    await expectForgotten(app);
   });
 
   it('transfers an organization with members, and deletes one without', async () => {

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Description } from '@questline/core/internal';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -146,6 +148,27 @@ describe.each(documents)('examples of %s', (path, description) => {
     );
     expect(invalid).toEqual([]);
   });
+});
+
+/** Prints for each document whether it has examples. */
+const PROGRAM = `
+  import { createApi, createServices, toFetchHandler } from '@questline/core';
+  import { createMemoryPorts } from '@questline/core/memory';
+  const services = createServices({ ...createMemoryPorts(), models: [] }, { jwtSecret: 'a'.repeat(64) });
+  const handle = toFetchHandler(createApi(services, { worker: false }));
+  for (const path of ${JSON.stringify(PATHS)}) {
+    const answer = await handle(new Request('http://questline.test' + path));
+    console.log(answer.status, (await answer.text()).includes('"example":'));
+  }`;
+
+it('reads the examples in a program that Node runs from the sources', async () => {
+  const parameters = ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...parameters, '--input-type=module', '--eval', PROGRAM],
+    { cwd: import.meta.dirname },
+  );
+  expect(stdout).toBe('200 true\n200 true\n');
 });
 
 it('lists every operation of the api in exactly one of the documents', () => {

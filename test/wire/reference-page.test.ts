@@ -1,4 +1,5 @@
-import type { Description } from '@questline/core/internal';
+import { toFetchHandler } from '@questline/core';
+import { createDescriptionRoutes, type Description } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { createTestApp, NOW } from '../support/test-app.ts';
 
@@ -37,6 +38,28 @@ describe('reference page without a bundle', () => {
     // Schemas are JSON, whose descriptions keep them.
     expect(page.replace(/<pre>.*?<\/pre>/gs, '')).not.toContain('`');
   });
+});
+
+describe('documents and their page', () => {
+  it.each(['/api/v1/openapi.json', '/api/openapi.json', '/api/v1/docs'])(
+    'are built at the next request if the examples could not be read: %s',
+    async (path) => {
+      const { services, incidents } = await createTestApp();
+      let isAway = true;
+      const routes = createDescriptionRoutes(services, [], async () => {
+        if (isAway) throw new Error('away');
+        return {};
+      });
+      const route = routes.find(({ operation }) => operation.path === path);
+      if (route === undefined) throw new Error(`there is no route at ${path}`);
+      const handle = toFetchHandler(route);
+      const getStatus = async () => (await handle(new Request(`http://questline.test${path}`)))?.status;
+      expect(await getStatus()).toBe(500);
+      expect(incidents).toMatchObject([{ error: new Error('away') }]);
+      isAway = false;
+      expect(await getStatus()).toBe(200);
+    },
+  );
 });
 
 describe('deprecated field name', () => {

@@ -97,6 +97,12 @@ export const createApiKey: readonly WireCase[] = [
     invalid(`the scope ${scope}`, { name: 'CI', scopes: ['me:read', scope] }, 'scopes.1', NOT_YOURS),
   ),
   invalid(
+    'a first scope that the caller may not grant',
+    { name: 'CI', scopes: ['admin:*', 'me:read'] },
+    'scopes.0',
+    NOT_YOURS,
+  ),
+  invalid(
     'an expiry in the past',
     { ...WISH, expiresAt: new Date(NOW).toISOString() },
     'expiresAt',
