@@ -93,6 +93,30 @@ describe('registration invite', () => {
     expect((await use('c@example.com')).status).toBe(403);
   });
 
+  it('is made, listed and deleted by administrators only', async () => {
+    const app = await createTestApp();
+    const [invite] = await invites(app, { multiple: 1 });
+    const credential = await app.token(await app.addUser('other@example.com'));
+    const ask = async (method: string, path: string, body?: object) =>
+      (await app.ask(method, `/api/reg-invites${path}`, { credential, ...(body && { body }) })).status;
+    expect(await ask('GET', '')).toBe(403);
+    expect(await ask('POST', '/create', { multiple: 1 })).toBe(403);
+    expect(await ask('POST', '/delete', { ids: [invite?._id] })).toBe(403);
+    expect(await app.services.store.collection(REGISTRATION_INVITES).count({})).toBe(1);
+  });
+
+  it('is deleted with those of the same request, and no other', async () => {
+    const app = await createTestApp();
+    const [first, second, third] = await invites(app, { multiple: 3 });
+    const body = { ids: [first?._id, first?._id, third?._id, 'f'.repeat(24)] };
+    const credential = await adminToken(app);
+    const answer = await app.ask('POST', '/api/reg-invites/delete', { credential, body });
+    expect(await answer.json()).toEqual({ success: true, message: 'The invites are deleted' });
+    const left = await app.services.store.collection(REGISTRATION_INVITES).find({});
+    // Without a wish of the administrator, no credits.
+    expect(left).toMatchObject([{ id: second?._id, startingCredits: 0, usesLeft: 1 }]);
+  });
+
   const listed = async (app: TestApp): Promise<unknown> => {
     const answer = await app.ask('GET', '/api/reg-invites', { credential: await adminToken(app) });
     return ((await answer.json()) as { invites: { code: unknown }[] }).invites.map(({ code }) => code);
