@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { complete, follow } from '@questline/client';
 import { getCompletionEvents } from '@questline/client/operations';
 import { createApi, createServices, toFetchHandler } from '@questline/core';
-import type { ModelPart } from '@questline/core/ports';
+import { STORED_COMPLETIONS } from '@questline/core/internal';
+import type { ModelPart, Store } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { createAppClient } from '../packages/client/test/support.ts';
@@ -295,5 +296,77 @@ describe('a stored completion', () => {
     expect(snapshot?.data.text).toBe(`begin ${text.repeat(200)}`);
     // Its connection ends without the last frame: it resumes.
     expect(await response.text()).not.toContain('[DONE]');
+  });
+
+  it('shows that its process is alive every 15 seconds, until it ends', async () => {
+    const { app, ask, getCall, pass } = await begin();
+    const completions = app.services.store.collection(STORED_COMPLETIONS);
+    const getBeat = async () => (await completions.find({}))[0]?.heartbeatAt;
+    const asking = ask();
+    await app.settle();
+    getCall().say(say('Half'));
+    const answer = (await asking).text();
+    const start = await getBeat();
+    for (let beat = 1; beat <= 3; beat += 1) {
+      await pass(15_000);
+      expect(await getBeat()).toBe((start ?? 0) + beat * 15_000);
+    }
+    getCall().say(...END);
+    getCall().end();
+    await answer;
+    const last = await getBeat();
+    await pass(60_000);
+    expect(await getBeat()).toBe(last);
+  });
+
+  it('stops its model when it is deleted with its owner', async () => {
+    const { app, ask, getCall, pass } = await begin();
+    const completions = app.services.store.collection(STORED_COMPLETIONS);
+    const asking = ask();
+    await app.settle();
+    getCall().say(say('Half'));
+    const answer = (await asking).text();
+    const [record] = await completions.find({});
+    await completions.take(record?.id ?? '');
+    expect(getCall().stopped).toBe(false);
+    await pass(15_000);
+    expect(getCall().stopped).toBe(true);
+    expect(await answer).not.toContain('[DONE]');
+    expect(await completions.count({})).toBe(0);
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+  });
+
+  it.each([
+    ['a heartbeat', 15_000],
+    ['its end', 0],
+  ])('reports that %s cannot be stored, and answers its client', async (_title, ms) => {
+    const away = new Error('away');
+    let isAway = false;
+    const store = (memory: Store): Store => ({
+      ...memory,
+      collection(definition) {
+        const records = memory.collection(definition);
+        if (definition.name !== STORED_COMPLETIONS.name) return records;
+        return {
+          ...records,
+          update: (...given) => (isAway ? Promise.reject(away) : records.update(...given)),
+        };
+      },
+    });
+    const { app, ask, getCall, pass } = await begin({ store });
+    const asking = ask();
+    await app.settle();
+    getCall().say(say('Half'));
+    const answer = (await asking).text();
+    isAway = true;
+    await pass(ms);
+    if (ms > 0) isAway = false;
+    getCall().say(...END);
+    getCall().end();
+    expect(await answer).toContain('[DONE]');
+    await pass();
+    expect(app.incidents).toEqual([{ operation: 'createCompletion', requestId: 'r-1', error: away }]);
+    const [record] = await app.services.store.collection(STORED_COMPLETIONS).find({});
+    expect(record?.status).toBe(ms > 0 ? 'done' : 'running');
   });
 });
