@@ -1,0 +1,375 @@
+import { createFakeClock } from '@questline/testing';
+import { describe, expect, it } from 'vitest';
+import { type GenerateRequest, type ModelChunk, type ModelPart, ProviderError } from '../ports/models.ts';
+import { ApiError } from '../shared/errors.ts';
+import { type CallMoney, generateWithFallback, type ModelCallOptions, readAnswer } from './answering.ts';
+import { createCircuitBreaker } from './breaker.ts';
+import type { CatalogueEntry } from './catalogue.ts';
+
+const text = (words: string): ModelPart => ({ type: 'text', text: words });
+const USAGE: ModelPart = { type: 'usage', usage: { input: 1 } };
+const failed = new ProviderError('failed', 'x');
+const overloaded = (retryAfterMs?: number) =>
+  new ProviderError('overloaded', 'x', retryAfterMs === undefined ? {} : { retryAfterMs });
+
+/** What a call of the model answers: its chunks, a failure, or nothing for ever. */
+type Attempt = readonly ModelChunk[] | Error | 'silent';
+
+function setUp(
+  models: Readonly<Record<string, readonly Attempt[]>>,
+  more: { readonly ownKey?: boolean } = {},
+) {
+  const clock = createFakeClock();
+  const breaker = createCircuitBreaker(clock);
+  const incidents: unknown[] = [];
+  const leaving = new AbortController();
+  /** What happened, in order. */
+  const log: string[] = [];
+  const moneyOf = (id: string): CallMoney => {
+    const { signal } = new AbortController();
+    return {
+      meter: {
+        awaitsReport: false,
+        ask: () => void log.push(`ask ${id}`),
+        accept: () => void log.push(`accept ${id}`),
+        record: (part: ModelPart) => void log.push(`record ${part.type}`),
+      } as unknown as CallMoney['meter'],
+      control: { signal, stop: () => void log.push('stop') } as unknown as CallMoney['control'],
+      release: async () => {
+        await undefined;
+        log.push(`release ${id}`);
+      },
+      left: async () => {
+        await undefined;
+        log.push(`left ${id}`);
+      },
+    };
+  };
+  const attempts = new Map(Object.entries(models).map(([id, list]) => [id, [...list]]));
+  const candidates = Object.keys(models).map((id) => {
+    const generate = async () => {
+      const attempt = attempts.get(id)?.shift();
+      if (attempt instanceof Error) throw attempt;
+      return (async function* () {
+        try {
+          if (attempt === 'silent') await new Promise<never>(() => undefined);
+          else yield* attempt ?? [];
+        } finally {
+          log.push(`closed ${id}`);
+        }
+      })();
+    };
+    const provider = { id: `provider of ${id}`, models: () => [], generate };
+    return { info: { id }, provider, providerModel: id, ...more } as unknown as CatalogueEntry;
+  });
+  const options: ModelCallOptions<CallMoney> = {
+    candidates,
+    requestFor: ({ info }) => ({ model: info.id, maxTokens: 100_000 }) as GenerateRequest,
+    pay: async ({ info }) => moneyOf(info.id),
+    ...{ operation: 'createChat', requestId: 'r', callerId: 'ada', signal: leaving.signal },
+  };
+  const services = { clock, breaker, onError: (incident: unknown) => void incidents.push(incident) };
+  return {
+    ...{ breaker, candidates, clock, incidents, leaving, log, options, services },
+    generate: (changes: Partial<ModelCallOptions<CallMoney>> = {}) =>
+      generateWithFallback(services, { ...options, ...changes }),
+  };
+}
+
+async function readAll(chunks: AsyncIterator<ModelChunk>): Promise<ModelChunk[]> {
+  const read: ModelChunk[] = [];
+  for (;;) {
+    const step = await chunks.next();
+    expect(typeof step.done).toBe('boolean');
+    if (step.done === true) return read;
+    read.push(step.value);
+  }
+}
+
+/** Lets everything happen that waits for no timer. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('first output of a model', () => {
+  it('is waited for, and all chunks follow in order', async () => {
+    const chunks = [USAGE, [USAGE], [USAGE, text('a')], text('b'), text('c')] as const;
+    const { generate, incidents, log } = setUp({ a: [chunks as unknown as ModelChunk[]] });
+    const answering = await generate();
+    expect(answering).toMatchObject({ entry: { info: { id: 'a' } }, firstFailure: undefined });
+    expect(log).toEqual(['ask a', 'accept a']);
+    expect(await readAll(answering.chunks)).toEqual(chunks);
+    expect([log.slice(2), incidents]).toEqual([['closed a'], []]);
+  });
+
+  it('closes its source when the reader leaves, and nothing follows', async () => {
+    const { generate, log } = setUp({ a: [[USAGE, text('a'), text('b')]] });
+    const { chunks } = await generate();
+    await chunks.next();
+    expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
+    expect(log).toContain('closed a');
+    expect((await chunks.next()).done).toBe(true);
+  });
+
+  it('is absent in an empty answer', async () => {
+    const { generate } = setUp({ a: [[USAGE]] });
+    expect(await readAll((await generate()).chunks)).toEqual([USAGE]);
+  });
+});
+
+describe('failure before the first output', () => {
+  it.each([
+    ['fails', [failed, failed], [500, 2000]],
+    ['is overloaded', [overloaded(), overloaded()], [500, 2000]],
+    ['says when it is back', [overloaded(700), overloaded(10_000)], [700, 10_000]],
+    ['says a time before the usual pause', [overloaded(1), overloaded(1)], [500, 2000]],
+  ])('is tried again if the provider %s', async (_title, failures, pauses) => {
+    const { clock, generate, incidents, log } = setUp({ a: [...failures, [text('a')]] });
+    let isAnswered = false;
+    const answer = generate().then(() => {
+      isAnswered = true;
+    });
+    for (const [at, pause] of pauses.entries()) {
+      await settle();
+      await clock.advance(pause - 1);
+      expect(log.filter((entry) => entry === 'ask a')).toHaveLength(at + 1);
+      await clock.advance(1);
+    }
+    await answer;
+    expect([isAnswered, incidents, clock.pending]).toEqual([true, [], 0]);
+  });
+
+  it('is reported after the third, without a charge', async () => {
+    const { clock, generate, incidents, log } = setUp({ a: [failed, failed, failed] });
+    const answer = generate();
+    const failure = expect(answer).rejects.toMatchObject({ status: 502, cause: failed });
+    await settle();
+    await clock.advance(500);
+    await clock.advance(2000);
+    await failure;
+    expect(log).toEqual(['ask a', 'ask a', 'ask a', 'release a']);
+    expect(incidents).toEqual([{ operation: 'createChat', requestId: 'r', error: failed }]);
+  });
+
+  it.each([
+    ['the provider is away for longer', overloaded(10_001), 503],
+    ['the request is invalid', new ProviderError('invalid_request', 'x'), 422],
+    ['the provider did not answer in time', new ProviderError('timeout', 'x'), 502],
+    ['the call is refused', new ApiError(403, 'x'), 403],
+  ])('is not tried again if %s', async (_title, error, status) => {
+    const { generate, log } = setUp({ a: [error, [text('a')]] });
+    await expect(generate()).rejects.toMatchObject({ status });
+    expect(log).toEqual(['ask a', 'release a']);
+  });
+
+  it('is not tried again after it has opened the circuit', async () => {
+    const { breaker, candidates, clock, generate, log } = setUp({ a: [failed, [text('a')]] });
+    const [entry] = candidates;
+    const call = breaker.call;
+    let waits = 0;
+    breaker.call = ((...given: Parameters<typeof call>) =>
+      call(...given).finally(() => {
+        waits = 1;
+      })) as typeof call;
+    breaker.retryAfterMs = () => waits;
+    await expect(generate()).rejects.toMatchObject({ status: 502 });
+    expect([log, clock.pending, entry?.info.id]).toEqual([['ask a', 'release a'], 0, 'a']);
+  });
+
+  it('goes to the next model, which says why', async () => {
+    const refused = new ProviderError('rejected_key', 'x');
+    const { generate, incidents, log } = setUp({ a: [refused], b: [[text('b')]] });
+    expect(await generate()).toMatchObject({
+      entry: { info: { id: 'b' } },
+      firstFailure: { status: 401, code: 'provider_rejected' },
+    });
+    expect(log).toEqual(['ask a', 'release a', 'ask b', 'accept b']);
+    expect(incidents).toHaveLength(1);
+  });
+
+  it('of all models is that of the first', async () => {
+    const { generate } = setUp({
+      a: [new ProviderError('not_configured', 'x')],
+      b: [new ProviderError('timeout', 'x')],
+    });
+    await expect(generate()).rejects.toMatchObject({ code: 'provider_not_configured' });
+    await expect(generate({ candidates: [] })).rejects.toThrow('there is no model to ask');
+  });
+
+  it('does not go to the next model if the request or the key of the user is the cause', async () => {
+    const invalid = new ProviderError('invalid_request', 'x');
+    const request = setUp({ a: [invalid], b: [[text('b')]] });
+    await expect(request.generate()).rejects.toMatchObject({ status: 422 });
+    const refused = new ProviderError('rejected_key', 'x');
+    const own = setUp({ a: [refused], b: [[text('b')]] }, { ownKey: true });
+    await expect(own.generate()).rejects.toMatchObject({ status: 401 });
+    const away = new ProviderError('timeout', 'x');
+    const away2 = setUp({ a: [away], b: [[text('b')]] }, { ownKey: true });
+    expect((await away2.generate()).entry.info.id).toBe('b');
+  });
+
+  it('skips models whose circuit is open', async () => {
+    const { breaker, generate, log } = setUp({ a: [[text('a')]], b: [[text('b')]] });
+    const waits = [1500, 0];
+    breaker.retryAfterMs = () => waits.shift() ?? 0;
+    expect(await generate()).toMatchObject({
+      entry: { info: { id: 'b' } },
+      firstFailure: { status: 503, headers: { 'Retry-After': '2' } },
+    });
+    expect(log).toEqual(['ask b', 'accept b']);
+  });
+});
+
+describe('hold of a model call', () => {
+  const tooLong = new ApiError(422, 'x', { code: 'context_length_exceeded' });
+
+  it('that is refused ends the call, except for a fallback that reads less', async () => {
+    const pay = (lost: string) => async (entry: CatalogueEntry) => {
+      if (entry.info.id === lost) throw tooLong;
+      return setUp({}).options.pay(entry, {} as GenerateRequest);
+    };
+    const first = setUp({ a: [[text('a')]], b: [[text('b')]] });
+    await expect(first.generate({ pay: pay('a') })).rejects.toBe(tooLong);
+    const away = new ProviderError('timeout', 'x');
+    const second = setUp({ a: [away], b: [[text('b')]], c: [[text('c')]] });
+    expect((await second.generate({ pay: pay('b') })).entry.info.id).toBe('c');
+    const refused = new ApiError(422, 'x', { code: 'insufficient_credits' });
+    const third = setUp({ a: [away], b: [[text('b')]], c: [[text('c')]] });
+    const payB = async (entry: CatalogueEntry, request: GenerateRequest) => {
+      if (entry.info.id === 'b') throw refused;
+      return third.options.pay(entry, request);
+    };
+    await expect(third.generate({ pay: payB })).rejects.toBe(refused);
+  });
+
+  it.each([
+    [{}, false],
+    [{ isCapNamed: true }, false],
+    [{ isCapNamed: false }, true],
+  ])('lowers the output limit to the credit only if the request names none: %j', async (named, isLowered) => {
+    const { generate, options } = setUp({ a: [[text('a')]] });
+    const asked: number[] = [];
+    const refused = new ApiError(422, 'x', { code: 'insufficient_credits' });
+    const pay: typeof options.pay = async (entry, request) => {
+      asked.push(request.maxTokens ?? 0);
+      if (asked.length === 1) throw refused;
+      return options.pay(entry, request);
+    };
+    const answer = generate({ ...named, pay });
+    if (isLowered) expect((await answer).entry.info.id).toBe('a');
+    else await expect(answer).rejects.toBe(refused);
+    expect(asked.length).toBe(isLowered ? 2 : 1);
+  });
+});
+
+describe('client that leaves before the first output', () => {
+  it('ends the call at once, with what was read', async () => {
+    const { generate, incidents, leaving, log } = setUp({ a: ['silent'] });
+    const gone = new Error('gone');
+    const answer = generate();
+    const end = expect(answer).rejects.toBe(gone);
+    await settle();
+    leaving.abort(gone);
+    await end;
+    expect(log).toEqual(['ask a', 'accept a', 'stop', 'left a']);
+    expect(incidents).toEqual([]);
+  });
+
+  it('ends a pause between two tries', async () => {
+    const { clock, generate, leaving, log } = setUp({ a: [failed, [text('a')]] });
+    const gone = new Error('gone');
+    const end = expect(generate()).rejects.toBe(gone);
+    await settle();
+    expect(clock.pending).toBe(1);
+    leaving.abort(gone);
+    await end;
+    expect(clock.pending).toBe(0);
+    expect(log).toEqual(['ask a', 'left a']);
+  });
+
+  it('calls no model if it has left before', async () => {
+    const { generate, leaving, log } = setUp({ a: [[text('a')]] });
+    const gone = new Error('gone');
+    leaving.abort(gone);
+    await expect(generate()).rejects.toBe(gone);
+    expect(log).toEqual(['stop', 'left a']);
+  });
+});
+
+describe('reading of an answer', () => {
+  function open(steps: readonly (ModelChunk | Error | 'leave' | 'wait')[], awaitsReport = false) {
+    const leaving = new AbortController();
+    const gone = new Error('gone');
+    const log: string[] = [];
+    let closed = 0;
+    const left = [...steps];
+    const chunks: AsyncIterator<ModelChunk> = {
+      async next() {
+        let step = left.shift();
+        if (step === 'leave') {
+          leaving.abort(gone);
+          step = left.shift();
+        }
+        if (step === 'wait') return new Promise<never>(() => undefined);
+        if (step instanceof Error) throw step;
+        return step === undefined
+          ? { done: true, value: undefined }
+          : { done: false, value: step as ModelChunk };
+      },
+      async return() {
+        closed += 1;
+        return { done: true, value: undefined };
+      },
+    };
+    const money = {
+      meter: { awaitsReport, record: (part: ModelPart) => void log.push(`record ${part.type}`) },
+      control: {
+        cancelAfterDisconnect: async (reason: unknown) => {
+          await settle();
+          log.push(`cancelled: ${(reason as Error).message}`);
+        },
+      },
+    };
+    const read = () =>
+      readAnswer({ chunks, money } as unknown as Parameters<typeof readAnswer>[0], leaving.signal, (part) => {
+        log.push(`part ${part.type}`);
+      });
+    return { gone, leaving, log, read, getClosed: () => closed };
+  }
+
+  it('records every part before it is passed on', async () => {
+    const { getClosed, log, read } = open([text('a'), [text('b'), USAGE]]);
+    await read();
+    expect(log).toEqual([
+      ...['record text', 'part text', 'record text', 'part text', 'record usage', 'part usage'],
+    ]);
+    expect(getClosed()).toBe(0);
+  });
+
+  it('passes the failure of the stream on, and closes it', async () => {
+    const broken = new Error('broken');
+    const { getClosed, log, read } = open([text('a'), broken]);
+    await expect(read()).rejects.toBe(broken);
+    expect([log, getClosed()]).toEqual([['record text', 'part text'], 1]);
+  });
+
+  it('ends with its client, whose provider is stopped', async () => {
+    const { getClosed, gone, log, read } = open([text('a'), 'leave', text('b')]);
+    await expect(read()).rejects.toBe(gone);
+    expect(log).toEqual(['record text', 'part text', 'cancelled: gone']);
+    expect(getClosed()).toBe(1);
+  });
+
+  it('waits for the report of a complete answer, without its client', async () => {
+    const { gone, log, read } = open([text('a'), 'leave', USAGE, text('b')], true);
+    await expect(read()).rejects.toBe(gone);
+    expect(log).toEqual(['record text', 'part text', 'record usage', 'record text', 'cancelled: gone']);
+  });
+
+  it('ends while it waits for the provider', async () => {
+    const { gone, leaving, log, read } = open([text('a'), 'wait']);
+    const end = expect(read()).rejects.toBe(gone);
+    await settle();
+    leaving.abort(gone);
+    await end;
+    expect(log).toEqual(['record text', 'part text', 'cancelled: gone']);
+  });
+});
