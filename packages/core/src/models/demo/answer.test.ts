@@ -65,7 +65,7 @@ describe('choice of tools by the demo model', () => {
   });
 
   it('numbers the calls of a conversation', () => {
-    const earlier: ModelContent = { type: 'tool_use', id: 'x', name: 'clock', arguments: '{}' };
+    const earlier: ModelContent = { type: 'tool_use', id: 'x', name: 'clock', input: {} };
     const messages: ModelMessage[] = [
       { role: 'assistant', content: [earlier, earlier] },
       user(text('clock')),

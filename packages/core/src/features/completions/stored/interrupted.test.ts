@@ -67,7 +67,7 @@ describe('sweep of completions', () => {
     await add('kept', { status: 'done', expiresAt: now + 1 });
     const { everyMs, name, run } = createStoredSweep(services);
     expect([name, everyMs]).toEqual(['sweep-completions', 60_000]);
-    await run(new AbortController().signal);
+    await run();
     const left = await completions.find({}, { order: { field: 'id', direction: 'asc' } });
     expect(left.map(({ id, status }) => [id, status])).toEqual([
       ['done', 'done'],
@@ -80,7 +80,7 @@ describe('sweep of completions', () => {
   it('ends at most 200 a time', async () => {
     const { add, completions, now, services } = setUp();
     for (let at = 0; at < 201; at += 1) await add(`c${at}`, { heartbeatAt: now - STALE_MS });
-    await createStoredSweep(services).run(new AbortController().signal);
+    await createStoredSweep(services).run();
     expect(await completions.count({ status: 'running' })).toBe(1);
   });
 
@@ -93,6 +93,6 @@ describe('sweep of completions', () => {
       }),
     }));
     await add('stale', { heartbeatAt: now - STALE_MS });
-    await expect(createStoredSweep(services).run(new AbortController().signal)).rejects.toThrow('away');
+    await expect(createStoredSweep(services).run()).rejects.toThrow('away');
   });
 });

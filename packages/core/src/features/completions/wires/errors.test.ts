@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, type ApiErrorOptions } from '../../../shared/errors.ts';
 import { toVendorStatus, unknownModel } from './errors.ts';
 
 const NO_RETRY = { 'x-should-retry': 'false' };
 const after = (seconds: string) => ({ headers: { 'Retry-After': seconds } });
 
 describe('status of an error for SDKs of a vendor', () => {
-  it.each([
+  it.each<readonly [string, number, ApiErrorOptions, number, Readonly<Record<string, string>>]>([
     ['used-up credit', 402, { code: 'insufficient_credits' }, 429, NO_RETRY],
     ['a refused key of the provider', 401, { code: 'provider_rejected' }, 502, NO_RETRY],
     ['a missing key of the provider', 503, { code: 'provider_not_configured' }, 503, NO_RETRY],
