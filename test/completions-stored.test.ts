@@ -10,7 +10,7 @@ import { createAppClient } from '../packages/client/test/support.ts';
 import { createGate } from './support/gate.ts';
 import { createFollower, openFrames, readFrames } from './support/live-events.ts';
 import { createScriptedProvider, getEvents, type ModelCall } from './support/model.ts';
-import { createTestApp, type TestAppOptions } from './support/test-app.ts';
+import { createTestApp, NOW, type TestAppOptions } from './support/test-app.ts';
 
 const PATH = '/api/ai/v1/completions';
 const BODY = { model: 'scripted', messages: [{ role: 'user', content: 'Write' }], store: true };
@@ -59,7 +59,10 @@ describe('a stored completion', () => {
     expect((await reader.next())?.data).toMatchObject({
       type: 'snapshot',
       text: 'Once upon ',
-      state: { requestId: 'r-1', status: 'running', model: 'scripted', text: null },
+      state: {
+        ...{ requestId: 'r-1', status: 'running', model: 'scripted', text: null },
+        createdAt: new Date(NOW).toISOString(),
+      },
     });
     getCall().say(say('a time'), ...END);
     getCall().end();

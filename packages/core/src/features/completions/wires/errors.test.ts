@@ -11,7 +11,7 @@ describe('status of an error for SDKs of a vendor', () => {
     ['a refused key of the provider', 401, { code: 'provider_rejected' }, 502, NO_RETRY],
     ['a missing key of the provider', 503, { code: 'provider_not_configured' }, 503, NO_RETRY],
     ['a spent key', 409, { code: 'idempotency_key_spent' }, 409, NO_RETRY],
-    ['another conflict', 409, { code: 'conflict' }, 409, {}],
+    ['another conflict', 409, {}, 409, {}],
     ['a long wait', 429, after('61'), 429, NO_RETRY],
     ['a short wait', 429, after('60'), 429, {}],
     ['no wait', 429, {}, 429, {}],
