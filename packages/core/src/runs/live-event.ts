@@ -28,8 +28,8 @@ export type LiveEvent =
   | { readonly type: 'payload'; readonly index: number; readonly payload: ToolPayload }
   /** All usage so far. */
   | ({ readonly type: 'usage' } & PromptMeta)
-  /** A part of the answer, unchanged: of work that stores its parts. */
-  | { readonly type: 'part'; readonly part: AnswerPart }
+  /** A part of the answer, unchanged: of work that stores its parts. `at`: its place among them, from 0. */
+  | { readonly type: 'part'; readonly at: number; readonly part: AnswerPart }
   /** A new attempt: everything before it is void, and the text is this one. */
   | { readonly type: 'reset-step'; readonly text: string };
 

@@ -47,20 +47,15 @@ export function followResponse(
 
 function toLiveEncoder(writer: ResponseWriter): LiveEncoder<StoredResponse> {
   let count = 0;
-  /** The events are not those from the beginning on: the record has all of them at the end. */
-  let isBroken = false;
   return {
     begin: writer.head === '' ? KEEP_ALIVE : writer.head,
-    snapshot() {
-      isBroken = true;
-      return '';
-    },
+    snapshot: () => '',
     events(frames) {
       let text = '';
       for (const frame of frames) {
         const event = fromFrame(frame);
-        if (event.type === 'reset-step') isBroken = true;
-        if (event.type !== 'part' || isBroken) continue;
+        // Behind parts whose events are lost, the record has the rest at the end.
+        if (event.type !== 'part' || event.at !== count) continue;
         count += 1;
         text += writer.add(event.part);
       }
@@ -103,7 +98,7 @@ export function untilStarted(
     };
     const unlisten = tail.onChange(look);
     const cancel = clock.timer(HEAD_WAITS_MS, finish);
-    signal.addEventListener('abort', finish, { once: true });
+    signal.addEventListener('abort', finish);
     if (signal.aborted) finish();
     else look();
   });

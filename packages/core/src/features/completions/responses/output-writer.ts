@@ -39,8 +39,8 @@ export function createOutputWriter(
     },
     add(part) {
       if (!isOutput(part)) return;
-      parts.push(part);
-      live.emit({ type: 'part', part });
+      const at = parts.push(part) - 1;
+      live.emit({ type: 'part', at, part });
       // The periodic writes of the text also keep what a crash would cost.
       if (part.type === 'text') writer.append(part.text);
     },
