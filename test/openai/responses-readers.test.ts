@@ -9,8 +9,6 @@ import { type ChatApp, type ChatAppOptions, createChatApp, silent } from '../sup
 import { NOW } from '../support/test-app.ts';
 import { QUESTION } from './support-responses.ts';
 
-type LiveTails = Services['liveTails'];
-
 const STREAM = { ...QUESTION, stream: true };
 const END: readonly ModelPart[] = [
   { type: 'usage', usage: { input: 10, output: 3 } },
@@ -31,7 +29,7 @@ interface Reading {
 async function createReaders(options: ChatAppOptions = {}) {
   /** Of each tail that was opened, how often it was closed. */
   const closings: number[] = [];
-  const countClosings = (tails: LiveTails): LiveTails => ({
+  const countClosings = (tails: Services['liveTails']): Services['liveTails'] => ({
     ...tails,
     open(...given) {
       const opened = tails.open(...given);

@@ -1,4 +1,4 @@
-import { ApiError, type ApiErrorOptions, type ErrorCode } from '@questline/core';
+import { ApiError } from '@questline/core';
 import { QUESTS, RESPONSES } from '@questline/core/internal';
 import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
@@ -145,8 +145,8 @@ describe('a response that broke off', () => {
   });
 
   it.each(BOTH)('fails with all that a provider of the host says about it (%s)', async (_title, question) => {
-    const about: ApiErrorOptions = {
-      code: 'odd' as ErrorCode,
+    const about = {
+      code: 'invalid_request' as const,
       extra: { code: 'very_odd' },
       headers: { 'Retry-After': '7' },
       details: [{ path: 'input', message: 'odd' }],

@@ -219,6 +219,18 @@ describe('a response that is cancelled', () => {
     expect(app.incidents).toEqual([]);
   });
 
+  it('is not reported as cancelled if the store is away', async () => {
+    const failing = createFailingStore();
+    const app = await createOpenAIApp({ onCall: silent, store: failing.wrap });
+    const { id } = await app.client.responses.create(BACKGROUND);
+    await untilCalled(app);
+    const isStop = ([, patch = {}]: readonly unknown[]) =>
+      (patch as { readonly status?: string }).status === 'stopped';
+    failing.failOnce(QUESTS, 'update', new StorageUnavailable('away'), isStop);
+    expect((await app.send('POST', `/responses/${id}/cancel`)).status).toBe(503);
+    expect(await app.client.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
+  });
+
   it('keeps its text while it runs', async () => {
     const app = await createOpenAIApp({ onCall: silent });
     const { id } = await app.client.responses.create(BACKGROUND);

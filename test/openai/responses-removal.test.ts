@@ -59,6 +59,24 @@ describe('the deletion of a response', () => {
     expect(await readUsage(app)).toBe(used);
   });
 
+  it('is 404 if another one comes between', async () => {
+    let before = async (): Promise<unknown> => undefined;
+    const app = await createOpenAIApp({
+      store: (store) => ({
+        ...store,
+        async transaction(work, options) {
+          await before();
+          return store.transaction(work, options);
+        },
+      }),
+    });
+    const { id } = await app.client.responses.create(QUESTION);
+    const used = await readUsage(app);
+    before = () => app.services.store.collection(RESPONSES).take(toQuestId(id));
+    expect((await app.send('DELETE', `/responses/${id}`)).status).toBe(404);
+    expect(await readUsage(app)).toBe(used);
+  });
+
   it('stops a running response, and gives its room back', async () => {
     const app = await createOpenAIApp({ onCall: silent });
     const id = await createRunning(app);

@@ -1,4 +1,10 @@
-import { CONVERSATION_ENTRIES, QUESTS, RESPONSES, STORAGE_USAGE } from '@questline/core/internal';
+import {
+  CONVERSATION_ENTRIES,
+  CONVERSATIONS,
+  QUESTS,
+  RESPONSES,
+  STORAGE_USAGE,
+} from '@questline/core/internal';
 import { StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce, silent } from '../support/chat.ts';
@@ -38,6 +44,11 @@ async function untilEnded(app: OpenAIApp, id: string): Promise<string | undefine
   throw new Error('the response has not ended');
 }
 
+function say({ calls: [call] }: OpenAIApp, text: string): void {
+  if (call === undefined) throw new Error('the model was not called');
+  sayAtOnce(text)(call);
+}
+
 describe('the storage of responses', () => {
   it('counts the request when it is accepted, and the answer at its end', async () => {
     const app = await createOpenAIApp({ onCall: silent });
@@ -45,7 +56,7 @@ describe('the storage of responses', () => {
     for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
     const { request } = await measure(app, id);
     expect([await readUsage(app), (await measure(app, id)).bytes]).toEqual([request, request]);
-    sayAtOnce('Es schneit in Ås.')(app.calls[0] as never);
+    say(app, 'Es schneit in Ås.');
     expect(await untilEnded(app, id)).toBe('completed');
     const { bytes, answer } = await measure(app, id);
     expect(answer).toBeGreaterThan(0);
@@ -115,7 +126,7 @@ describe('the storage of responses', () => {
     const { id } = await app.client.responses.create(BACKGROUND);
     for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
     failing.failOnce(collection, verb, new StorageUnavailable('away'));
-    sayAtOnce('Es schneit.')(app.calls[0] as never);
+    say(app, 'Es schneit.');
     expect(await untilEnded(app, id)).toBe('completed');
     expect(failing.hasFailed).toBe(true);
     const { bytes, request, answer } = await measure(app, id);
@@ -136,7 +147,7 @@ describe('the storage of responses', () => {
       const { id } = await app.client.responses.create({ ...BACKGROUND, conversation: conversation.id });
       for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
       failing.failOnce(collection, verb, new StorageUnavailable('away'));
-      sayAtOnce('Es schneit.')(app.calls[0] as never);
+      say(app, 'Es schneit.');
       expect(await untilEnded(app, id)).toBe('completed');
       expect(failing.hasFailed).toBe(true);
       const { bytes, request, answer } = await measure(app, id);
@@ -149,6 +160,21 @@ describe('the storage of responses', () => {
       expect(after - request - answer).toBeGreaterThan(before);
     },
   );
+
+  it('is not taken by a response that cannot have its conversation', async () => {
+    const failing = createFailingStore();
+    const app = await createOpenAIApp({ store: failing.wrap });
+    const { id: conversation } = await app.client.conversations.create();
+    const used = await readUsage(app);
+    const isLock = ([, patch = {}]: readonly unknown[]) => 'current' in (patch as object);
+    failing.failOnce(CONVERSATIONS, 'update', new StorageUnavailable('away'), isLock);
+    const refused = await app.send('POST', '/responses', { ...QUESTION, conversation });
+    expect(refused.status).toBe(503);
+    expect(failing.hasFailed).toBe(true);
+    expect(await app.services.store.collection(RESPONSES).count({})).toBe(0);
+    expect(await readUsage(app)).toBe(used);
+    expect((await app.send('POST', '/responses', { ...QUESTION, conversation })).status).toBe(200);
+  });
 
   it('is not taken by a response whose id another record has', async () => {
     let fixed: string | undefined;
