@@ -1,11 +1,10 @@
 /**
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
- * database connections. 32 accounts, and the same load for each process: 16 turns at once. `BENCH_AT_ONCE=48` divides 48 turns at
- * once among the processes instead, so that each of several does less at a time than the one; `BENCH_ACCOUNTS=1` charges one
- * account for all of them. Also counts transactions that
- * were rolled back. Several processes on few cores cost more of each core's time whatever they do, so the bare server of the
- * comparison is measured in the same way: the ratio of both shows what the processes cost each other. The numbers of processes
- * alternate, and the medians are reported.
+ * database connections. 32 accounts, 48 turns at once, which the processes share: each of several does less at a time than the
+ * one. `BENCH_EACH=16`: so many turns at once for each process instead. `BENCH_ACCOUNTS=1`: one account pays for all of them. Also
+ * counts transactions that were rolled back. Several processes on few cores cost more of each core's time whatever they do, so
+ * the bare server of the comparison is measured in the same way: the ratio of both shows what the processes cost each other. The
+ * numbers of processes alternate, and the medians are reported.
  * Needs a superuser that may create a database.
  */
 import { COLLECTIONS, createServices, createUser, issueApiKey } from '@questline/core';
@@ -24,9 +23,9 @@ const TURNS = Number(process.env.BENCH_TURNS ?? 4000);
 const ACCOUNTS = Number(process.env.BENCH_ACCOUNTS ?? 32);
 /** Per process: each compiles its own code. */
 const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 2000);
-const AT_ONCE_EACH = 16;
-/** For all processes together. */
-const AT_ONCE = Number(process.env.BENCH_AT_ONCE ?? 0);
+const AT_ONCE = 48;
+/** Turns at once for each process. 0: all processes share `AT_ONCE`. */
+const EACH = Number(process.env.BENCH_EACH ?? 0);
 /** The one key that the bare server knows. */
 const BARE_KEY = `svc_live_${'k'.repeat(43)}`;
 const COUNTS = [1, 2, 4];
@@ -157,7 +156,7 @@ async function measure(kind: Kind, count: number): Promise<Result> {
 
 async function chat(kind: Kind, servers: readonly Measured[], turns: number): Promise<void> {
   const { done } = SERVERS[kind];
-  const atOnce = AT_ONCE === 0 ? AT_ONCE_EACH * servers.length : AT_ONCE;
+  const atOnce = EACH === 0 ? AT_ONCE : EACH * servers.length;
   const pools = servers.map(({ url }) => new Pool(url, { connections: atOnce, pipelining: 1 }));
   let left = turns;
   await Promise.all(
