@@ -10,7 +10,7 @@ import { type Collection, StorageUnavailable, type Store, type StoredRecord } fr
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce, silent } from '../support/chat.ts';
 import { reason } from '../support/vendor-wire.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { FUNCTIONS, QUESTION } from './support-responses.ts';
 import { ANSWER, callSearch, createWebSearch, sayInRounds } from './support-server-tools.ts';
 
@@ -324,7 +324,7 @@ describe('the counts of a conversation', () => {
     const before = await readUsage(app);
     const { id: conversation } = await app.client.conversations.create();
     const { id } = await app.client.responses.create({ ...QUESTION, conversation, background: true });
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     await app.client.conversations.delete(conversation);
     await app.clock.advance(5000);
     app.calls[0]?.say({ type: 'text', text: 'Rain.' }, { type: 'finish', reason: 'stop' });
@@ -417,7 +417,7 @@ describe('a conversation that changes while a request is made', () => {
     const app = await createOpenAIApp({ onCall: silent });
     const { id: conversation } = await app.client.conversations.create();
     const { id } = await app.client.responses.create({ ...QUESTION, conversation, background: true });
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     await giveAway(app, conversation);
     app.calls[0]?.say({ type: 'text', text: 'Rain.' }, { type: 'finish', reason: 'stop' });
     app.calls[0]?.end();

@@ -4,7 +4,7 @@ import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce, silent } from '../support/chat.ts';
 import { reason } from '../support/vendor-wire.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { QUESTION, readEvents } from './support-responses.ts';
 
 const SECRET = 'a text of this test only';
@@ -17,10 +17,6 @@ async function list({ client }: OpenAIApp, id: string): Promise<readonly { id: s
 
 async function create({ client }: OpenAIApp): Promise<string> {
   return (await client.conversations.create()).id;
-}
-
-async function untilCalled(app: OpenAIApp, calls = 1): Promise<void> {
-  for (let count = 0; count < 50 && app.calls.length < calls; count += 1) await app.settle();
 }
 
 async function untilEnded(app: OpenAIApp, id: string): Promise<string | undefined> {

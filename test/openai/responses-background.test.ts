@@ -2,16 +2,12 @@ import type { HostEvent } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { silent } from '../support/chat.ts';
 import { reason } from '../support/vendor-wire.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { QUESTION, readEvents } from './support-responses.ts';
 
 const BACKGROUND = { ...QUESTION, background: true };
 
 /** Lets the worker run until the model has been called. */
-async function untilCalled(app: OpenAIApp): Promise<void> {
-  for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
-}
-
 async function untilEnded(app: OpenAIApp, id: string) {
   for (let count = 0; count < 50; count += 1) {
     const response = await app.client.responses.retrieve(id);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { silent } from '../support/chat.ts';
 import type { ModelCall } from '../support/model.ts';
 import { useTools } from '../support/vendor-wire.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { BOTH, FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
 
 const toQuestId = (id: string): string => id.slice('resp_'.length);
@@ -94,7 +94,7 @@ describe('the record of a response', () => {
       await app.clock.advance(70);
     };
     await app.api.start();
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     await app.clock.advance(3000);
     app.calls[0]?.say({ type: 'text', text: 'One' }, { type: 'finish', reason: 'stop' });
     app.calls[0]?.end();

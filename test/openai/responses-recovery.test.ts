@@ -3,7 +3,7 @@ import { QUESTS } from '@questline/core/internal';
 import { type Json, StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { silent } from '../support/chat.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { createFailingStore } from './support-failing-store.ts';
 import { QUESTION, readEvents } from './support-responses.ts';
 import { ANSWER, callSearch, createWebSearch, sayInRounds } from './support-server-tools.ts';
@@ -13,10 +13,6 @@ const INTERRUPTED = 'The response was interrupted, and its rest is lost. Please 
 const LEASE_MS = 1000;
 
 const toQuestId = (id: string): string => id.slice('resp_'.length);
-
-async function untilCalled(app: OpenAIApp, calls = 1): Promise<void> {
-  for (let count = 0; count < 50 && app.calls.length < calls; count += 1) await app.settle();
-}
 
 /** Runs the worker, and its later tries, until the response has ended. */
 async function untilEnded(app: OpenAIApp, id: string) {

@@ -5,7 +5,7 @@ import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { silent } from '../support/chat.ts';
 import { NOW } from '../support/test-app.ts';
-import { createOpenAIApp, type OpenAIApp } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, untilCalled } from './support.ts';
 import { createFailingStore } from './support-failing-store.ts';
 import { QUESTION } from './support-responses.ts';
 
@@ -21,7 +21,7 @@ async function readUsage({ services, user }: OpenAIApp): Promise<number> {
 async function createRunning(app: OpenAIApp, more: { conversation?: string } = {}): Promise<string> {
   const calls = app.calls.length;
   const { id } = await app.client.responses.create({ ...BACKGROUND, ...more });
-  for (let count = 0; count < 50 && app.calls.length === calls; count += 1) await app.settle();
+  await untilCalled(app, calls + 1);
   return id;
 }
 

@@ -2,7 +2,7 @@ import type { ModelPart } from '@questline/core/ports';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { silent } from '../support/chat.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
 
 const BODY = { ...QUESTION, background: true, tools: FUNCTIONS };
@@ -18,10 +18,6 @@ const PARTS: readonly ModelPart[] = [
   { type: 'usage', usage: { input: 20, output: 9 } },
   { type: 'finish', reason: 'tool_use' },
 ];
-
-async function untilCalled(app: OpenAIApp): Promise<void> {
-  for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
-}
 
 /** Sends parts to the model's reader, and the batch to the readers of the response. */
 async function say(app: OpenAIApp, parts: readonly ModelPart[]): Promise<void> {

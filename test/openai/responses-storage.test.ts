@@ -8,7 +8,7 @@ import {
 import { StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce, silent } from '../support/chat.ts';
-import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
+import { createOpenAIApp, type OpenAIApp, readError, untilCalled } from './support.ts';
 import { createFailingStore } from './support-failing-store.ts';
 import { QUESTION } from './support-responses.ts';
 
@@ -53,7 +53,7 @@ describe('the storage of responses', () => {
   it('counts the request when it is accepted, and the answer at its end', async () => {
     const app = await createOpenAIApp({ onCall: silent });
     const { id } = await app.client.responses.create(BACKGROUND);
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     const { request } = await measure(app, id);
     expect([await readUsage(app), (await measure(app, id)).bytes]).toEqual([request, request]);
     say(app, 'Es schneit in Ås.');
@@ -81,7 +81,7 @@ describe('the storage of responses', () => {
       onCall: (call) => call.say({ type: 'text', text: 'One two' }),
     });
     const { id } = await app.client.responses.create(BACKGROUND);
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     await app.settle();
     if (isAway) {
       const isOutput = ([, patch = {}]: readonly unknown[]) =>
@@ -124,7 +124,7 @@ describe('the storage of responses', () => {
     const failing = createFailingStore();
     const app = await createOpenAIApp({ onCall: silent, store: failing.wrap });
     const { id } = await app.client.responses.create(BACKGROUND);
-    for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+    await untilCalled(app);
     failing.failOnce(collection, verb, new StorageUnavailable('away'));
     say(app, 'Es schneit.');
     expect(await untilEnded(app, id)).toBe('completed');
@@ -145,7 +145,7 @@ describe('the storage of responses', () => {
       const conversation = await app.client.conversations.create();
       const before = await readUsage(app);
       const { id } = await app.client.responses.create({ ...BACKGROUND, conversation: conversation.id });
-      for (let count = 0; count < 50 && app.calls.length === 0; count += 1) await app.settle();
+      await untilCalled(app);
       failing.failOnce(collection, verb, new StorageUnavailable('away'));
       say(app, 'Es schneit.');
       expect(await untilEnded(app, id)).toBe('completed');

@@ -2,7 +2,14 @@ import { QUESTS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { createOpenAIApp, readError } from './support.ts';
 import { BOTH, FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
-import { ANSWER, callSearch, createWebSearch, PAGES, sayInRounds } from './support-server-tools.ts';
+import {
+  ANSWER,
+  callSearch,
+  createWaitingSearch,
+  createWebSearch,
+  PAGES,
+  sayInRounds,
+} from './support-server-tools.ts';
 
 const WEB = { type: 'web_search' as const };
 const CITATION = {
@@ -352,17 +359,9 @@ describe('web search', () => {
   });
 
   it('is stopped by the cancellation of its response, and the round before it is charged', async () => {
-    let aborted: unknown;
+    const { web, getReason } = createWaitingSearch();
     const app = await createOpenAIApp({
-      web: {
-        search: (_query, _count, { signal } = {}) =>
-          new Promise((_resolve, reject) => {
-            signal?.addEventListener('abort', () => {
-              aborted = signal.reason;
-              reject(signal.reason);
-            });
-          }),
-      },
+      web,
       onCall: sayInRounds([callSearch('c1', 'a')], [ANSWER]),
     });
     const { id } = await app.client.responses.create({ ...QUESTION, tools: [WEB], background: true });
@@ -372,9 +371,9 @@ describe('web search', () => {
     };
     for (let count = 0; count < 50 && !(await isSearching()); count += 1) await app.settle();
     expect(await app.client.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
-    for (let count = 0; count < 50 && aborted === undefined; count += 1) await app.settle();
+    for (let count = 0; count < 50 && getReason() === undefined; count += 1) await app.settle();
     await app.settle();
-    expect(aborted).toBeInstanceOf(Error);
+    expect(getReason()).toBeInstanceOf(Error);
     const events = await readEvents(await app.send('GET', `/responses/${id}?stream=true`));
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
     expect(events.at(-1)?.response).toMatchObject({ status: 'cancelled', credits: { used: 0.15 } });

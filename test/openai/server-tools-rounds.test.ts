@@ -14,7 +14,14 @@ import { createScriptedProvider, type ModelCall, SCRIPTED_MODEL } from '../suppo
 import { createOpenAIApp, type OpenAIApp, readError } from './support.ts';
 import { callNotes, createToolServer, toOffer } from './support-mcp.ts';
 import { BOTH, FUNCTIONS, QUESTION, readEvents } from './support-responses.ts';
-import { ANSWER, callSearch, createWebSearch, PAGES, sayInRounds } from './support-server-tools.ts';
+import {
+  ANSWER,
+  callSearch,
+  createWaitingSearch,
+  createWebSearch,
+  PAGES,
+  sayInRounds,
+} from './support-server-tools.ts';
 
 const WEB = { type: 'web_search' as const };
 const NOTES = { type: 'mcp' as const, server_label: 'notes', require_approval: 'never' as const };
@@ -526,17 +533,9 @@ describe('a response in rounds that is not stored', () => {
   });
 
   it('stops the call of a tool when the process ends', async () => {
-    let aborted: unknown;
+    const { web, getReason } = createWaitingSearch();
     const app = await createOpenAIApp({
-      web: {
-        search: (_query, _count, { signal } = {}) =>
-          new Promise((_resolve, reject) => {
-            signal?.addEventListener('abort', () => {
-              aborted = signal.reason;
-              reject(signal.reason);
-            });
-          }),
-      },
+      web,
       onCall: sayInRounds([callSearch('c1', 'a')], [ANSWER]),
     });
     const { readUntil } = await openStream(app, { tools: [WEB] });
@@ -544,7 +543,7 @@ describe('a response in rounds that is not stored', () => {
     const drained = app.api.drain(0);
     await readUntil('about to restart');
     await drained;
-    expect(aborted).toBeInstanceOf(Error);
+    expect(getReason()).toBeInstanceOf(Error);
     await settleFully(app);
     expect(app.calls).toHaveLength(1);
     expect(await getCharges(app)).toEqual([{ status: 'settled', amount: 150_000 }]);

@@ -20,6 +20,23 @@ export function createWebSearch(): { readonly web: WebTools; readonly queries: [
   };
 }
 
+/** A web search that answers only when it is aborted, and keeps the reason. */
+export function createWaitingSearch(): { readonly web: WebTools; readonly getReason: () => unknown } {
+  let reason: unknown;
+  return {
+    getReason: () => reason,
+    web: {
+      search: (_query, _count, { signal } = {}) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => {
+            reason = signal.reason;
+            reject(signal.reason);
+          });
+        }),
+    },
+  };
+}
+
 export function callSearch(id: string, query: string, name = 'web_search'): ModelPart {
   return { type: 'tool_use', id, name, arguments: JSON.stringify({ query }) };
 }

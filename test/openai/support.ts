@@ -57,3 +57,8 @@ export async function readError(response: Response): Promise<Readonly<Record<str
   const body = (await response.json()) as { error: Readonly<Record<string, unknown>> };
   return body.error;
 }
+
+/** Runs the worker until the model was called so many times. */
+export async function untilCalled(app: OpenAIApp, calls = 1): Promise<void> {
+  for (let count = 0; count < 50 && app.calls.length < calls; count += 1) await app.settle();
+}
