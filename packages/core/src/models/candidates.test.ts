@@ -24,7 +24,7 @@ describe('candidates of a call', () => {
     expect(getIds(candidatesFor({ catalogue, fallbacks }, 'gone'))).toEqual(['b']);
   });
 
-  it('are refused if there is none, also for names of object properties', () => {
+  it('are refused if no model is left, also for names of object properties', () => {
     for (const model of ['picture', 'none', 'toString', '__proto__']) {
       expect(() => candidatesFor({ catalogue, fallbacks }, model)).toThrow(
         expect.objectContaining({
@@ -68,7 +68,7 @@ describe('a fallback', () => {
     });
   });
 
-  it('is none if the requested model answers', () => {
+  it('is not described if the requested model answers', () => {
     expect(toFallback(catalogue, 'b', { entry } as Parameters<typeof toFallback>[2])).toEqual({});
   });
 });
