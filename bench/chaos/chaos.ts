@@ -10,12 +10,12 @@ import { OFFERED_SCOPES } from '@questline/core/internal';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createPostgresDatabase, createSqlPorts } from '@questline/sql';
 import { createRandom } from '@questline/testing';
+import { type OwnPostgres, startOwnPostgres } from '../../test/support/postgres-server.ts';
 import { type Audit, audit, countHolds, countOpenWork, findOverdrawn } from './audits.ts';
 import { planFaults, runFaults } from './faults.ts';
 import { startFleet } from './fleet.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { createOperations } from './operations.ts';
-import { type OwnPostgres, startOwnPostgres } from './postgres.ts';
 import { startOwnRedis } from './redis.ts';
 
 export interface ChaosOptions {

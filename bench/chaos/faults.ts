@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '@questline/testing';
+import type { OwnPostgres } from '../../test/support/postgres-server.ts';
 import type { Fleet } from './fleet.ts';
-import type { OwnPostgres } from './postgres.ts';
 import type { OwnRedis } from './redis.ts';
 
 export interface Broken {
@@ -37,7 +37,7 @@ export function planFaults(random: Random, totalMs: number): readonly Fault[] {
   };
   once(0.2, 'terminate all connections of PostgreSQL', ({ postgres }) => postgres.terminateAll());
   once(0.35, 'cut all connections of Redis', async ({ redis }) => void (await redis.cut()));
-  once(0.5, 'crash PostgreSQL', ({ postgres }) => postgres.crash(POSTGRES_AWAY_MS));
+  once(0.5, 'crash PostgreSQL', ({ postgres }) => postgres.crash(() => pause(POSTGRES_AWAY_MS)));
   once(0.7, 'restart Redis', async ({ redis }) => void (await redis.restart(REDIS_AWAY_MS)));
   once(0.85, 'terminate all connections of PostgreSQL', ({ postgres }) => postgres.terminateAll());
   once(0.95, 'flush Redis', async ({ redis }) => void (await redis.flush()));

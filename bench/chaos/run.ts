@@ -1,5 +1,5 @@
+import { findPostgresPrograms } from '../../test/support/postgres-server.ts';
 import { runChaos } from './chaos.ts';
-import { findPostgresPrograms } from './postgres.ts';
 
 /*
  * Breaks the self-hosted server and its stores under load: `npm run chaos`; `-- 60`: for 60 seconds; `-- 300 7`: with seed

@@ -53,6 +53,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   REQUEST_TIMEOUT_MS: '5000',
   DATABASE_URL: 'postgres://db/questline',
   DATABASE_SHARDS: 'b=postgres://db/b  c=postgres://db/c?options=-csearch_path%3Dc',
+  DATABASE_REPLICAS: 'postgres://replica/questline b=postgres://replica/b',
   DATABASE_POOL: '20',
   DATABASE_PREPARE: 'false',
   DATABASE_LISTEN: 'false',
@@ -122,6 +123,8 @@ describe('environment variable', () => {
     ['DATABASE_SHARDS', 'b=postgres://db/b', 'requires DATABASE_URL'],
     ['DATABASE_SHARDS', 'home=postgres://db/b', 'expected NAME=URL, several of them separated by spaces'],
     ['DATABASE_SHARDS', 'b=postgres://db/b b=postgres://db/c', 'expected NAME=URL, several of them'],
+    ['DATABASE_REPLICAS', 'postgres://replica/questline', 'requires DATABASE_URL'],
+    ['DATABASE_REPLICAS', 'mysql://replica/questline', 'expected URL or NAME=URL, several of them separated'],
     ['REQUEST_TIMEOUT_MS', '10', 'expected a whole number from 1000 to 3600000, got "10"'],
     ['OPENAI_PROTOCOL', 'chat', 'requires OPENAI_BASE_URL'],
     ['OPENAI_MODELS', 'a,,b', 'expected list, or distinct names separated by commas, got "a,,b"'],
@@ -129,6 +132,21 @@ describe('environment variable', () => {
     ['RATE_LIMIT_READS', '1000001/hour', 'expected a number from 1 to 1000000 per minute or hour, such as'],
   ])('%s is rejected when it is %s', (name, value, message) => {
     expect(() => readConfiguration({ [name]: value })).toThrow(`${name}: ${message}`);
+  });
+
+  it('DATABASE_REPLICAS has names of databases, and several replicas of one', () => {
+    const given = {
+      DATABASE_URL: 'postgres://db/questline',
+      DATABASE_SHARDS: 'b=postgres://db/b',
+      DATABASE_REPLICAS:
+        'postgres://one/questline  postgres://two/questline home=postgres://three/questline b=postgres://one/b',
+    };
+    expect(readConfiguration(given).replicas).toEqual({
+      home: ['postgres://one/questline', 'postgres://two/questline', 'postgres://three/questline'],
+      b: ['postgres://one/b'],
+    });
+    const unknown = { ...given, DATABASE_SHARDS: 'c=postgres://db/c' };
+    expect(() => readConfiguration(unknown)).toThrow('DATABASE_REPLICAS: b is not in DATABASE_SHARDS');
   });
 
   it('of a secret is never quoted', () => {
@@ -139,6 +157,7 @@ describe('environment variable', () => {
       'METRICS_TOKEN',
       'DATABASE_URL',
       'DATABASE_SHARDS',
+      'DATABASE_REPLICAS',
     ]) {
       const read = () => readConfiguration({ [name]: 'hush \u0000' });
       expect(read).toThrow(name);
@@ -149,7 +168,8 @@ describe('environment variable', () => {
 
 function isOfGroup(name: string, other: string): boolean {
   const groups = [/^S3_(?!REGION|PUBLIC)/, /^MAIL_(USERNAME|PASSWORD)$/];
-  if (name === 'DATABASE_URL') return other === 'DATABASE_SHARDS';
+  if (name === 'DATABASE_URL') return other === 'DATABASE_SHARDS' || other === 'DATABASE_REPLICAS';
+  if (name === 'DATABASE_SHARDS') return other === 'DATABASE_REPLICAS';
   if (name === 'OPENAI_BASE_URL') return /^OPENAI_(?!API_KEY)/.test(other);
   return groups.some((group) => group.test(name) && group.test(other));
 }

@@ -48,7 +48,14 @@ export interface PostgresDatabase extends Database {
   readonly timeoutMs: number;
   /** Only with a pool. */
   readonly listen?: Listen;
+  /** Runs one statement that only reads, with every commit that was made before the call. Only with replicas. */
+  readonly read?: Database['run'];
 }
 
 /** The database handle of this package: created by `createSqliteDatabase` or `createPostgresDatabase`. */
 export type SqlDatabase = SqliteDatabase | PostgresDatabase;
+
+/** How to run a statement that only reads. */
+export function getRead(database: SqlDatabase): Database['run'] {
+  return (database.dialect === 'postgres' ? database.read : undefined) ?? database.run;
+}

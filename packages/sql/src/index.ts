@@ -6,6 +6,8 @@ export { type MigrateOptions, type MigrationReport, migrate } from './migrations
 export { createSqlPorts, type SqlPorts, type SqlPortsOptions } from './ports.ts';
 export type { PostgresConnection, PostgresPool } from './postgres/client.ts';
 export { createPostgresDatabase, type PostgresOptions } from './postgres/database.ts';
+export type { ReplicaState } from './postgres/replica-gate.ts';
+export type { PostgresReplica } from './postgres/replicas.ts';
 export { createSqlQueue, type SqlQueueOptions } from './queue.ts';
 export { SHARD_COLLECTIONS } from './shards/collections.ts';
 export {

@@ -1,6 +1,6 @@
 import { assertAccount, assertHoldCaps } from '@questline/core/internal';
 import type { CallOptions, ChargeFilter, Clock, CreditLedger, Hold, Ids } from '@questline/core/ports';
-import type { SqlDatabase } from './database.ts';
+import { getRead, type SqlDatabase } from './database.ts';
 import { createChargeArchive } from './ledger/archive.ts';
 import { createRestore, toEndedHoldText, toIsNewText } from './ledger/archived-keys.ts';
 import { HOUR_MS } from './ledger/hours-tables.ts';
@@ -22,6 +22,7 @@ export interface SqlLedgerOptions {
 /** The credit ledger in tables. Running sums are exact: a hold never succeeds without enough credit. */
 export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedgerOptions): CreditLedger {
   const { dialect, names, run } = database;
+  const read = getRead(database);
   const writes =
     database.dialect === 'sqlite' ? createSqliteWrites(database) : createPostgresWrites(database);
   const accounts = names.table('ledgerAccounts');
@@ -196,7 +197,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
 
     async entries(account, { limit, before }, options) {
       const place = before === undefined ? Number.MAX_SAFE_INTEGER : entrySequence(before);
-      const rows = await run(listEntries({ account, before: place, limit }), options);
+      const rows = await read(listEntries({ account, before: place, limit }), options);
       return rows.map(toEntry);
     },
 
@@ -208,7 +209,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
          from ${charges} c where 1 = 1${filterText(filter)} order by c.created_at desc, c.id desc limit @limit`,
       );
       const now = clock.now();
-      const rows = await run(list({ ...filter, limit }), options);
+      const rows = await read(list({ ...filter, limit }), options);
       return rows.map((row) => toCharge(row, now));
     },
 
@@ -221,7 +222,7 @@ export function createSqlLedger(database: SqlDatabase, { clock, ids }: SqlLedger
              where c.created_at >= @since and c.created_at < @full${filterText(filter)}), 0) as spent`,
       );
       const full = Math.ceil(since / HOUR_MS) * HOUR_MS;
-      const [row] = await run(sum({ ...filter, since, full }), options);
+      const [row] = await read(sum({ ...filter, since, full }), options);
       return toNumber(row?.spent);
     },
 

@@ -1,5 +1,5 @@
 import type { Collection, CollectionDefinition, Store, StoredRecord } from '@questline/core/ports';
-import type { SqlDatabase } from './database.ts';
+import { getRead, type SqlDatabase } from './database.ts';
 import { createNaming } from './statement.ts';
 import { type CollectionMaker, createCollectionMaker, type RunStatement } from './store/collection.ts';
 import { createTable, type Table } from './store/table.ts';
@@ -33,28 +33,23 @@ export function createSqlStore(database: SqlDatabase): Store {
     return known;
   };
 
-  const storeOn = (run: RunStatement, transaction: Store['transaction']): Store => ({
+  const storeOn = (run: RunStatement, read: RunStatement, transaction: Store['transaction']): Store => ({
     collection: <R extends StoredRecord>(definition: CollectionDefinition<R>) =>
-      getTable(definition).make(run) as unknown as Collection<R>,
+      getTable(definition).make(run, read) as unknown as Collection<R>,
     transaction,
   });
 
-  const store = storeOn(database.run, (work, options) =>
-    database.transaction(
-      (connection) =>
-        work(
-          storeOn(
-            (statement, call) => {
-              call?.signal?.throwIfAborted();
-              return connection.run(statement);
-            },
-            async () => {
-              throw new Error('transactions do not nest');
-            },
-          ),
-        ),
-      options,
-    ),
+  const store = storeOn(database.run, getRead(database), (work, options) =>
+    database.transaction((connection) => {
+      const run: RunStatement = (statement, call) => {
+        call?.signal?.throwIfAborted();
+        return connection.run(statement);
+      };
+      const refuse = async () => {
+        throw new Error('transactions do not nest');
+      };
+      return work(storeOn(run, run, refuse));
+    }, options),
   );
   const writeAll = createWriteAll(database, (definition) => getTable(definition).table, toNamed);
   return { ...store, writeAll };

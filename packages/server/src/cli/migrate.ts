@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createSqliteDatabase, type MigrationReport } from '@questline/sql';
-import { type Configuration, readConfiguration } from '../environment/configuration.ts';
+import { type Configuration, getDatabaseUrls, readConfiguration } from '../environment/configuration.ts';
 import { withEnvFile } from '../environment/env-file.ts';
 import { createLog, type Log } from '../log.ts';
 import { migrateDatabase, type OpenDatabase, openDatabase, openShards } from '../storage/database.ts';
@@ -25,9 +25,8 @@ export const migrate: Command = {
     const { environment, folder, print } = surroundings;
     const showProgress = given.has(JSON_OUTPUT.name) ? undefined : surroundings.showProgress;
     const configuration = readConfiguration(withEnvFile(environment, folder), folder);
-    const { databaseUrl, shards = {} } = configuration;
     const log = createLog({
-      secrets: [...(databaseUrl === undefined ? [] : [databaseUrl]), ...Object.values(shards)],
+      secrets: getDatabaseUrls(configuration),
       // Standard output must contain only the result, for scripts.
       destination: given.has(JSON_OUTPUT.name) ? process.stderr : { write: (line) => print(line) },
     });

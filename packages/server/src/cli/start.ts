@@ -1,6 +1,6 @@
 import { formatBanner } from '../banner.ts';
 import { findExposure } from '../doctor/exposure.ts';
-import { type Configuration, readConfiguration } from '../environment/configuration.ts';
+import { type Configuration, getDatabaseUrls, readConfiguration } from '../environment/configuration.ts';
 import { withEnvFile } from '../environment/env-file.ts';
 import { VARIABLES } from '../environment/variables.ts';
 import { createLog } from '../log.ts';
@@ -90,23 +90,14 @@ ${table(VARIABLES.map(({ name, fallback, meaning }) => [name, fallback === undef
 
 /** Every value that must never be logged. */
 function confidential(configuration: Configuration, secrets: Secrets): string[] {
-  const { providerKeys, braveApiKey, mail, databaseUrl, redisUrl, metricsToken, s3 } = configuration;
-  const shards = Object.values(configuration.shards ?? {});
-  const passwords = [databaseUrl, ...shards, redisUrl].map((url) =>
-    url === undefined ? undefined : new URL(url).password,
-  );
+  const { providerKeys, braveApiKey, mail, redisUrl, metricsToken, s3 } = configuration;
+  const addresses = [...getDatabaseUrls(configuration), ...(redisUrl === undefined ? [] : [redisUrl])];
   return [
     ...Object.values(secrets),
     ...providerKeys.values(),
-    ...[
-      braveApiKey,
-      mail?.password,
-      databaseUrl,
-      ...shards,
-      redisUrl,
-      metricsToken,
-      s3?.secretAccessKey,
-      ...passwords,
-    ].filter((value) => value !== undefined),
+    ...addresses.flatMap((url) => [url, new URL(url).password]),
+    ...[braveApiKey, mail?.password, metricsToken, s3?.secretAccessKey].filter(
+      (value) => value !== undefined,
+    ),
   ];
 }

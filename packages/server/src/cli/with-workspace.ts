@@ -5,7 +5,7 @@ import { actingAs, ORGANIZATIONS, type OrganizationRecord } from '@questline/cor
 import { createIds, createSystemClock } from '@questline/core/memory';
 import type { Collection, StoredRecord } from '@questline/core/ports';
 import { CliError } from '../cli-error.ts';
-import { type Configuration, readConfiguration } from '../environment/configuration.ts';
+import { type Configuration, getDatabaseUrls, readConfiguration } from '../environment/configuration.ts';
 import { withEnvFile } from '../environment/env-file.ts';
 import { createLog } from '../log.ts';
 import { knownSecret } from '../secrets.ts';
@@ -37,11 +37,11 @@ export async function withWorkspace(
   const configuration = readConfiguration(withEnvFile(environment, folder), folder);
   const demo = given.has(DEMO.name);
   assertWorkspace(configuration, demo);
-  const { databaseUrl, shards = {}, redisUrl, storageDir, secrets } = configuration;
+  const { redisUrl, storageDir, secrets } = configuration;
   // Without the encryption key, nothing is encrypted here, and encrypted values are not shown.
   const key = knownSecret(storageDir, secrets, 'SECRET_ENCRYPTION_KEY');
   const log = createLog({
-    secrets: [databaseUrl, ...Object.values(shards), redisUrl, key].filter((value) => value !== undefined),
+    secrets: [...getDatabaseUrls(configuration), redisUrl, key].filter((value) => value !== undefined),
     // Standard output must contain only the result, for scripts.
     destination: process.stderr,
   });

@@ -78,6 +78,8 @@ function toConfiguration(values: Values, folder: string) {
     databaseUrl: values.DATABASE_URL,
     /** Further databases, by name. Undefined: none. */
     shards: values.DATABASE_SHARDS,
+    /** Replicas by the name of their database. Undefined: none. */
+    replicas: values.DATABASE_REPLICAS,
     postgres: {
       connections: values.DATABASE_POOL,
       prepare: values.DATABASE_PREPARE,
@@ -159,4 +161,17 @@ function definedOf<Name extends string, Value>(
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<
     Record<Name, Value>
   >;
+}
+
+/** The addresses of all databases, which contain passwords. */
+export function getDatabaseUrls({
+  databaseUrl,
+  shards = {},
+  replicas = {},
+}: Pick<Configuration, 'databaseUrl' | 'shards' | 'replicas'>): readonly string[] {
+  return [
+    ...(databaseUrl === undefined ? [] : [databaseUrl]),
+    ...Object.values(shards),
+    ...Object.values(replicas).flat(),
+  ];
 }

@@ -46,6 +46,18 @@ export function readShards(value: string): Readonly<Record<string, string>> | un
   return Object.fromEntries(shards);
 }
 
+/** `URL` or `NAME=URL`, several of them separated by spaces: replicas by the name of their database. */
+export function readReplicas(value: string): Readonly<Record<string, readonly string[]>> | undefined {
+  const replicas = new Map<string, readonly string[]>();
+  for (const entry of value.split(/\s+/)) {
+    const [, name = HOME_SHARD, url = ''] =
+      /^(?:([a-z][a-z0-9_-]{0,30})=)?(postgres(?:ql)?:\/\/.+)$/.exec(entry) ?? [];
+    if (!URL.canParse(url)) return undefined;
+    replicas.set(name, [...(replicas.get(name) ?? []), url]);
+  }
+  return Object.fromEntries(replicas);
+}
+
 /** The database of DATABASE_URL, as a shard. */
 export const HOME_SHARD = 'home';
 

@@ -1,3 +1,4 @@
+import { HOME_SHARD, readReplicas, readShards } from './forms.ts';
 import { SECRETS, type SecretName } from './variables.ts';
 
 /** The variables that are set, trimmed. */
@@ -21,10 +22,24 @@ export function findConflicts(given: Given): string[] {
     ...missingOf(given, MAIL_SIGN_IN, 'set both MAIL_USERNAME and MAIL_PASSWORD'),
     ...missingOf(given, OF_BUCKET, `set all of ${OF_BUCKET.join(', ')}`),
     ...serverIssues(given),
-    ...(given.DATABASE_SHARDS !== undefined && given.DATABASE_URL === undefined
-      ? ['DATABASE_SHARDS: requires DATABASE_URL']
-      : []),
+    ...databaseIssues(given),
   ];
+}
+
+function databaseIssues({
+  DATABASE_URL: url,
+  DATABASE_SHARDS: shards,
+  DATABASE_REPLICAS: replicas,
+}: Given): string[] {
+  if (url === undefined) {
+    return Object.entries({ DATABASE_SHARDS: shards, DATABASE_REPLICAS: replicas }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [`${name}: requires DATABASE_URL`]),
+    );
+  }
+  const known = { [HOME_SHARD]: url, ...readShards(shards ?? '') };
+  return Object.keys(readReplicas(replicas ?? '') ?? {})
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => `DATABASE_REPLICAS: ${name} is not in DATABASE_SHARDS`);
 }
 
 /** All variables of a group, or none of them. */

@@ -15,6 +15,7 @@ import {
   readNewest,
   readOrigins,
   readPrices,
+  readReplicas,
   readRetention,
   readShards,
 } from './forms.ts';
@@ -188,6 +189,12 @@ const storage = {
     fallback: 'one database',
     meaning:
       'further PostgreSQL databases, to which questline move-owner moves users and organizations: NAME=URL, separated by spaces',
+  }),
+  DATABASE_REPLICAS: parsed(readReplicas, 'URL or NAME=URL, several of them separated by spaces', {
+    secret: true,
+    fallback: 'none',
+    meaning:
+      'streaming replicas that read lists and reports: URL for one of DATABASE_URL, NAME=URL for one of that shard, separated by spaces',
   }),
   DATABASE_POOL: whole(
     { min: 2, max: 1000, fallback: 10 },

@@ -8,6 +8,7 @@ import {
 } from '@questline/sql';
 import { CliError } from '../cli-error.ts';
 import type { Configuration } from '../environment/configuration.ts';
+import { HOME_SHARD } from '../environment/forms.ts';
 import type { Log } from '../log.ts';
 import { DEPLOYMENT } from './deployment.ts';
 import { openPostgres } from './postgres.ts';
@@ -22,17 +23,20 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export type DatabaseConfiguration = Pick<Configuration, 'databaseUrl' | 'postgres' | 'storageDir'>;
+export type DatabaseConfiguration = Pick<
+  Configuration,
+  'databaseUrl' | 'replicas' | 'postgres' | 'storageDir'
+>;
 
 /** @throws CliError that names DATABASE_URL or STORAGE_DIR when it cannot be opened. */
 export async function openDatabase(
-  { databaseUrl, postgres, storageDir }: DatabaseConfiguration,
+  { databaseUrl, replicas = {}, postgres, storageDir }: DatabaseConfiguration,
   demo: boolean,
   log: Log,
 ): Promise<OpenDatabase> {
   return databaseUrl === undefined
     ? openSqlite(storageDir, demo)
-    : openPostgres(databaseUrl, postgres, demo, log);
+    : openPostgres({ url: databaseUrl, replicas: replicas[HOME_SHARD], ...postgres }, demo, log);
 }
 
 /** A further database. */
@@ -42,14 +46,15 @@ export interface OpenShard extends OpenDatabase {
 
 /** @throws CliError that names DATABASE_SHARDS and the shard when one cannot be opened. */
 export async function openShards(
-  { shards = {}, postgres }: Pick<Configuration, 'shards' | 'postgres'>,
+  { shards = {}, replicas = {}, postgres }: Pick<Configuration, 'shards' | 'replicas' | 'postgres'>,
   demo: boolean,
   log: Log,
 ): Promise<readonly OpenShard[]> {
   const opened: OpenShard[] = [];
   try {
     for (const [name, url] of Object.entries(shards)) {
-      opened.push({ name, ...(await openPostgres(url, postgres, demo, log, `DATABASE_SHARDS: ${name}`)) });
+      const address = { url, replicas: replicas[name], ...postgres };
+      opened.push({ name, ...(await openPostgres(address, demo, log, `DATABASE_SHARDS: ${name}`)) });
     }
   } catch (error) {
     await Promise.all(opened.map(({ close }) => close()));

@@ -24,7 +24,7 @@ export interface ShardedStorage {
 }
 
 export interface ShardedStorageOptions {
-  readonly configuration: Pick<Configuration, 'shards' | 'postgres'>;
+  readonly configuration: Pick<Configuration, 'shards' | 'replicas' | 'postgres'>;
   readonly home: { readonly database: SqlDatabase; readonly ports: SqlPorts };
   readonly demo: boolean;
   readonly clock: Clock;

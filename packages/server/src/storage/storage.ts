@@ -26,7 +26,7 @@ export interface Storage {
 export interface StorageOptions {
   readonly configuration: Pick<
     Configuration,
-    'databaseUrl' | 'shards' | 'postgres' | 'storageDir' | 'redisUrl'
+    'databaseUrl' | 'shards' | 'replicas' | 'postgres' | 'storageDir' | 'redisUrl'
   >;
   /** The demo uses separate names, wherever its data is stored. */
   readonly demo: boolean;

@@ -7,7 +7,7 @@ import type {
   UsageDimension,
   UsageSum,
 } from '@questline/core/ports';
-import type { PostgresDatabase, SqlDatabase } from '../database.ts';
+import { getRead, type PostgresDatabase, type SqlDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, toNumber } from '../statement.ts';
 import { fromJson } from '../store/json.ts';
 import { toEntry } from './rows.ts';
@@ -35,6 +35,7 @@ export function createReports(
   filterText: (filter: ChargeFilter, from?: string) => string,
 ): Required<Pick<CreditLedger, 'sumCharges' | 'exportEntries'>> {
   const { dialect, names, run } = database;
+  const read = getRead(database);
   const isSqlite = dialect === 'sqlite';
   const charges = names.table('ledgerCharges');
   const entries = names.table('ledgerEntries');
@@ -77,7 +78,7 @@ export function createReports(
          ${groupBy.length === 0 ? 'having count(*) > 0' : `group by ${groupBy.map((_, at) => at + 1).join(', ')}`}
          ${groupBy.length === 0 ? '' : `order by ${order}`} limit @limit`,
       );
-      const rows = await run(statement({ ...filter, from, to, limit }), options);
+      const rows = await read(statement({ ...filter, from, to, limit }), options);
       return rows.map((row) => toSum(row, groupBy));
     },
 

@@ -8,6 +8,7 @@ import type { PostgresClient, PostgresConnection, PostgresPool } from './client.
 import { isConflict, toStorageError } from './errors.ts';
 import { createConnectionLeases, createPoolLeases } from './leases.ts';
 import { createListen } from './listen.ts';
+import { createReplicaReads, type PostgresReplica } from './replicas.ts';
 import { createRowMutexes } from './row-mutexes.ts';
 
 export interface PostgresOptions {
@@ -26,6 +27,8 @@ export interface PostgresOptions {
   readonly timeoutMs?: number;
   /** Keep frequent statements prepared on each connection. Default true; false behind a pooler that shares connections between statements. */
   readonly prepare?: boolean;
+  /** Read lists, counts and reports, as long as they have every commit that was made before. Default none. */
+  readonly replicas?: readonly PostgresReplica[];
 }
 
 /** PostgreSQL 12 or later. Your own tables can be in the same database. */
@@ -36,6 +39,7 @@ export function createPostgresDatabase({
   prefix,
   timeoutMs = 4500,
   prepare = true,
+  replicas = [],
 }: PostgresOptions): PostgresDatabase {
   if ((pool === undefined) === (connection === undefined)) throw new TypeError('either pool or connection');
   const names = createNames({ ...(prefix !== undefined && { prefix }), schema });
@@ -93,7 +97,12 @@ export function createPostgresDatabase({
     }
   };
 
-  return {
+  const standbys = replicas.map(({ pool: reading, onState }) => ({
+    ...createPostgresDatabase({ pool: reading, timeoutMs, prepare }),
+    onState,
+  }));
+
+  const database: PostgresDatabase = {
     dialect: 'postgres',
     names,
     timeoutMs,
@@ -149,8 +158,10 @@ export function createPostgresDatabase({
 
     async close() {
       leases.close();
+      await Promise.all(standbys.map(({ close }) => close()));
     },
   };
+  return standbys.length === 0 ? database : { ...database, read: createReplicaReads(database, standbys) };
 }
 
 function throwStorageError(error: unknown): never {

@@ -25,8 +25,8 @@ export type RunStatement = (statement: SqlStatement, options?: CallOptions) => P
 
 type RunCompiled = (query: Compilable, options: CallOptions | undefined) => Promise<readonly SqlRow[]>;
 
-/** Creates the operations of one table, on the database or in a transaction. */
-export type CollectionMaker = (run: RunStatement) => Collection<StoredRecord>;
+/** Creates the operations of one table, on the database or in a transaction. @param read runs lists and counts. */
+export type CollectionMaker = (run: RunStatement, read: RunStatement) => Collection<StoredRecord>;
 
 /** Each operation is one statement. The text of a statement that is frequent is compiled once per shape. */
 export function createCollectionMaker(
@@ -75,10 +75,10 @@ export function createCollectionMaker(
   const replacing = (next: Expression<unknown>, where: Expression<SqlBool>) =>
     db.updateTable(name).set({ record: next }).where(where).returning(RECORD);
 
-  const read = ([row]: readonly SqlRow[]): StoredRecord | undefined =>
+  const toRecord = ([row]: readonly SqlRow[]): StoredRecord | undefined =>
     row && fromJson<StoredRecord>(row.record);
 
-  return (runNow) => {
+  return (runNow, read) => {
     /** A list is planned for its values: one status is rare and another one is not. */
     const run: RunCompiled = (query, options) => runNow(query.compile(), options);
 
@@ -87,7 +87,7 @@ export function createCollectionMaker(
       options: CallOptions | undefined,
     ): Promise<StoredRecord | undefined> => {
       try {
-        return read(await runNow(statement, options));
+        return toRecord(await runNow(statement, options));
       } catch (error) {
         throw isUniqueViolation(error) ? new UniqueViolation(table.collection, { cause: error }) : error;
       }
@@ -96,7 +96,7 @@ export function createCollectionMaker(
     return {
       async get(id, guard, options) {
         const toQuery = (where: Expression<SqlBool>) => db.selectFrom(name).select(RECORD).where(where);
-        return read(await runNow(toGuarded('get', id, guard, toQuery), options));
+        return toRecord(await runNow(toGuarded('get', id, guard, toQuery), options));
       },
 
       async getWithMatch<P extends StoredRecord>(
@@ -109,12 +109,14 @@ export function createCollectionMaker(
       },
 
       async find(filter, options = {}) {
-        const rows = await runNow(reads.find(filter, options), options);
+        // The look-up of one record costs the primary as little as the question whether a replica has it.
+        const runFind = options.limit === 1 ? runNow : read;
+        const rows = await runFind(reads.find(filter, options), options);
         return rows.map(({ record }) => fromJson<StoredRecord>(record));
       },
 
       async count(filter, options) {
-        const [row] = await runNow(reads.count(filter), options);
+        const [row] = await read(reads.count(filter), options);
         return toNumber(row?.count);
       },
 
@@ -155,7 +157,7 @@ export function createCollectionMaker(
 
       async take(id, guard, options) {
         const toQuery = (where: Expression<SqlBool>) => db.deleteFrom(name).where(where).returning(RECORD);
-        return read(await runNow(toGuarded('take', id, guard, toQuery), options));
+        return toRecord(await runNow(toGuarded('take', id, guard, toQuery), options));
       },
 
       async removeWhere(filter, { limit = MAX_RECORDS, ...options } = {}) {

@@ -6,7 +6,7 @@ import {
   toDirection,
   type VectorIndex,
 } from '@questline/core/ports';
-import type { PostgresDatabase } from '../database.ts';
+import { getRead, type PostgresDatabase } from '../database.ts';
 import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { storable } from '../store/json.ts';
 import type { SqlVectorsOptions } from '../vectors.ts';
@@ -35,6 +35,7 @@ export function createPostgresVectors(
   { exactBelow = EXACT_BELOW }: SqlVectorsOptions,
 ): VectorIndex {
   const { dialect, names, run } = database;
+  const search = getRead(database);
   const chunks = names.table('vectorChunks');
   let extension: Promise<Pgvector | undefined> | undefined;
 
@@ -97,14 +98,14 @@ export function createPostgresVectors(
   ): Promise<FoundChunk[]> => {
     const best = createBest(wanted, limit, minScore);
     for (let after = 0; ; ) {
-      const rows = await run(page({ ...within, after }), { ...(signal && { signal }) });
+      const rows = await search(page({ ...within, after }), { ...(signal && { signal }) });
       for (const { id, floats } of rows) best.see(String(id), toFloats(floats));
       const last = rows.at(-1);
       if (rows.length < PAGE || last === undefined) break;
       after = toNumber(last.sequence);
     }
     const ids = best.found.map(({ id }) => id);
-    const rows = await run(read({ ids }), { ...(signal && { signal }) });
+    const rows = await search(read({ ids }), { ...(signal && { signal }) });
     const byId = new Map(rows.map((row) => [String(row.id), row]));
     return best.found.flatMap(({ id, score }) => {
       const row = byId.get(id);
@@ -133,9 +134,9 @@ export function createPostgresVectors(
         `with scope as materialized (select ${FIELDS}, ${far} as far from ${chunks} where ${scope})
          select * from scope order by far, id limit @limit`,
       );
-      return (await run(all(values), call)).map(toMeasured);
+      return (await search(all(values), call)).map(toMeasured);
     };
-    const [some] = await run(isLarge({ ...within, most: exactBelow }), call);
+    const [some] = await search(isLarge({ ...within, most: exactBelow }), call);
     if (toNumber(some?.count) < exactBelow) return compareAll();
     const led = defineStatement<Within | 'wanted' | 'limit'>(
       dialect,
@@ -196,7 +197,7 @@ export function createPostgresVectors(
       options?.signal?.throwIfAborted();
       const direction = toDirection(vector);
       const wanted = [...new Set(words.map(storable))];
-      const rows = await run(match({ ...isWithin(scope, direction), wanted, limit }), options);
+      const rows = await search(match({ ...isWithin(scope, direction), wanted, limit }), options);
       return rows.map((row) => toFound(row, cosine(toFloats(row.floats), direction)));
     },
 
