@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { findReason, readAccepted } from './mutants/accepted.ts';
 import { getArea, listAreaTests } from './mutants/areas.ts';
 import type { Mutant } from './mutants/instrument.ts';
+import { toKey } from './mutants/left.ts';
 import { listMutants, type Result, run } from './mutants/run.ts';
 import { drawSample } from './mutants/sample.ts';
 import { listSources } from './mutants/sources.ts';
@@ -74,10 +75,6 @@ function note(mutant: Mutant, { killed, untried, unreached }: Result): void {
   if (killed.has(mutant.id)) left.delete(key);
   if (untried.has(mutant.id)) loading.add(key);
   else if (!unreached.has(mutant.id)) reached.add(key);
-}
-
-function toKey({ file, line, kind, before, after }: Mutant): string {
-  return JSON.stringify([file, line, kind, before, after]);
 }
 
 function groupByArea(mutants: readonly Mutant[]): ReadonlyMap<string, readonly Mutant[]> {

@@ -10,6 +10,8 @@ export interface Plan {
   readonly alone?: number;
   /** Gets a line of JSON per result. */
   readonly resultsFile: string;
+  /** How many tests try one change at most. Default: all that reach it. */
+  readonly maxTries?: number | undefined;
   /** Holds the `Progress`. */
   readonly currentFile: string;
   /** Milliseconds of one try of a test without a change. */

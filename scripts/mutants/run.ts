@@ -41,12 +41,14 @@ export interface RunOptions {
   readonly tests: readonly string[];
   /** Whether to leave out changes that need a process of their own: those of modules that load. */
   readonly isQuick: boolean;
+  /** How many tests of one process try one change at most. Default: all that reach it. */
+  readonly maxTries?: number | undefined;
   /** Chooses the changes that are tried. Default: all of them. */
   readonly isChosen?: (mutant: Mutant) => boolean;
 }
 
 /** Tries every change of the files with the tests that come by it. */
-export async function run({ root, files, tests, isQuick, isChosen }: RunOptions): Promise<Result> {
+export async function run({ root, files, tests, isQuick, maxTries, isChosen }: RunOptions): Promise<Result> {
   const all = await listMutants(root, files);
   const mutants = isChosen === undefined ? all : all.filter(isChosen);
   const others = isChosen === undefined ? [] : all.filter((mutant) => !isChosen(mutant)).map(({ id }) => id);
@@ -62,6 +64,7 @@ export async function run({ root, files, tests, isQuick, isChosen }: RunOptions)
     done: [...others, ...done],
     resultsFile,
     currentFile,
+    maxTries,
     timeoutMs: TIMEOUT_MS,
     ...(alone !== undefined && { alone }),
   });

@@ -6,6 +6,9 @@ import { installSwitch } from './switch.ts';
 const plan = readPlan();
 const mutants = installSwitch(plan.alone);
 const done = new Set<number>(plan.done);
+/** How many tests have tried a change. */
+const tries = new Map<number, number>();
+const { maxTries = Number.POSITIVE_INFINITY } = plan;
 
 /** Milliseconds of a try with a change: ten times those without it, and at least so many. */
 const MIN_TRY_MS = 3_000;
@@ -93,6 +96,7 @@ export default class MutantsRunner extends TestRunner {
 
   #begin(id: number, test: RunnerTestCase): void {
     this.#last = id;
+    tries.set(id, countTries(id) + 1);
     writeProgress({ id, test: test.name, since: Date.now() });
     mutants.activate(id);
   }
@@ -101,7 +105,7 @@ export default class MutantsRunner extends TestRunner {
     if (trial.stage === 'first') {
       const reached = mutants.reached();
       report({ reached });
-      trial.left = reached.filter((id) => !done.has(id));
+      trial.left = reached.filter((id) => !done.has(id) && countTries(id) < maxTries);
       trial.stage = hasFailed || trial.left.length === 0 ? 'changed' : 'again';
       if (hasFailed) {
         report({ unusable: test.name, why: 'fails without a change' });
@@ -124,6 +128,10 @@ export default class MutantsRunner extends TestRunner {
     report({ killed: active, test: test.name });
     trial.stage = 'after';
   }
+}
+
+function countTries(id: number): number {
+  return tries.get(id) ?? 0;
 }
 
 /** Says that the process makes progress, and which change to blame if it ends. */

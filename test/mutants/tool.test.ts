@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readLeft, toKey, writeLeft } from '../../scripts/mutants/left.ts';
 import { formatReport } from '../../scripts/mutants/report.ts';
 import { listMutants, run } from '../../scripts/mutants/run.ts';
 import { createTypeCheck } from '../../scripts/mutants/types.ts';
@@ -27,4 +30,32 @@ test('the check of types refuses only changes that do not compile', async () => 
   const wrong = mutants.filter((mutant) => !compiles(mutant));
   expect(mutants.length).toBeGreaterThan(wrong.length);
   expect(wrong.map(({ line, kind }) => [line, kind])).toEqual([[29, 'property']]);
+});
+
+test('a run goes on with what the run before has left', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'questline-left-'));
+  const path = join(folder, 'left.json');
+  try {
+    const [first, second, third] = await listMutants(root, ['test/mutants/example.ts']);
+    if (first === undefined || second === undefined || third === undefined) throw new Error('no changes');
+    const nothing = { unreached: new Set<number>(), unusable: new Set<string>() };
+    const all = [first, second, third];
+    expect(await readLeft(path)).toBeUndefined();
+    const one = { ...nothing, mutants: all, killed: new Set([first.id]), untried: new Set([third.id]) };
+    expect(await writeLeft(path, undefined, all, one)).toEqual(one);
+
+    const former = await readLeft(path);
+    expect(all.map((mutant) => former?.has(toKey(mutant)))).toEqual([false, true, true]);
+    const other = {
+      ...nothing,
+      mutants: [second, third],
+      killed: new Set([second.id]),
+      untried: new Set<number>(),
+    };
+    const both = { ...other, mutants: all, killed: new Set([first.id, second.id]) };
+    expect(await writeLeft(path, former, all, other)).toEqual(both);
+    expect([...((await readLeft(path)) ?? [])]).toEqual([[toKey(third), 'left']]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
