@@ -13,7 +13,7 @@ import { median, reportRatio } from './support/report.ts';
 const URL = process.env.QUESTLINE_TEST_POSTGRES_URL ?? 'postgres://root@127.0.0.1:5432/test';
 const PAIRS = Number(process.env.BENCH_PAIRS ?? 5);
 const CALLS = 2000;
-const CALLERS = 10;
+const CALLERS = Number(process.env.BENCH_CALLERS ?? 10);
 
 const clock = createSystemClock();
 const ids = createIds({ clock });

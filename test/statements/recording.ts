@@ -64,6 +64,8 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
       await addOldSession(wire.app);
       for (let passed = 0; passed < PERIODIC_MS; passed += 60_000) await wire.app.clock.advance(60_000);
       while (running > 0) await turn();
+      operation = 'calls of one account at once';
+      await callAtOnce(wire.app);
       operation = 'archive of charges';
       await archiveCharges(wire.app);
     }
@@ -72,6 +74,23 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
     filled.clear();
   }
   return [...seen.values()];
+}
+
+/** Holds and settlements that share statements. */
+async function callAtOnce({ services, account }: TestApp): Promise<void> {
+  const { ledger, clock } = services;
+  const details = { operation: 'createCompletion' };
+  const outcomes = await Promise.all(
+    ['a', 'b', 'c'].map((key) =>
+      ledger.hold({ account, amount: 1, key: `at once ${key}`, expiresAt: clock.now() + 1000, details }),
+    ),
+  );
+  await Promise.all(
+    outcomes.map(async (one) => {
+      if (one.outcome !== 'held') throw new Error(one.outcome);
+      await ledger.settle(one.hold, 1, { input: 1 });
+    }),
+  );
 }
 
 /** Archives a settled, a recorded and a released charge, counts, and settles the released one late. */

@@ -2,7 +2,7 @@ import { isStorageUnavailable } from '@questline/core/ports';
 import type { RunOptions } from './database.ts';
 import { createDeadline, type Deadline, within } from './deadline.ts';
 
-/** Maximum number of groups that run at once. One alone would wait for each turn of one connection on a busy machine. */
+/** Default number of groups that run at once. One alone would wait for each turn of one connection on a busy machine. */
 const MAX_RUNNING = 4;
 
 /** Runs calls of one kind. */
@@ -11,6 +11,8 @@ export interface GroupedWork<Call, Result> {
   readonly max: number;
   /** Milliseconds until a call gives up, its wait included. */
   readonly timeoutMs: number;
+  /** Maximum number of groups that run at once. */
+  readonly maxRunning?: number;
   /** Runs calls in one step, which has an effect as a whole or not at all. @returns the results in the order of the calls. */
   runAll(calls: readonly Call[], options: RunOptions): Promise<readonly Result[]>;
   runOne(call: Call, options: RunOptions): Promise<Result>;
@@ -25,13 +27,14 @@ interface WaitingCall<Call, Result> {
 }
 
 /**
- * Gathers the calls that arrive while four others run, so that they share one statement and one commit. The first four run at
+ * Gathers the calls that arrive while `maxRunning` others run, so that they share one statement and one commit. The first ones run at
  * once, and one that waits does so only for the first of them to end. If a group fails, each of its calls runs
  * alone: the error of one is never that of another. Only the loss of the engine fails them all.
  */
 export function createGrouping<Call, Result>({
   max,
   timeoutMs,
+  maxRunning = MAX_RUNNING,
   runAll,
   runOne,
 }: GroupedWork<Call, Result>): (call: Call, options?: RunOptions) => Promise<Result> {
@@ -68,10 +71,10 @@ export function createGrouping<Call, Result>({
     while (waiting.length > 0) {
       const group = waiting.slice(0, max);
       waiting = waiting.slice(max);
-      // A signal has an effect until the statement is sent.
-      const live = group.filter(({ signal, reject }) => {
+      // A signal and the time limit have an effect until the statement is sent.
+      const live = group.filter(({ signal, deadline, reject }) => {
         if (signal?.aborted === true) reject(signal.reason);
-        return signal?.aborted !== true;
+        return signal?.aborted !== true && deadline.left() > 0;
       });
       await runGroup(live);
     }
@@ -84,7 +87,30 @@ export function createGrouping<Call, Result>({
     const result = new Promise<Result>((resolve, reject) => {
       waiting.push({ call, deadline, signal, resolve, reject });
     });
-    if (running < MAX_RUNNING) void runWaiting();
+    if (running < maxRunning) void runWaiting();
     return within(result, deadline, 'a grouped PostgreSQL statement');
+  };
+}
+
+/** The same for calls that change one row each: a group has calls of one row, and of each row one group runs at once. */
+export function createRowGrouping<Call, Result>(
+  toWork: (row: string) => GroupedWork<Call, Result>,
+): (row: string, call: Call, options?: RunOptions) => Promise<Result> {
+  /** Rows without calls are absent. */
+  const rows = new Map<
+    string,
+    { readonly run: (call: Call, options?: RunOptions) => Promise<Result>; calls: number }
+  >();
+
+  return async (row, call, options) => {
+    const entry = rows.get(row) ?? { run: createGrouping({ ...toWork(row), maxRunning: 1 }), calls: 0 };
+    rows.set(row, entry);
+    entry.calls += 1;
+    try {
+      return await entry.run(call, options);
+    } finally {
+      entry.calls -= 1;
+      if (entry.calls === 0) rows.delete(row);
+    }
   };
 }

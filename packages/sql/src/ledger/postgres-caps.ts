@@ -7,6 +7,8 @@ export interface CapSql {
   readonly hold: string;
   /** Further CTEs of `settle`, after `ended` and `account`. */
   readonly settle: string;
+  /** The same for the charges of `@ids`. */
+  readonly settleAll: string;
   /** Further CTEs of `release`, after `hold` and `account`. */
   readonly release: string;
   /** Further CTEs of `lapse`, after `hold` and `account`. */
@@ -53,12 +55,20 @@ export function createCapSql(names: SqlNames): CapSql {
      ), moved as materialized (
        select cap_id as id, cast(@actual as bigint) as charged, -freed as held from ended where cap_id is not null
        union all
-       select hold_cap.cap_id,
-         case unit when 'credits' then cast(@actual as bigint)
-           when 'tokens' then coalesce(cast(@tokens as bigint), amount)
-           when 'requests' then amount else 0 end,
+       select hold_cap.cap_id, ${toCharged('cast(@actual as bigint)', 'cast(@tokens as bigint)')},
          case when ended.counted then -amount else 0 end
        from hold_cap, ended
+     ), ${move}`,
+    settleAll: `hold_cap as (
+       delete from ${holdCaps} hc using ended where hc.hold_id = any(@ids) and hc.hold_id = ended.id
+       returning hc.hold_id, hc.cap_id, hc.unit, hc.amount
+     ), moved as materialized (
+       select id, cast(sum(charged) as bigint) as charged, cast(sum(held) as bigint) as held from (
+         select cap_id as id, actual as charged, -freed as held from ended where cap_id is not null
+         union all
+         select hold_cap.cap_id, ${toCharged('actual', 'tokens')}, case when ended.counted then -amount else 0 end
+         from hold_cap join ended on ended.id = hold_cap.hold_id
+       ) every group by id
      ), ${move}`,
     release: `moved as materialized (
        select cap_id as id, 0 as charged, -freed as held from hold where cap_id is not null
@@ -74,6 +84,12 @@ export function createCapSql(names: SqlNames): CapSql {
        ) every group by id
      ), ${move}`,
   };
+}
+
+/** What a call adds to a cap, in its unit. */
+function toCharged(actual: string, tokens: string): string {
+  return `case unit when 'credits' then ${actual} when 'tokens' then coalesce(${tokens}, amount)
+    when 'requests' then amount else 0 end`;
 }
 
 /** The `@caps` of a hold. The spend cap has no unit, because its hold names it. */

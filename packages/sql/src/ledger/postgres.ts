@@ -5,6 +5,7 @@ import { defineStatement, type SqlRow, type SqlStatement, toNumber } from '../st
 import { isUniqueViolation } from '../violations.ts';
 import { toIsNewText, toKnownHoldText } from './archived-keys.ts';
 import { createCapSql, toCapsJson } from './postgres-caps.ts';
+import { createLedgerGroups } from './postgres-groups.ts';
 import { type SettledValue, toAccountRow, toSettlementText } from './postgres-settlement.ts';
 import { toHold } from './rows.ts';
 import {
@@ -24,7 +25,8 @@ import {
  * everything else in the snapshot of the statement: so the conditions of each sum use only its own row, and conditions
  * on other rows use unique indexes or `for update`.
  */
-export function createPostgresWrites({ dialect, names, run }: PostgresDatabase): LedgerWrites {
+export function createPostgresWrites(database: PostgresDatabase): LedgerWrites {
+  const { dialect, names, run } = database;
   const accounts = names.table('ledgerAccounts');
   const caps = names.table('ledgerCaps');
   const holds = names.table('ledgerHolds');
@@ -162,17 +164,19 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
      select 1 from entry`,
   );
 
+  const hasFurtherCaps = ({ caps: further = [], ignoresBalance }: NewHold): boolean =>
+    further.length > 0 || ignoresBalance === true;
+
   const toHoldStatement = (request: NewHold): SqlStatement => {
     const values = holdValues(request);
-    const { caps: further = [], ignoresBalance = false } = request;
-    if (further.length > 0 || ignoresBalance) {
+    if (hasFurtherCaps(request)) {
+      const ignoresBalance = request.ignoresBalance === true;
       return holdWithCaps({ ...values, caps: toCapsJson(request), ignoresBalance });
     }
     return request.cap === undefined ? hold(values) : holdWithCap(values);
   };
 
-  /** @returns false for a known key or insufficient credit. */
-  const tryHold = async (request: NewHold, options: CallOptions | undefined): Promise<boolean> => {
+  const tryOne = async (request: NewHold, options: CallOptions | undefined): Promise<boolean> => {
     try {
       return (
         (await run({ ...toHoldStatement(request), row: toAccountRow(request.account) }, options)).length === 1
@@ -183,6 +187,20 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
       throw error;
     }
   };
+
+  const groups = createLedgerGroups(database, {
+    hold: tryOne,
+    async settle({ account, usage, ...settlement }, options) {
+      const values = { ...settlement, usage: toText(usage), tokens: countTokens(usage) };
+      return (await run({ ...settle(values), row: toAccountRow(account) }, options)).length === 1;
+    },
+  });
+
+  /** @returns false for a known key or insufficient credit. */
+  const tryHold = (request: NewHold, options: CallOptions | undefined): Promise<boolean> =>
+    request.cap === undefined && !hasFurtherCaps(request)
+      ? groups.hold(request, options)
+      : tryOne(request, options);
 
   const writes: LedgerWrites = {
     async hold(request, options) {
@@ -211,10 +229,7 @@ export function createPostgresWrites({ dialect, names, run }: PostgresDatabase):
         }
       }
     },
-    async settle({ id, account }, actual, usage, now) {
-      const values = { id, actual, usage: toText(usage), tokens: countTokens(usage), now };
-      return (await run({ ...settle(values), row: toAccountRow(account) })).length === 1;
-    },
+    settle: ({ id, account }, actual, usage, now) => groups.settle({ id, account, actual, usage, now }),
     async release({ id, account }) {
       return (await run({ ...release({ id }), row: toAccountRow(account) })).length === 1;
     },
