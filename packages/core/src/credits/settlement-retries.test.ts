@@ -95,6 +95,29 @@ describe('a settlement that failed', () => {
     expect((await sound.balance(account)).held).toBe(0);
   });
 
+  test('is reported in its first tries, then once an hour, until it is given up after exactly 24 hours', async () => {
+    const { settlementRetries, clock, messages } = await setUp();
+    const failed = { operation: 'test', requestId: 'r', description: 'the call', onEnd: () => undefined };
+    settlementRetries.add({ ...failed, work: () => Promise.reject(AWAY) }, AWAY);
+    const start = clock.now();
+    const times: number[] = [];
+    for (let known = 0; clock.pending > 0; ) {
+      await clock.advance(clock.now() - start < 600_000 ? 100 : 60_000);
+      if (messages().length > known) times.push(clock.now() - start);
+      known = messages().length;
+    }
+    const hours = times.filter((ms) => ms > 501_200);
+    // Each pause lasts 300 seconds at the end.
+    expect(times.slice(0, times.length - hours.length)).toEqual([
+      ...[100, 200, 1200, 6200, 21_200, 81_200, 201_200, 501_200],
+    ]);
+    expect(hours.slice(0, 3)).toEqual([4_140_000, 7_740_000, 11_340_000]);
+    expect(times.at(-1)).toBeGreaterThanOrEqual(24 * HOUR_MS);
+    expect(times.at(-1)).toBeLessThan(24 * HOUR_MS + 300_000);
+    await settlementRetries.flush();
+    expect(messages().at(-1)).toContain('every retry of 24 hours has failed');
+  });
+
   test('waits up to a fifth less, so that many are not retried at once', async () => {
     const { clock, state, hold } = await setUp({ jitter: 0 });
     const call = await hold('call', 60);
