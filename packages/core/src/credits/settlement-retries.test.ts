@@ -52,7 +52,7 @@ async function setUp({ jitter = 255 } = {}) {
     });
   const messages = (): string[] =>
     incidents.filter(({ operation }) => operation === 'test').map(({ error }) => String(error));
-  return { clock, sound, state, hold, settlementRetries, messages };
+  return { clock, sound, state, hold, settlementRetries, incidents, messages };
 }
 
 describe('a settlement that failed', () => {
@@ -96,7 +96,7 @@ describe('a settlement that failed', () => {
   });
 
   test('is reported in its first tries, then once an hour, until it is given up after exactly 24 hours', async () => {
-    const { settlementRetries, clock, messages } = await setUp();
+    const { settlementRetries, clock, incidents, messages } = await setUp();
     const failed = { operation: 'test', requestId: 'r', description: 'the call', onEnd: () => undefined };
     settlementRetries.add({ ...failed, work: () => Promise.reject(AWAY) }, AWAY);
     const start = clock.now();
@@ -116,6 +116,7 @@ describe('a settlement that failed', () => {
     expect(times.at(-1)).toBeLessThan(24 * HOUR_MS + 300_000);
     await settlementRetries.flush();
     expect(messages().at(-1)).toContain('every retry of 24 hours has failed');
+    expect(incidents.at(-1)?.error).toMatchObject({ cause: AWAY });
   });
 
   test('waits up to a fifth less, so that many are not retried at once', async () => {
@@ -200,6 +201,59 @@ describe('the last retry before the end of the process', () => {
     await clock.advance(1);
     await flushed;
     expect(messages()).toHaveLength(2);
+  });
+
+  test('begins no further tries after 5 seconds, and repeats none that has succeeded', async () => {
+    const { clock, settlementRetries } = await setUp();
+    const tries: number[] = [];
+    const ends: (() => void)[] = [];
+    let isAway = true;
+    for (let number = 0; number < 40; number += 1) {
+      const work = () => {
+        if (isAway) return Promise.reject(AWAY);
+        tries.push(number);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      };
+      const failed = { operation: 'test', requestId: 'r', description: 'one', onEnd: () => undefined };
+      settlementRetries.add({ ...failed, work }, AWAY);
+    }
+    // After three failures, the next pause is longer than a flush.
+    await clock.advance(6200);
+    isAway = false;
+    const flushed = settlementRetries.flush();
+    await clock.advance(5000);
+    await flushed;
+    expect(tries).toHaveLength(32);
+    for (const end of ends.splice(0)) end();
+    await clock.advance(0);
+    expect(tries).toHaveLength(32);
+    const again = settlementRetries.flush();
+    await clock.advance(0);
+    for (const end of ends.splice(0)) end();
+    await again;
+    expect(tries.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, at) => at));
+    expect(clock.pending).toBe(0);
+  });
+
+  test('does not repeat a retry that succeeds meanwhile', async () => {
+    const { clock, settlementRetries } = await setUp();
+    let tries = 0;
+    let end = (): void => undefined;
+    const work = () => {
+      tries += 1;
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    };
+    settlementRetries.add(
+      { operation: 'test', requestId: 'r', description: 'one', work, onEnd: () => undefined },
+      AWAY,
+    );
+    await clock.advance(200);
+    const flushed = settlementRetries.flush();
+    end();
+    await flushed;
+    expect(tries).toBe(1);
   });
 
   test('follows a retry that began during the outage', async () => {

@@ -41,7 +41,7 @@ interface Waiting extends FailedEnd {
   readonly since: number;
   attempts: number;
   reportedAt: number;
-  running?: Promise<boolean> | undefined;
+  running?: Promise<void> | undefined;
   cancel: () => void;
 }
 
@@ -64,8 +64,7 @@ export function createSettlementRetries({
     failed.onEnd();
   };
 
-  /** @returns whether the work has succeeded. */
-  const tryAgain = (one: Waiting): Promise<boolean> => {
+  const tryAgain = (one: Waiting): Promise<void> => {
     one.cancel();
     one.running ??= one
       .work()
@@ -73,12 +72,8 @@ export function createSettlementRetries({
         () => {
           waiting.delete(one);
           one.onEnd();
-          return true;
         },
-        (error: unknown) => {
-          onFailure(one, error);
-          return false;
-        },
+        (error: unknown) => onFailure(one, error),
       )
       .finally(() => {
         one.running = undefined;
@@ -108,10 +103,10 @@ export function createSettlementRetries({
     one.cancel = clock.timer(afterMs, () => void tryAgain(one));
   };
 
-  /** @returns whether the work has succeeded. A try that began before is followed by another. */
-  const tryOnceMore = async (one: Waiting): Promise<boolean> => {
-    if (one.running !== undefined && (await one.running)) return true;
-    return waiting.has(one) ? tryAgain(one) : true;
+  /** A try that began before is followed by another. */
+  const tryOnceMore = async (one: Waiting): Promise<void> => {
+    await one.running;
+    if (waiting.has(one)) await tryAgain(one);
   };
 
   return {

@@ -49,6 +49,20 @@ describe('a schema of the fields that values often have', () => {
     expect(narrowed.parse(value)).toEqual(SCHEMA.parse(value));
   });
 
+  it('is not used for other fields: one that is unknown, one of an inner object, and one of fifty', () => {
+    const narrow = (schema: z.ZodType, often: unknown, value: unknown): boolean => {
+      const narrowed = createNarrowing(schema);
+      for (let use = 0; use < OFTEN; use += 1) narrowed(often);
+      return narrowed(value).safeParse(value).success;
+    };
+    expect(narrow(SCHEMA, { text: 'Hi', unknown: 1 }, { text: 'Hi', count: 'wrong' })).toBe(false);
+    const options = { seed: 1, tokens: 'wrong' };
+    expect(narrow(SCHEMA, { text: 'Hi', options: { seed: 1 } }, { text: 'Hi', options })).toBe(false);
+    const names = Array.from({ length: 50 }, (_, at) => `field${at}`);
+    const many = z.object(Object.fromEntries(names.map((name) => [name, z.number().optional()])));
+    expect(narrow(many, { field0: 1, field49: 1 }, { field1: 'wrong', field49: 1 })).toBe(false);
+  });
+
   it('refuses unknown fields where the whole schema does', () => {
     const strict = z.strictObject({ a: z.number().optional(), b: z.number().optional() });
     const narrowed = useOften(strict, { a: 1 });
