@@ -34,7 +34,9 @@ afterEach(() => {
 describe('a read with a replica', () => {
   it('passes once the replica has every commit of before', async () => {
     const { servers, states, gate } = createServers();
+    expect(gate.isOpen()).toBe(true);
     expect(await gate.pass()).toBe(true);
+    expect(gate.isOpen()).toBe(true);
     servers.primary = 2;
     const passed = gate.pass();
     await vi.advanceTimersByTimeAsync(5);
@@ -109,6 +111,27 @@ describe('a read with a replica', () => {
     const { calls, gate } = createServers();
     expect(await Promise.all(Array.from({ length: 100 }, () => gate.pass()))).not.toContain(false);
     expect(calls).toEqual({ position: 1, replayed: 1 });
+  });
+
+  it('waits for the look that runs, with all reads that come meanwhile', async () => {
+    const positions: ((position: string) => void)[] = [];
+    const gate = createReplicaGate({
+      getPosition: () => new Promise((resolve) => positions.push(resolve)),
+      hasReplayed: async () => true,
+      onState: () => undefined,
+    });
+    const passed = [gate.pass()];
+    await vi.advanceTimersByTimeAsync(0);
+    passed.push(gate.pass());
+    await vi.advanceTimersByTimeAsync(0);
+    passed.push(gate.pass());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(positions).toHaveLength(1);
+    positions[0]?.('1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(positions).toHaveLength(2);
+    positions[1]?.('1');
+    expect(await Promise.all(passed)).toEqual([true, true, true]);
   });
 
   it('does not share a look that began before the read', async () => {
