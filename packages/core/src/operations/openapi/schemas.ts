@@ -93,7 +93,7 @@ function collectLost(
     keywords.set(node, {
       // A declared type replaces the generator's own, and with it the null.
       ...(type !== undefined && { type: [...new Set([...types, 'null'])] }),
-      ...(type !== undefined && Array.isArray(values) && { enum: [...new Set([...values, null])] }),
+      ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }),
       // Beside a reference to a component, the generator writes a null that the component does not allow.
       ...(isNamed(inner, named) && { _internal: { refId: undefined } }),
     });
