@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { toFetchHandler } from '@questline/core';
 import { createMemoryObjects } from '@questline/core/memory';
 import type { ObjectStore } from '@questline/core/ports';
@@ -71,6 +72,22 @@ describe('a link to an object', () => {
     expect(reads).toBe(0);
   });
 
+  it('is read until its client leaves', async () => {
+    const signals: unknown[] = [];
+    const { read } = await setUp((objects) => ({
+      head(key, options) {
+        signals.push(options?.signal);
+        return objects.head(key, options);
+      },
+      get(key, range, options) {
+        signals.push(options?.signal);
+        return objects.get(key, range, options);
+      },
+    }));
+    expect((await read()).status).toBe(200);
+    expect(signals).toEqual([expect.any(AbortSignal), expect.any(AbortSignal)]);
+  });
+
   it.each(['gone', 'another'] as const)('is not found if the object is %s when it is read', async (kind) => {
     let closed = 0;
     const { read } = await setUp((objects) => ({
@@ -82,6 +99,7 @@ describe('a link to an object', () => {
         }
         const returning = Object.assign(body(), {
           return: async () => {
+            for (let turns = 0; turns < 20; turns += 1) await turn();
             closed += 1;
             return { done: true as const, value: undefined };
           },
@@ -136,6 +154,18 @@ describe('an upload to a link', () => {
     expect(await put('hello', { 'Content-Type': 'text/html' })).toBe(400);
     expect(await put('hello!', { ...type, 'Content-Length': '6' })).toBe(413);
     expect(await put('hell', { ...type, 'Content-Length': '4' })).toBe(400);
+  });
+
+  it('is stored when it is answered, or refused without its bytes', async () => {
+    const { memory, put } = await setUp();
+    const type = { 'Content-Type': 'text/plain' };
+    await memory.remove(TERMS.key);
+    // The body has the announced length, other than its header.
+    expect(await put('hello', { ...type, 'Content-Length': '6' })).toBe(413);
+    expect(await put('hell', type)).toBe(400);
+    expect(await memory.head(TERMS.key)).toBeUndefined();
+    expect(await put('world', type)).toBe(204);
+    expect(await memory.head(TERMS.key)).toMatchObject({ size: 5, contentType: 'text/plain' });
   });
 
   it('may be a form, whose fields come before the file', async () => {

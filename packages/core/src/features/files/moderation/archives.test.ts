@@ -98,6 +98,19 @@ describe('an archive', () => {
     expect(await find(zip(encodeZip([noise, { name: 'a', content: zip(HELLO) }, noise])))).toBeUndefined();
   });
 
+  it('inside of another one is read across its pieces', async () => {
+    let state = 1;
+    const content = Buffer.alloc(100_000).map(() => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return state >>> 24;
+    });
+    const noise = { name: 'noise', content };
+    expect(encodeZip([noise]).length).toBeGreaterThan(100_000);
+    expect(await find(zip(encodeZip([noise, { name: 'a', content: HELLO }, noise])))).toBeUndefined();
+    const nested = zip(zip(HELLO));
+    expect(await find(zip(encodeZip([noise, { name: 'a', content: nested }, noise])))).toBe(TOO_DEEP);
+  });
+
   it('may be nested twice', async () => {
     const twice = zip(zip(zip(HELLO)));
     expect(await find(twice)).toBeUndefined();
@@ -121,6 +134,12 @@ describe('an archive', () => {
     expect(await find(patch(archive, 'PK\x03\x04', 31, 0xff, 0xff, 0xff))).toBe(BROKEN);
     expect(await find(gzipSync(HELLO).subarray(0, 15))).toBe(BROKEN);
   });
+});
+
+it('an archive is listed until the signal, also without an entry to open', async () => {
+  const signal = AbortSignal.abort(new Error('stopped'));
+  expect(await find(emptyZip(1))).toBeUndefined();
+  await expect(find(emptyZip(1), signal)).rejects.toThrow('stopped');
 });
 
 describe('a large archive', () => {

@@ -91,6 +91,12 @@ describe('a ZIP archive', () => {
     );
   });
 
+  it('may be empty: its directory has an end, and nothing before it', async () => {
+    const end = Buffer.alloc(22);
+    end.write('PK\x05\x06', 'latin1');
+    expect(await list(open(end))).toEqual([]);
+  });
+
   it('distinguishes encrypted entries from others', async () => {
     const encrypted = patch((bytes) => bytes.writeUInt16LE(0x809, DIRECTORY + 8));
     expect(await list(open(encrypted))).toMatchObject([{ isEncrypted: true }, { isEncrypted: false }]);
