@@ -4,6 +4,7 @@ import { createMemoryStore } from '../../memory/store.ts';
 import type { Remover } from '../../operations/retention.ts';
 import type { Store } from '../../ports/store.ts';
 import { QUESTS } from '../../runs/records.ts';
+import { NO_HOLDER } from '../../runs/states.ts';
 import { MESSAGES, SESSIONS } from '../sessions/records.ts';
 import { questRetention } from './quest-retention.ts';
 
@@ -101,7 +102,7 @@ describe('the retention of quests', () => {
     const { store, cleaned, left, count, trim } = await setUp();
     await addQuest(store, 'running', 1, { status: 'running', liveSince: 1 });
     await addQuest(store, 'closing', 1, { status: 'stopped', jobId: 'job' });
-    await addQuest(store, 'closed', 1, { status: 'stopped', jobId: 'nobody' });
+    await addQuest(store, 'closed', 1, { status: 'stopped', jobId: NO_HOLDER });
     expect([await count({ before: 9 }), await trim({ before: 9 })]).toEqual([1, 1]);
     expect([cleaned, await left()]).toEqual([[['closed']], ['closing', 'running']]);
   });
