@@ -88,6 +88,31 @@ describe('new reader of work in another process', () => {
     expect([one.isClosed, one.incidents]).toEqual([[true, 1, 0], []]);
   });
 
+  it('loses its rights while events come, too', async () => {
+    const one = openReader();
+    await one.start();
+    await one.move({ last: 1, text: 'a' }, [frame(1)]);
+    let last = 1;
+    const tick = async () => {
+      await one.clock.advance(5000);
+      last += 1;
+      await one.move({ last, text: 'a'.repeat(last) }, [frame(last)]);
+    };
+    await tick();
+    await tick();
+    expect(one.loads.count).toBe(1);
+    await tick();
+    expect(one.loads.count).toBe(2);
+    expect(one.writes.at(-1)).toBe('e4');
+    one.loads.error = new ApiError(404, 'gone');
+    await tick();
+    await tick();
+    expect(one.writes.at(-1)).toBe('e6');
+    await tick();
+    expect(one.writes.at(-1)).toBe('e6');
+    expect([one.isClosed, one.incidents]).toEqual([[true, 1, 0], []]);
+  });
+
   it('gets the end when the work ends', async () => {
     const one = setUpAhead();
     await one.start();

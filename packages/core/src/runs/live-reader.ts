@@ -116,8 +116,8 @@ export function streamEvents<View extends object>(
 
 /** A snapshot where the reader has no position, the events after it, and the end. */
 async function* generate<View extends object>(
-  { eventLog, liveTails, onError }: LiveReaderServices,
-  { stream, isEnded, after, endsAtWait = false, load }: LiveReaderOptions<View>,
+  { clock, eventLog, liveTails, onError }: LiveReaderServices,
+  { stream, isEnded, after, endsAtWait = false, load: read }: LiveReaderOptions<View>,
   encoder: LiveEncoder<View>,
   reader: StreamReader,
 ): AsyncGenerator<string, undefined> {
@@ -130,6 +130,12 @@ async function* generate<View extends object>(
   /** The events, of which the stored text was ahead: those that follow repeat a part of it, so a snapshot replaces it. */
   let passed: LiveState | undefined;
   let mayPass = after === undefined;
+  /** When the rights of the reader were checked. */
+  let checkedAt = clock.now();
+  const load = (): Promise<LiveView<View>> => {
+    checkedAt = clock.now();
+    return read();
+  };
   try {
     yield encoder.begin;
     while (!reader.isLeft) {
@@ -161,6 +167,7 @@ async function* generate<View extends object>(
         shown = getText(tail, loaded);
         yield encoder.snapshot(tail.state, loaded.view, shown);
       } else if (events.length > 0) {
+        if (clock.now() - checkedAt >= MAX_SILENCE_MS) await load();
         const frames = takeFrames(events);
         position = frames.at(-1)?.sequence;
         shown = undefined;
