@@ -243,6 +243,18 @@ describe('POST /api/chat with messages', () => {
     expect(JSON.stringify(stored)).toContain('Hello.');
   });
 
+  it('takes the system prompt, the temperature and the tools of the client from its body', async () => {
+    const app = await createChatApp();
+    const clientTools = [{ name: 'weather', description: 'Tells it', parameters: { type: 'object' } }];
+    const options = { systemPrompt: 'Be brief.', temperature: 0.3, approvals: true, clientTools };
+    const body = { id: 'c', messages: [user('Hi')], ...options };
+    const response = await fetchFrom(app)('/api/chat', { method: 'POST', body: JSON.stringify(body) });
+    await readChunks(app, response);
+    expect(app.calls).toHaveLength(1);
+    expect(prompt(app.calls[0])).toContain('Be brief.');
+    expect(app.calls[0]?.request).toMatchObject({ temperature: 0.3, tools: [{ name: 'weather' }] });
+  });
+
   it.each([
     ['no messages', { id: 'c', messages: [] }],
     ['no list', { id: 'c', messages: 'x' }],

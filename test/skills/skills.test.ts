@@ -1,6 +1,7 @@
 import { answered, createToolbox, defineTool, type Settings, type Skill } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { addAgent } from '../support/agents.ts';
 import { answerParts, type ChatApp, createChatApp } from '../support/chat.ts';
 import { callTool, createExecutionApp } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
@@ -87,6 +88,28 @@ describe('skills', () => {
     });
     await ask(app, { enableTools: true, sessionId: session.id });
     expect(offeredTo(app.calls[3])).not.toContain('stamp');
+  });
+
+  it('add a gated tool where the client approves its calls', async () => {
+    const app = await createChatApp({ settings: SETTINGS, onCall: loading('business-letter') });
+    await ask(app, { enableTools: true, approvals: true });
+    expect(offeredTo(app.calls[0])).not.toContain('seal');
+    expect(offeredTo(app.calls[1])).toEqual(expect.arrayContaining(['stamp', 'seal']));
+  });
+
+  it.each([
+    ['may use it', { deniedTools: ['seal'] }, true],
+    ['may use only other tools', { allowedTools: ['use_skill'] }, false],
+    ['may not use it', { deniedTools: ['stamp'] }, false],
+  ])('add a tool if the mentioned agent %s', async (_name, limits, offered) => {
+    const app = await createChatApp({
+      settings: { ...SETTINGS, admin: { ...SETTINGS.admin, EnableAgents: true } },
+      onCall: loading('business-letter'),
+    });
+    await addAgent(app, { id: 'a'.repeat(24), name: 'Otto', ...limits });
+    await ask(app, { message: 'Write, @otto', enableTools: true, enableAgents: true });
+    expect(offeredTo(app.calls[0])).toContain('use_skill');
+    expect(offeredTo(app.calls[1]).includes('stamp')).toBe(offered);
   });
 
   it.each([
