@@ -245,7 +245,7 @@ describe('POST /api/chat with messages', () => {
 
   it('takes the system prompt, the temperature and the tools of the client from its body', async () => {
     const app = await createChatApp();
-    const clientTools = [{ name: 'weather', description: 'Tells it', parameters: { type: 'object' } }];
+    const clientTools = [{ name: 'weather', description: 'Reports it', parameters: { type: 'object' } }];
     const options = { systemPrompt: 'Be brief.', temperature: 0.3, approvals: true, clientTools };
     const body = { id: 'c', messages: [user('Hi')], ...options };
     const response = await fetchFrom(app)('/api/chat', { method: 'POST', body: JSON.stringify(body) });

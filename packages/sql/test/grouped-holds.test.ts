@@ -2,8 +2,9 @@ import type { Hold, HoldRequest } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPostgresDatabase, createSqlLedger, type PostgresPool } from '../src/index.ts';
+import { createPostgresDatabase, createSqlLedger } from '../src/index.ts';
 import { POSTGRES, POSTGRES_URL } from './engines.ts';
+import { recordPool } from './recorded-pool.ts';
 import { shareDatabase } from './shared.ts';
 
 const ACCOUNT = 'organization:a';
@@ -18,21 +19,13 @@ describe.runIf(POSTGRES_URL !== undefined)('calls of one account at once, on Pos
     const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 3, connectionTimeoutMillis: 20_000 });
     onTestFinished(() => pool.end());
     const statements: string[] = [];
-    const recorded: PostgresPool = {
-      async connect() {
-        const client = await pool.connect();
-        return {
-          async query(config) {
-            statements.push(config.text);
-            return client.query(config as pg.QueryConfig);
-          },
-          release: (destroy) => client.release(destroy),
-        };
-      },
-    };
     const { schema = '' } = names;
     const clock = createFakeClock();
-    const database = createPostgresDatabase({ pool: recorded, schema, timeoutMs: 20_000 });
+    const database = createPostgresDatabase({
+      pool: recordPool(pool, statements),
+      schema,
+      timeoutMs: 20_000,
+    });
     const ledger = createSqlLedger(database, { clock, ids: createFakeIds(1) });
     await ledger.grant({ account: ACCOUNT, amount: 1000, key: 'start', reason: 'start' });
     statements.splice(0);

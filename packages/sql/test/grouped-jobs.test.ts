@@ -1,8 +1,9 @@
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { createPostgresDatabase, createSqlQueue, type PostgresPool } from '../src/index.ts';
+import { createPostgresDatabase, createSqlQueue } from '../src/index.ts';
 import { POSTGRES, POSTGRES_URL } from './engines.ts';
+import { recordPool } from './recorded-pool.ts';
 import { shareDatabase } from './shared.ts';
 
 const jobs = (count: number) =>
@@ -16,21 +17,12 @@ describe.runIf(POSTGRES_URL !== undefined)('jobs that are added at once, on Post
     const { names } = await shared.fresh();
     const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 3, connectionTimeoutMillis: 20_000 });
     const statements: string[] = [];
-    const recorded: PostgresPool = {
-      async connect() {
-        const client = await pool.connect();
-        return {
-          async query(config) {
-            statements.push(config.text);
-            await before(config.text);
-            return client.query(config as pg.QueryConfig);
-          },
-          release: (destroy) => client.release(destroy),
-        };
-      },
-    };
     const { schema = '' } = names;
-    const database = createPostgresDatabase({ pool: recorded, schema, timeoutMs: 20_000 });
+    const database = createPostgresDatabase({
+      pool: recordPool(pool, statements, before),
+      schema,
+      timeoutMs: 20_000,
+    });
     const queue = createSqlQueue(database, { clock: createFakeClock(), ids: createFakeIds() });
     const lease = () => queue.lease({ kinds: ['work'], limit: 100, leaseMs: 1000 });
     return { queue, statements, lease, close: () => pool.end() };
