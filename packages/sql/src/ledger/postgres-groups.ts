@@ -33,7 +33,8 @@ const MAX_GROUP = 64;
 
 /**
  * Holds and settlements of one account that come while one of them runs share the next statement: an account
- * that many calls change at once needs one lock and one commit for all of them.
+ * that many calls change at once needs one lock and one commit for all of them. Two processes that end the same holds at
+ * once may lock them in different orders: PostgreSQL ends one of the statements, which is then repeated.
  */
 export function createLedgerGroups(
   { dialect, names, run, timeoutMs }: PostgresDatabase,

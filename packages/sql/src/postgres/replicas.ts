@@ -23,9 +23,12 @@ interface Reader {
 /** Milliseconds for a look at the position of a server. */
 const LOOK_MS = 500;
 
-const getPlace = defineStatement(
+// Without a named schema, the search path of each connection decides which tables are read.
+const getPlace = defineStatement<'schema'>(
   'postgres',
-  'select current_database() as name, cast(system_identifier as text) as system from pg_control_system()',
+  `select current_database() as name, coalesce(cast(@schema as text), current_schema()) as schema,
+     cast(system_identifier as text) as system
+   from pg_control_system()`,
 );
 // A commit is visible after its flush only, unless `synchronous_commit` is off.
 const getFlushed = defineStatement('postgres', 'select cast(pg_current_wal_flush_lsn() as text) as position');
@@ -40,11 +43,11 @@ const getReplayed = defineStatement<'position'>(
  * otherwise on the primary. So it never misses what was written before it.
  */
 export function createReplicaReads(
-  primary: Pick<PostgresDatabase, 'run' | 'timeoutMs'>,
+  primary: Pick<PostgresDatabase, 'run' | 'timeoutMs' | 'names'>,
   replicas: readonly (Pick<PostgresDatabase, 'run'> & Pick<PostgresReplica, 'onState'>)[],
 ): Run {
   const readers = replicas.map(({ run, onState }): Reader => {
-    const gate = createGate(primary.run, run, (state, error) => {
+    const gate = createGate(primary, run, (state, error) => {
       try {
         onState?.(state, error);
       } catch {
@@ -76,7 +79,7 @@ export function createReplicaReads(
 }
 
 function createGate(
-  primary: Run,
+  { run: primary, names }: Pick<PostgresDatabase, 'run' | 'names'>,
   replica: Run,
   onState: (state: ReplicaState, error?: unknown) => void,
 ): ReplicaGate {
@@ -84,7 +87,7 @@ function createGate(
   const look = { timeoutMs: LOOK_MS };
   return createReplicaGate({
     async getPosition() {
-      same ??= assertSame(primary, replica).catch((error: unknown) => {
+      same ??= assertSame([primary, replica], names.schema).catch((error: unknown) => {
         same = undefined;
         throw error;
       });
@@ -101,10 +104,10 @@ function createGate(
   });
 }
 
-/** @throws Error unless both have the same database of the same cluster. */
-async function assertSame(primary: Run, replica: Run): Promise<void> {
-  const [own, other] = await Promise.all(
-    [primary, replica].map(async (run) => JSON.stringify(await run(getPlace({}), { timeoutMs: LOOK_MS }))),
+/** @throws Error unless all read the same tables: those of one schema, database and cluster. */
+async function assertSame(servers: readonly Run[], schema: string | undefined): Promise<void> {
+  const places = await Promise.all(
+    servers.map(async (run) => JSON.stringify(await run(getPlace({ schema }), { timeoutMs: LOOK_MS }))),
   );
-  if (own !== other) throw new Error('the server has another database');
+  if (new Set(places).size > 1) throw new Error('the server has another database or schema');
 }

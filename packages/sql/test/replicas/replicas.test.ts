@@ -235,6 +235,28 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
     expect(states[1]?.[1]).toMatchObject({ code: '42501' });
   });
 
+  it('reads from the primary when its connections have another search path', async () => {
+    const [mine, other] = [await createSchema(), await createSchema()];
+    const onPath = (url: string, schema: string) => connect(`${url}?options=-csearch_path%3D${schema}`);
+    for (const schema of [mine, other]) {
+      const plain = createPostgresDatabase({ pool: onPath(servers.primary.url, schema) });
+      await migrate(plain, { collections: [NOTES] });
+    }
+    const states: (readonly [ReplicaState, unknown?])[] = [];
+    const openNotes = (path: string) =>
+      createSqlStore(
+        createPostgresDatabase({
+          pool: onPath(servers.primary.url, mine),
+          replicas: [{ pool: onPath(servers.replica.url, path), onState: (...state) => states.push(state) }],
+        }),
+      ).collection(NOTES);
+    await openNotes(mine).insert({ id: 'a', userId: 'a' });
+    expect(await openNotes(other).find({ userId: 'a' })).toHaveLength(1);
+    expect(states).toEqual([['failed', new Error('the server has another database or schema')]]);
+    expect(await openNotes(mine).find({ userId: 'a' })).toHaveLength(1);
+    expect(states.at(-1)).toEqual(['used', undefined]);
+  });
+
   it('reads although its observer throws', async () => {
     const database = createPostgresDatabase({
       pool: connect(servers.primary.url),
@@ -271,7 +293,7 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
       const strange = await open(connect(other.url));
       await strange.notes.insert({ id: 'a', userId: 'a' });
       expect(await strange.notes.find({ userId: 'a' })).toHaveLength(1);
-      expect(strange.states).toEqual([['failed', new Error('the server has another database')]]);
+      expect(strange.states).toEqual([['failed', new Error('the server has another database or schema')]]);
       await Promise.all(pools.splice(0).map((pool) => pool.end()));
     } finally {
       await other.stop();
