@@ -20,7 +20,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const [folder, ...named] = positionals;
-if (folder === undefined) {
+const maxTries = values.tries === undefined ? undefined : Number(values.tries);
+if (folder === undefined || Number.isNaN(maxTries)) {
   console.error(
     'usage: npm run mutants -- [--quick] [--tries=N] [--left=FILE] <folders or files of packages/*/src, with commas> [patterns of test files]',
   );
@@ -32,8 +33,7 @@ const accepted = await readAccepted(root);
 const tests = named.length > 0 ? named : areaTests(folder);
 const former = values.left === undefined ? undefined : await readLeft(values.left);
 const tried = await run({
-  ...{ root, files, tests, isQuick: values.quick === true },
-  maxTries: values.tries === undefined ? undefined : Number(values.tries),
+  ...{ root, files, tests, isQuick: values.quick === true, maxTries },
   ...(former && {
     isChosen: (mutant) => former.has(toKey(mutant)) && findReason(accepted, mutant) === undefined,
   }),
