@@ -23,7 +23,7 @@ const ALLOWANCE = 10;
 
 /** Statements that may read rows in proportion to a table, with the reason. */
 const EXCEPTIONS: readonly (readonly [text: RegExp, reason: string])[] = [
-  [/^select count\(\*\) as "count" from \S+ where 1 = 1$/, 'a total: cached where it is large'],
+  [/^select count\(\*\) as count from \S+ where 1 = 1$/, 'a total: cached where it is large'],
   [/^select ready\.jobs \+ later\.ready/, 'counts of jobs stop at 10,000'],
   [/^select count\(\*\) as charges from/, 'a count of old charges, only for the command'],
   [/^select case when c\.account like 'organization:%'/, 'a report reads the charges of its period'],
@@ -33,7 +33,7 @@ const SQLITE_EXCEPTIONS: readonly (readonly [text: RegExp, reason: string])[] = 
   ...EXCEPTIONS,
   [/questline_contains\(/, 'SQLite has no index of parts of texts'],
   [
-    /where 1 = 1 order by \S+ (asc|desc)(, "id" (asc|desc))? limit \?$/,
+    /where 1 = 1 order by \S+ (asc|desc)(, id (asc|desc))? limit \?$/,
     'a page of all records, in the order of an index',
   ],
   [/registration_invites" where \("code" is not null\)/, 'invites of older versions, once at the start'],

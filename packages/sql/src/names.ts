@@ -31,6 +31,7 @@ export function createNames({
   }
   /** By collection. Their names are in the code, so they are few. */
   const known = new Map<string, string>();
+  const quoted = new Map<string, string>();
   const plain = (table: string): string => {
     const name = known.get(table) ?? shorten(prefix + snakeCase(table));
     known.set(table, name);
@@ -40,7 +41,12 @@ export function createNames({
     prefix,
     schema,
     plain,
-    table: (table) => (schema === undefined ? '' : `${quote(schema)}.`) + quote(plain(table)),
+    table(table) {
+      const name =
+        quoted.get(table) ?? (schema === undefined ? '' : `${quote(schema)}.`) + quote(plain(table));
+      quoted.set(table, name);
+      return name;
+    },
     index: (table, fields, kind) =>
       shorten([prefix + snakeCase(table), ...fields.map(snakeCase), kind].join('_')),
   };

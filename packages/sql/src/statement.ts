@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SqlDialect } from './database.ts';
 
-/** SQL text with its values, in the engine's format. Kysely's compiled queries have this shape, too. */
+/** SQL text with its values, in the engine's format. */
 export interface SqlStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];

@@ -17,7 +17,7 @@ import { build, type Plugin } from 'esbuild';
 /** What tests start as processes. */
 const SCRIPTS = ['packages/server/src/main.ts', '{test,packages/*/test}/**/{child,*.child,processes/*}.ts'];
 /** Dependencies of many modules, with what must share an instance with them. Others are imported. */
-const INLINED = /^(@questline|zod|@asteasolutions\/zod-to-openapi|kysely|@casl\/ability)($|\/)/;
+const INLINED = /^(@questline|zod|@asteasolutions\/zod-to-openapi|@casl\/ability)($|\/)/;
 /** Another run on the same sources may still start processes from an older chunk. Milliseconds. */
 const KEPT_MS = 3_600_000;
 

@@ -7,13 +7,12 @@ import {
   type StoredRecord,
   UniqueViolation,
 } from '@questline/core/ports';
-import { type Compilable, type Expression, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import { type SqlRow, type SqlStatement, toNumber } from '../statement.ts';
 import { isUniqueViolation } from '../violations.ts';
-import { createCompiler } from './compiler.ts';
 import { createWording } from './expressions.ts';
 import { addParameters, compileFilter, getShape, readConditions } from './filter.ts';
+import { compile, type Fragment, sql } from './fragments.ts';
 import { fromJson, toJsonText } from './json.ts';
 import { createKeptStatements } from './kept-statements.ts';
 import { assertLimit, createReads, RECORD } from './reads.ts';
@@ -22,8 +21,6 @@ import { assertFits, getColumn, type Table } from './table.ts';
 const MAX_RECORDS = 1000;
 
 export type RunStatement = (statement: SqlStatement, options?: CallOptions) => Promise<readonly SqlRow[]>;
-
-type RunCompiled = (query: Compilable, options: CallOptions | undefined) => Promise<readonly SqlRow[]>;
 
 /** Creates the operations of one table, on the database or in a transaction. @param read runs lists and counts. */
 export type CollectionMaker = (run: RunStatement, read: RunStatement) => Collection<StoredRecord>;
@@ -38,19 +35,12 @@ export function createCollectionMaker(
   const { dialect, names } = database;
   const expressions = createWording(dialect, names);
   const ofRow = { ...expressions, has: expressions.hasHere };
-  const compiler = createCompiler(dialect);
-  const db = names.schema === undefined ? compiler : compiler.withSchema(names.schema);
-  const name = names.plain(table.collection);
+  const name = sql.raw(names.table(table.collection));
 
-  const prepared = createKeptStatements(toNamed);
+  const prepared = createKeptStatements(dialect, toNamed);
   const reads = createReads({
-    db,
-    names,
-    table,
-    expressions,
-    getTable,
-    prepared,
-    planned: createKeptStatements(),
+    ...{ names, table, expressions, getTable, prepared },
+    planned: createKeptStatements(dialect),
   });
 
   /** A statement about the record with this id, if it matches the guard. @param values parameters before those of the guard. */
@@ -58,7 +48,7 @@ export function createCollectionMaker(
     verb: string,
     id: string,
     guard: Filter<StoredRecord> | undefined,
-    toQuery: (where: Expression<SqlBool>) => Compilable,
+    toQuery: (where: Fragment) => Fragment,
     values: readonly unknown[] = [],
   ): SqlStatement => {
     const conditions = readConditions(table, ofRow, guard);
@@ -66,22 +56,19 @@ export function createCollectionMaker(
     return prepared.get(`${verb} ${getShape(conditions)}`, parameters, () => toQuery(isThis(id, guard)));
   };
 
-  const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Expression<SqlBool> =>
+  const isThis = (id: string, guard: Filter<StoredRecord> | undefined): Fragment =>
     guard === undefined
       ? sql`id = ${expressions.text(id)}`
       : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
   /** Replaces a record by `next`. */
-  const replacing = (next: Expression<unknown>, where: Expression<SqlBool>) =>
-    db.updateTable(name).set({ record: next }).where(where).returning(RECORD);
+  const replacing = (next: Fragment, where: Fragment): Fragment =>
+    sql`update ${name} set record = ${next} where ${where} returning ${RECORD}`;
 
   const toRecord = ([row]: readonly SqlRow[]): StoredRecord | undefined =>
     row && fromJson<StoredRecord>(row.record);
 
   return (runNow, read) => {
-    /** A list is planned for its values: one status is rare and another one is not. */
-    const run: RunCompiled = (query, options) => runNow(query.compile(), options);
-
     const change = async (
       statement: SqlStatement,
       options: CallOptions | undefined,
@@ -95,7 +82,7 @@ export function createCollectionMaker(
 
     return {
       async get(id, guard, options) {
-        const toQuery = (where: Expression<SqlBool>) => db.selectFrom(name).select(RECORD).where(where);
+        const toQuery = (where: Fragment) => sql`select ${RECORD} from ${name} where ${where}`;
         return toRecord(await runNow(toGuarded('get', id, guard, toQuery), options));
       },
 
@@ -123,12 +110,12 @@ export function createCollectionMaker(
       async insert(record, options) {
         assertFits(table, record);
         const parameters = [expressions.text(record.id), toJsonText(record, dialect)];
-        const statement = prepared.get('insert', parameters, () =>
-          db
-            .insertInto(name)
-            .values({ id: expressions.text(record.id), record: expressions.json(record) })
-            .onConflict((conflict) => conflict.doNothing())
-            .returning('id'),
+        const statement = prepared.get(
+          'insert',
+          parameters,
+          () => sql`insert into ${name} (id, record)
+            values (${expressions.text(record.id)}, ${expressions.json(record)})
+            on conflict do nothing returning id`,
         );
         return (await runNow(statement, options)).length === 1;
       },
@@ -139,7 +126,7 @@ export function createCollectionMaker(
         const set = fields.filter(([, value]) => value !== undefined);
         const removed = fields.filter(([, value]) => value === undefined).map(([field]) => field);
         const { shape, parameters } = expressions.readPatch(set, removed);
-        const toQuery = (where: Expression<SqlBool>) => replacing(expressions.patched(set, removed), where);
+        const toQuery = (where: Fragment) => replacing(expressions.patched(set, removed), where);
         return change(toGuarded(`update ${shape}`, id, guard, toQuery, parameters), options);
       },
 
@@ -152,23 +139,21 @@ export function createCollectionMaker(
           return [column, delta] as const;
         });
         const query = replacing(expressions.withDeltas(moves), isThis(id, guard));
-        return change(toNamed(query.compile()), options);
+        return change(toNamed(compile(query, dialect)), options);
       },
 
       async take(id, guard, options) {
-        const toQuery = (where: Expression<SqlBool>) => db.deleteFrom(name).where(where).returning(RECORD);
+        const toQuery = (where: Fragment) => sql`delete from ${name} where ${where} returning ${RECORD}`;
         return toRecord(await runNow(toGuarded('take', id, guard, toQuery), options));
       },
 
       async removeWhere(filter, { limit = MAX_RECORDS, ...options } = {}) {
         assertLimit(limit);
-        const chosen = db
-          .selectFrom(name)
-          .select('id')
-          .where(compileFilter(table, expressions, filter))
-          .limit(limit);
-        const query = db.deleteFrom(name).where(expressions.isChosen(chosen)).returning('id');
-        return (await run(query, options)).length;
+        const matching = compileFilter(table, expressions, filter);
+        const chosen = sql`select id from ${name} where ${matching} limit ${limit}`;
+        const query = sql`delete from ${name} where ${expressions.isChosen(chosen)} returning id`;
+        // Planned for its values: one status is rare and another one is not.
+        return (await runNow(compile(query, dialect), options)).length;
       },
     };
   };

@@ -1,5 +1,4 @@
 import type { EngineWrite } from '@questline/core/ports';
-import { type RawBuilder, sql } from 'kysely';
 import type { SqlDatabase, SqlDialect } from '../database.ts';
 import { defineStatement, type SqlStatement, type SqlValue } from '../statement.ts';
 
@@ -38,19 +37,4 @@ export function toEngineWrite(
   applied: () => void = () => undefined,
 ): EngineWrite {
   return { do: 'engine', engine: database, work, applied };
-}
-
-/** A statement as a part of another one. */
-export function toRaw({ sql: text, parameters }: SqlStatement): RawBuilder<unknown> {
-  const fragments: string[] = [];
-  const values: unknown[] = [];
-  let end = 0;
-  for (const { 0: placeholder, index } of text.matchAll(/\$\d+|\?/g)) {
-    fragments.push(text.slice(end, index));
-    values.push(parameters[placeholder === '?' ? values.length : Number(placeholder.slice(1)) - 1]);
-    end = index + placeholder.length;
-  }
-  fragments.push(text.slice(end));
-  // One node instead of one for each part: a settlement has fifty.
-  return sql(Object.assign(fragments, { raw: fragments }), ...values);
 }

@@ -1,41 +1,41 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDialect } from '../database.ts';
 import { getMembersTable } from '../migrations/list-members.ts';
 import type { SqlNames } from '../names.ts';
+import { type Fragment, sql } from './fragments.ts';
 import { storable, toJsonText } from './json.ts';
 import type { Column, Table } from './table.ts';
 
 /** The expressions that differ between the two engines. */
 export interface DialectExpressions {
   /** A JSON parameter. */
-  json(value: unknown): RawBuilder<unknown>;
+  json(value: unknown): Fragment;
   /** A text parameter. */
   text(value: string): string;
   /** The record with some fields replaced and some removed. */
-  patched(set: readonly (readonly [string, unknown])[], removed: readonly string[]): RawBuilder<unknown>;
+  patched(set: readonly (readonly [string, unknown])[], removed: readonly string[]): Fragment;
   /** The parameters of `patched`, in the order of its text, which depends only on the shape. */
   readPatch(
     set: readonly (readonly [string, unknown])[],
     removed: readonly string[],
   ): { readonly shape: string; readonly parameters: readonly unknown[] };
   /** The record with incremented counters. */
-  withDeltas(deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
+  withDeltas(deltas: readonly (readonly [Column, number])[]): Fragment;
   /** The record of an existing row with incremented counters. `row`: the name of the row in an upsert. */
-  withCounts(row: string, deltas: readonly (readonly [Column, number])[]): RawBuilder<unknown>;
+  withCounts(row: string, deltas: readonly (readonly [Column, number])[]): Fragment;
   /** The parameter of `contains`. */
   pattern(part: string): string;
-  contains(column: Expression<unknown>, pattern: string): Expression<SqlBool>;
+  contains(column: Fragment, pattern: string): Fragment;
   /** Whether the list of a row has a member, for a query over many rows. */
-  has(table: Table, column: Column, member: string): Expression<SqlBool>;
+  has(table: Table, column: Column, member: string): Fragment;
   /** The same for a row that the statement finds by its id. */
-  hasHere(table: Table, column: Column, member: string): Expression<SqlBool>;
+  hasHere(table: Table, column: Column, member: string): Fragment;
   /** The parameter of `oneOf`. */
   list(values: readonly unknown[]): string | readonly unknown[];
-  oneOf(column: Expression<unknown>, list: unknown): Expression<SqlBool>;
+  oneOf(column: Fragment, list: unknown): Fragment;
   /** Whether the row is one of those whose ids a query selects to delete them. */
-  isChosen(ids: Expression<unknown>): Expression<SqlBool>;
+  isChosen(ids: Fragment): Fragment;
   /** Absent values sort first. */
-  direction(direction: 'asc' | 'desc'): RawBuilder<unknown>;
+  direction(direction: 'asc' | 'desc'): Fragment;
 }
 
 export function createWording(dialect: SqlDialect, names: SqlNames): DialectExpressions {
@@ -63,25 +63,25 @@ function createSqliteWording(names: SqlNames): DialectExpressions {
       ],
     }),
     withDeltas(deltas) {
-      const changes = deltas.flatMap(([{ field, name }, delta]) => [
+      const changes = deltas.flatMap(([{ field, ref }, delta]) => [
         path(field),
-        sql`coalesce(${sql.ref(name)}, 0) + ${delta}`,
+        sql`coalesce(${ref}, 0) + ${delta}`,
       ]);
       return changes.length === 0 ? sql`record` : sql`json_set(record, ${sql.join(changes)})`;
     },
     withCounts(row, deltas) {
-      const changes = deltas.flatMap(([{ field, name }, delta]) => [
+      const changes = deltas.flatMap(([{ field, ref }, delta]) => [
         path(field),
-        sql`coalesce(${sql.ref(`${row}.${name}`)}, 0) + ${delta}`,
+        sql`coalesce(${sql.raw(row)}.${ref}, 0) + ${delta}`,
       ]);
-      return sql`json_set(${sql.ref(`${row}.record`)}, ${sql.join(changes)})`;
+      return sql`json_set(${sql.raw(row)}.record, ${sql.join(changes)})`;
     },
     pattern: (part) => part.toLowerCase(),
     contains: (column, pattern) => sql`${sql.raw(`${names.prefix}contains`)}(${column}, ${pattern}) = 1`,
     has: ({ collection }, column, member) =>
       sql`id in (select id from ${sql.raw(names.table(getMembersTable(collection, column)))} where value = ${member})`,
-    hasHere: (_table, { name }, member) =>
-      sql`exists (select 1 from json_each(${sql.ref(name)}) where value = ${member})`,
+    hasHere: (_table, { ref }, member) =>
+      sql`exists (select 1 from json_each(${ref}) where value = ${member})`,
     list: (values) => JSON.stringify(values),
     oneOf: (column, list) => sql`${column} in (select value from json_each(${list}))`,
     isChosen: (ids) => sql`id in (${ids})`,
@@ -96,8 +96,8 @@ function path(field: string): string {
 
 function createPostgresWording(): DialectExpressions {
   const json = (value: unknown) => sql`cast(${toJsonText(value, 'postgres')} as jsonb)`;
-  const has: DialectExpressions['has'] = (_table, { name }, member) =>
-    sql`${sql.ref(name)} @> jsonb_build_array(cast(${member} as text))`;
+  const has: DialectExpressions['has'] = (_table, { ref }, member) =>
+    sql`${ref} @> jsonb_build_array(cast(${member} as text))`;
   return {
     json,
     text: storable,
@@ -114,17 +114,17 @@ function createPostgresWording(): DialectExpressions {
     }),
     withDeltas(deltas) {
       const changes = deltas.map(
-        ([{ field, name }, delta]) =>
-          sql`cast(${field} as text), coalesce(${sql.ref(name)}, 0) + cast(${delta} as bigint)`,
+        ([{ field, ref }, delta]) =>
+          sql`cast(${field} as text), coalesce(${ref}, 0) + cast(${delta} as bigint)`,
       );
       return changes.length === 0 ? sql`record` : sql`record || jsonb_build_object(${sql.join(changes)})`;
     },
     withCounts(row, deltas) {
       const changes = deltas.map(
-        ([{ field, name }, delta]) =>
-          sql`cast(${field} as text), coalesce(${sql.ref(`${row}.${name}`)}, 0) + cast(${delta} as bigint)`,
+        ([{ field, ref }, delta]) =>
+          sql`cast(${field} as text), coalesce(${sql.raw(row)}.${ref}, 0) + cast(${delta} as bigint)`,
       );
-      return sql`${sql.ref(`${row}.record`)} || jsonb_build_object(${sql.join(changes)})`;
+      return sql`${sql.raw(row)}.record || jsonb_build_object(${sql.join(changes)})`;
     },
     // The column's collation compares bytes and ignores case only for ASCII.
     pattern: (part) => `%${storable(part).replace(/[\\%_]/g, '\\$&')}%`,

@@ -1,11 +1,9 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
 import type { DialectExpressions } from './expressions.ts';
+import { type Fragment, sql } from './fragments.ts';
 import { type Column, getColumn, type Table } from './table.ts';
 
-type Bool = Expression<SqlBool>;
-
-const EVERYTHING: Bool = sql`1 = 1`;
-const NOTHING: Bool = sql`1 = 0`;
+const EVERYTHING: Fragment = sql`1 = 1`;
+const NOTHING: Fragment = sql`1 = 0`;
 const COMPARISONS = { lt: sql.raw('<'), lte: sql.raw('<='), gt: sql.raw('>'), gte: sql.raw('>=') } as const;
 
 type Operator =
@@ -41,7 +39,7 @@ export function compileFilter(
   table: Table,
   expressions: DialectExpressions,
   filter: object | undefined,
-): Bool {
+): Fragment {
   return compileConditions(table, expressions, readConditions(table, expressions, filter));
 }
 
@@ -67,7 +65,7 @@ export function compileConditions(
   table: Table,
   expressions: DialectExpressions,
   { comparisons, anyOf }: Conditions,
-): Bool {
+): Fragment {
   const parts = comparisons.map((comparison) => compileComparison(table, expressions, comparison));
   for (const alternatives of anyOf) {
     const options = alternatives.map((alternative) => compileConditions(table, expressions, alternative));
@@ -145,8 +143,8 @@ function compileComparison(
   table: Table,
   expressions: DialectExpressions,
   { column, operator, value }: Comparison,
-): Bool {
-  const ref = sql.ref(column.name);
+): Fragment {
+  const { ref } = column;
   switch (operator) {
     case 'is null':
       return sql`${ref} is null`;

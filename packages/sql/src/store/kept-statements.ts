@@ -1,5 +1,6 @@
-import type { Compilable } from 'kysely';
+import type { SqlDialect } from '../database.ts';
 import type { SqlStatement } from '../statement.ts';
+import { compile, type Fragment } from './fragments.ts';
 
 /** Maximum number of kept texts of one table; further ones are compiled at each call. */
 const MAX_KEPT = 200;
@@ -10,11 +11,12 @@ export interface KeptStatements {
    * @param shape equal for statements with the same text.
    * @param parameters in the order of the text.
    */
-  get(shape: string, parameters: readonly unknown[], toQuery: () => Compilable): SqlStatement;
+  get(shape: string, parameters: readonly unknown[], toQuery: () => Fragment): SqlStatement;
 }
 
 /** @param toNamed names the statements that are prepared. */
 export function createKeptStatements(
+  dialect: SqlDialect,
   toNamed: (statement: SqlStatement) => SqlStatement = (statement) => statement,
 ): KeptStatements {
   const kept = new Map<string, Omit<SqlStatement, 'parameters'>>();
@@ -22,7 +24,7 @@ export function createKeptStatements(
     get(shape, parameters, toQuery) {
       const known = kept.get(shape);
       if (known !== undefined) return { ...known, parameters };
-      const compiled = toQuery().compile();
+      const compiled = compile(toQuery(), dialect);
       assertSame(compiled.parameters, parameters, shape);
       const { sql, name } = toNamed(compiled);
       const text = { sql, ...(name !== undefined && { name }) };

@@ -5,22 +5,21 @@ import type {
   Reference,
   StoredRecord,
 } from '@questline/core/ports';
-import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { SqlNames } from '../names.ts';
 import type { SqlStatement } from '../statement.ts';
-import type { CollectionRow } from './compiler.ts';
 import type { DialectExpressions } from './expressions.ts';
 import { addParameters, type Conditions, compileConditions, getShape, readConditions } from './filter.ts';
+import { sql } from './fragments.ts';
 import type { KeptStatements } from './kept-statements.ts';
 import { type Column, getColumn, type Table } from './table.ts';
 
 const MAX_RECORDS = 1000;
 const BY_ID = { field: 'id', direction: 'asc' } as const;
+const NOTHING = sql.raw('');
 
-export const RECORD = sql<string>`cast(record as text)`.as('record');
+export const RECORD = sql.raw('cast(record as text) as record');
 
 interface ReadContext {
-  readonly db: Kysely<Record<string, CollectionRow>>;
   readonly names: SqlNames;
   readonly table: Table;
   readonly expressions: DialectExpressions;
@@ -32,8 +31,8 @@ interface ReadContext {
 }
 
 /** The statements that read one table. */
-export function createReads({ db, names, table, expressions, getTable, prepared, planned }: ReadContext) {
-  const name = names.plain(table.collection);
+export function createReads({ names, table, expressions, getTable, prepared, planned }: ReadContext) {
+  const name = sql.raw(names.table(table.collection));
   const ofRow = { ...expressions, has: expressions.hasHere };
 
   return {
@@ -47,15 +46,11 @@ export function createReads({ db, names, table, expressions, getTable, prepared,
       const parameters = [...addParameters([], conditions), expressions.text(id)];
       const shape = `get with ${other.collection} of ${column.name} if ${getShape(conditions)}`;
       return prepared.get(shape, parameters, () => {
-        const isReferred = sql<SqlBool>`id = ${sql.ref(`referring.${column.name}`)}`;
-        const matching = db
-          .selectFrom(names.plain(other.collection))
-          .select(sql`1`.as('one'))
-          .where(sql<SqlBool>`${isReferred} and ${compileConditions(other, ofRow, conditions)}`);
-        return db
-          .selectFrom(`${name} as referring`)
-          .select([RECORD, sql`exists ${matching}`.as('matches')])
-          .where(sql<SqlBool>`id = ${expressions.text(id)}`);
+        const isReferred = sql`id = referring.${column.ref}`;
+        const matching = sql`select 1 from ${sql.raw(names.table(other.collection))}
+          where ${isReferred} and ${compileConditions(other, ofRow, conditions)}`;
+        return sql`select ${RECORD}, exists (${matching}) as matches from ${name} as referring
+          where id = ${expressions.text(id)}`;
       });
     },
 
@@ -76,34 +71,26 @@ export function createReads({ db, names, table, expressions, getTable, prepared,
       return statements.get(shape, parameters, () => {
         const direction = sql.raw(order.direction);
         const isBeyond = sql.raw(order.direction === 'asc' ? '>' : '<');
-        const [field, id] = [sql.ref(column.name), sql.ref('id')];
-        let query = db
-          .selectFrom(name)
-          .select(RECORD)
-          .where(compileConditions(table, expressions, conditions))
-          .orderBy(
-            isById
-              ? sql`id ${direction}`
-              : sql`${field} ${expressions.direction(order.direction)}, ${id} ${direction}`,
-          )
-          .limit(limit);
-        if (afterId !== undefined) {
-          const isAfter = isById
-            ? sql<SqlBool>`${id} ${isBeyond} ${afterId}`
-            : sql<SqlBool>`(${field}, ${id}) ${isBeyond} (${place}, ${afterId})`;
-          query = query.where(isAfter);
-        }
-        return offset > 0 ? query.offset(offset) : query;
+        const field = column.ref;
+        const inOrder = isById
+          ? sql`id ${direction}`
+          : sql`${field} ${expressions.direction(order.direction)}, id ${direction}`;
+        const isAfter = isById
+          ? sql` and id ${isBeyond} ${afterId}`
+          : sql` and (${field}, id) ${isBeyond} (${place}, ${afterId})`;
+        return sql`select ${RECORD} from ${name}
+          where ${compileConditions(table, expressions, conditions)}${afterId === undefined ? NOTHING : isAfter}
+          order by ${inOrder} limit ${limit}${offset > 0 ? sql` offset ${offset}` : NOTHING}`;
       });
     },
 
     count(filter: Filter<StoredRecord>): SqlStatement {
       const conditions = readConditions(table, expressions, filter);
-      return planned.get(`count ${getShape(conditions)}`, addParameters([], conditions), () =>
-        db
-          .selectFrom(name)
-          .select(({ fn }) => fn.countAll().as('count'))
-          .where(compileConditions(table, expressions, conditions)),
+      return planned.get(
+        `count ${getShape(conditions)}`,
+        addParameters([], conditions),
+        () => sql`select count(*) as count from ${name}
+          where ${compileConditions(table, expressions, conditions)}`,
       );
     },
   };

@@ -1,11 +1,14 @@
 import type { CollectionShape, ColumnType } from '@questline/core/ports';
-import { snakeCase } from '../names.ts';
+import { quote, snakeCase } from '../names.ts';
+import { type Fragment, sql } from './fragments.ts';
 
 export interface Column {
   /** The field of the record. */
   readonly field: string;
   /** The column of the table. */
   readonly name: string;
+  /** The name, ready for SQL text. */
+  readonly ref: Fragment;
   readonly type: ColumnType;
 }
 
@@ -17,7 +20,7 @@ export interface Table {
   readonly indexes: readonly (readonly Column[])[];
 }
 
-const ID: Column = { field: 'id', name: 'id', type: 'text' };
+const ID = toColumn('id', 'id', 'text');
 
 /**
  * Reads a definition.
@@ -32,7 +35,7 @@ export function createTable(definition: CollectionShape): Table {
     const name = snakeCase(field);
     if (taken.has(name)) throw new TypeError(`${collection}: the column name ${name} is taken`);
     taken.add(name);
-    columns.set(field, { field, name, type });
+    columns.set(field, toColumn(field, name, type));
   }
   const table = { collection, columns };
   const resolve = (fields: readonly string[]) => fields.map((field) => getColumn(table, field));
@@ -41,6 +44,10 @@ export function createTable(definition: CollectionShape): Table {
     throw new TypeError(`${collection}: a unique rule names fields, and no lists`);
   }
   return { ...table, unique, indexes: definition.indexes.map(resolve) };
+}
+
+function toColumn(field: string, name: string, type: ColumnType): Column {
+  return { field, name, ref: sql.raw(quote(name)), type };
 }
 
 export function getColumn(table: Pick<Table, 'collection' | 'columns'>, field: string): Column {

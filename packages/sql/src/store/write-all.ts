@@ -1,12 +1,11 @@
 import { type CallOptions, isStoreRead, type StoreRead, type StoreWrite } from '@questline/core/ports';
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import type { SqlRow, SqlStatement } from '../statement.ts';
 import { isCheckViolation, isDivisionByZero, isUniqueViolation } from '../violations.ts';
-import { createCompiler } from './compiler.ts';
-import { type EngineWork, toRaw } from './engine-write.ts';
+import type { EngineWork } from './engine-write.ts';
 import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
+import { compile, createToFragment, type Fragment, sql, type ToFragment } from './fragments.ts';
 import { assertFits, type Column, getColumn, type Table } from './table.ts';
 import { type CompileCheck, createCompileCheck, type GetTable } from './write-checks.ts';
 import { createCompileReads, type Effect, giveReads } from './write-reads.ts';
@@ -14,10 +13,10 @@ import { createCompileReads, type Effect, giveReads } from './write-reads.ts';
 const ALWAYS = '1 = 1';
 
 /** The writes of a step as one statement each. */
-type CompileWrite = (write: Effect, condition: string, at?: number) => RawBuilder<unknown>;
+type CompileWrite = (write: Effect, condition: string, at?: number) => Fragment;
 
 /** The CTEs that come before a write, each with a comma. */
-type CompileCtes = (write: Effect, condition: string, at: number) => RawBuilder<unknown>;
+type CompileCtes = (write: Effect, condition: string, at: number) => Fragment;
 
 /** Thrown in the transaction to undo it. */
 class WithoutEffect extends Error {}
@@ -28,13 +27,13 @@ export function createWriteAll(
   getTable: GetTable,
   toNamed: (statement: SqlStatement) => SqlStatement,
 ) {
-  const compiler = createCompiler(database.dialect);
-  const compileWrite = createCompileWrite(database, getTable);
-  const compileCheck = createCompileCheck(database, getTable);
-  const compileCtes = createCompileCtes(database, getTable);
+  const toFragment = createToFragment();
+  const compileWrite = createCompileWrite(database, getTable, toFragment);
+  const compileCheck = createCompileCheck(database, getTable, toFragment);
+  const compileCtes = createCompileCtes(database, getTable, toFragment);
   const compileReads = createCompileReads(database, getTable);
   /** The lists of writes have few texts, which are long: PostgreSQL reads and plans each once per connection. */
-  const toStatement = (query: RawBuilder<unknown>): SqlStatement => toNamed(query.compile(compiler));
+  const toStatement = (query: Fragment): SqlStatement => toNamed(compile(query, database.dialect));
 
   return async (writes: readonly StoreWrite[], options?: CallOptions): Promise<boolean> => {
     options?.signal?.throwIfAborted();
@@ -129,8 +128,8 @@ function chain(
   compileWrite: CompileWrite,
   compileCheck: CompileCheck,
   compileCtes: CompileCtes,
-  reads: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+  reads: Fragment,
+): Fragment {
   const { length: expected } = getExpectations(writes);
   const firstWritten = expected === writes.length ? 0 : expected;
   const checks = writes.slice(firstWritten + 1).flatMap((write) => compileCheck(write) ?? []);
@@ -153,12 +152,16 @@ function chain(
     select case when exists (select 1 from ${first}) then 1 / (select count(*) from ${last}) else 0 end as done ${reads}`;
 }
 
-function createCompileCtes({ dialect, names }: SqlDatabase, getTable: GetTable): CompileCtes {
+function createCompileCtes(
+  { dialect, names }: SqlDatabase,
+  getTable: GetTable,
+  toFragment: ToFragment,
+): CompileCtes {
   const expressions = createWording(dialect, names);
   return (write, condition, at) => {
     if (write.do === 'engine') {
       const { ctes } = write.work as EngineWork;
-      return ctes === undefined ? sql`` : sql`${toRaw(ctes(condition))},`;
+      return ctes === undefined ? sql`` : sql`${toFragment(ctes(condition))},`;
     }
     if (write.do !== 'remove-where') return sql``;
     const table = getTable(write.collection);
@@ -174,22 +177,22 @@ function createCompileCtes({ dialect, names }: SqlDatabase, getTable: GetTable):
 }
 
 /** Whether not more records were found than may be deleted. */
-function isWhole(max: number, at: number): RawBuilder<unknown> {
+function isWhole(max: number, at: number): Fragment {
   return sql`(select count(*) from ${sql.raw(`chosen_${at}`)}) <= ${max}`;
 }
 
-function createCompileWrite(database: SqlDatabase, getTable: GetTable): CompileWrite {
+function createCompileWrite(database: SqlDatabase, getTable: GetTable, toFragment: ToFragment): CompileWrite {
   const { dialect, names } = database;
   const isSqlite = dialect === 'sqlite';
   const expressions = createWording(dialect, names);
   const ofRow = { ...expressions, has: expressions.hasHere };
-  const isThis = (table: Table, id: string, guard: object | undefined): RawBuilder<SqlBool> =>
+  const isThis = (table: Table, id: string, guard: object | undefined): Fragment =>
     guard === undefined
-      ? sql<SqlBool>`id = ${expressions.text(id)}`
-      : sql<SqlBool>`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
+      ? sql`id = ${expressions.text(id)}`
+      : sql`id = ${expressions.text(id)} and ${compileFilter(table, ofRow, guard)}`;
 
   return (write, conditionText, at = 0) => {
-    if (write.do === 'engine') return toRaw((write.work as EngineWork).toStatement(conditionText));
+    if (write.do === 'engine') return toFragment((write.work as EngineWork).toStatement(conditionText));
     const table = getTable(write.collection);
     const name = sql.raw(names.table(table.collection));
     const condition = sql.raw(conditionText);

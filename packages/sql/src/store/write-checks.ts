@@ -1,25 +1,29 @@
 import type { CollectionDefinition, StoredRecord } from '@questline/core/ports';
-import { type RawBuilder, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
-import { type EngineWork, toRaw } from './engine-write.ts';
+import type { EngineWork } from './engine-write.ts';
 import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
+import { type Fragment, sql, type ToFragment } from './fragments.ts';
 import type { Table } from './table.ts';
 import type { Effect } from './write-reads.ts';
 
 export type GetTable = (definition: CollectionDefinition<StoredRecord>) => Table;
 
-export type CompileCheck = (write: Effect) => RawBuilder<unknown> | undefined;
+export type CompileCheck = (write: Effect) => Fragment | undefined;
 
 /** A condition without which a write has no effect; undefined: there is none. */
-export function createCompileCheck({ dialect, names }: SqlDatabase, getTable: GetTable): CompileCheck {
+export function createCompileCheck(
+  { dialect, names }: SqlDatabase,
+  getTable: GetTable,
+  toFragment: ToFragment,
+): CompileCheck {
   const expressions = createWording(dialect, names);
   const ofRow = { ...expressions, has: expressions.hasHere };
   const isNone = (table: Table, filter: object) =>
     sql`not exists (select 1 from ${sql.raw(names.table(table.collection))} where ${compileFilter(table, expressions, filter)})`;
 
   return (write) => {
-    if (write.do === 'engine') return toRaw((write.work as EngineWork).expected);
+    if (write.do === 'engine') return toFragment((write.work as EngineWork).expected);
     const table = getTable(write.collection);
     const name = sql.raw(names.table(table.collection));
     switch (write.do) {

@@ -1,9 +1,9 @@
 import type { StoredRecord, StoreRead, StoreWrite } from '@questline/core/ports';
-import { type RawBuilder, sql } from 'kysely';
 import type { SqlDatabase } from '../database.ts';
 import type { SqlRow } from '../statement.ts';
 import { createWording } from './expressions.ts';
 import { compileFilter } from './filter.ts';
+import { type Fragment, sql } from './fragments.ts';
 import { fromJson } from './json.ts';
 import { assertLimit } from './reads.ts';
 import { getColumn } from './table.ts';
@@ -13,7 +13,7 @@ import type { GetTable } from './write-checks.ts';
 export type Effect = Exclude<StoreWrite, StoreRead>;
 
 /** Compiles the reads of a step as further columns of its statement, each after a comma. */
-export type CompileReads = (reads: readonly StoreRead[]) => RawBuilder<unknown>;
+export type CompileReads = (reads: readonly StoreRead[]) => Fragment;
 
 export function createCompileReads({ dialect, names }: SqlDatabase, getTable: GetTable): CompileReads {
   const expressions = createWording(dialect, names);
@@ -24,7 +24,7 @@ export function createCompileReads({ dialect, names }: SqlDatabase, getTable: Ge
       const column = getColumn(table, order?.field ?? 'id');
       const { direction = 'asc' } = order ?? {};
       const byId = sql.raw(`id ${direction}`);
-      const byColumn = sql`${sql.ref(column.name)} ${expressions.direction(direction)}, ${byId}`;
+      const byColumn = sql`${column.ref} ${expressions.direction(direction)}, ${byId}`;
       const inOrder = column.name === 'id' ? byId : byColumn;
       const matching = sql`select ${sql.raw([...new Set(['id', column.name])].join(', '))}, record
         from ${sql.raw(names.table(table.collection))}
