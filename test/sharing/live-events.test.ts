@@ -1,6 +1,6 @@
-import type { UserRecord } from '@questline/core';
+import { revokeApiKey, type UserRecord } from '@questline/core';
 import { describe, expect, it } from 'vitest';
-import { createChatApp, silent } from '../support/chat.ts';
+import { type ChatApp, createChatApp, silent } from '../support/chat.ts';
 import { callAs, shareWith } from '../support/sharing.ts';
 
 /** The text of a stream so far. */
@@ -41,6 +41,44 @@ describe('a reader of a shared session', () => {
       userId: grace.id,
     });
     expect(ended.status).toBe(200);
+    for (let second = 0; second < 15; second += 5) await say('Congo, ');
+    await say('secret');
+    await say('secret');
+    expect(read.text).not.toContain('secret');
+    expect(read.isOver).toBe(true);
+    app.calls[0]?.end();
+  });
+});
+
+describe('a reader of live events', () => {
+  it.each<[string, (app: ChatApp) => Promise<string>, (app: ChatApp) => Promise<unknown>]>([
+    [
+      'its API key is revoked',
+      async (app) => app.key,
+      ({ services, user, keyId }) => revokeApiKey(services, user.id, keyId),
+    ],
+    [
+      'its user signs out',
+      (app) => app.token(),
+      async (app) => app.ask('GET', '/api/logout', { credential: await app.token() }),
+    ],
+  ])('gets no more 15 seconds after %s', async (_, issue, end) => {
+    const app = await createChatApp({ onCall: silent });
+    const credential = await issue(app);
+    const { body } = await app.chat({ message: 'Hi' });
+    await app.settle();
+    const response = await app.ask('GET', `/api/v1/quests/${body.id}/events`, { credential });
+    expect(response.status).toBe(200);
+    const read = readText(response);
+    const say = async (text: string): Promise<void> => {
+      app.calls[0]?.say({ type: 'text', text });
+      await app.clock.advance(5000);
+      await app.settle();
+    };
+    await say('Nile, ');
+    expect(read.text).toContain('Nile, ');
+
+    await end(app);
     for (let second = 0; second < 15; second += 5) await say('Congo, ');
     await say('secret');
     await say('secret');

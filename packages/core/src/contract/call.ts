@@ -82,6 +82,11 @@ export interface Call<C = Caller> {
   readonly connection?: StopSignal | undefined;
   /** Prefix of every path in a response. */
   readonly mountPath: string;
+  /**
+   * Checks the credential and its scopes again, for an answer that may last for minutes. Absent: the call has none.
+   * @throws ApiError 401 for a credential that has expired or was revoked, 403 without a scope.
+   */
+  checkCredential?(): Promise<void>;
   /** The raw request, for handlers that need the body stream, the client address or conditional headers. */
   readonly request: ApiRequest;
 }

@@ -68,12 +68,7 @@ export async function runRoute(
     let caller: Caller | undefined;
     let windows: readonly WindowState[] | undefined;
     if (operation.auth !== 'none') {
-      const found = services.authenticator.authenticate(
-        request.headers,
-        operation.auth,
-        request,
-        operation.changesOnGet,
-      );
+      const found = authenticate(steps, request, operation.auth);
       caller = found instanceof Promise ? await found : found;
       checkScopes(operation, caller);
       const taking = takeSlots(operation, services, caller, headers);
@@ -84,7 +79,7 @@ export async function runRoute(
     const reading = readInput(steps, request, params);
     const { input, handle } = reading instanceof Promise ? await reading : reading;
     // Handlers of operations without authentication have no caller in their type.
-    const call = new PipelineCall(request, requestId, caller as Caller, services.ids.next(), windows);
+    const call = new PipelineCall(steps, request, requestId, caller as Caller, windows);
     return answer(status, headers, await handle(input, call));
   } catch (error) {
     return refuse(operation, services, headers, requestId, error);
@@ -123,24 +118,34 @@ export function baseHeaders(operation: Operation, requestId: string): Record<str
   return headers;
 }
 
+function authenticate(
+  { operation, services }: Steps,
+  request: ApiRequest,
+  auth: Exclude<Operation['auth'], 'none'>,
+): Caller | Promise<Caller> {
+  return services.authenticator.authenticate(request.headers, auth, request, operation.changesOnGet);
+}
+
 /** Reads rarely used parts lazily; for example, the adapter creates the signal on first use. */
 class PipelineCall implements Call {
+  readonly #steps: Steps;
   readonly #request: ApiRequest;
   readonly id: string;
   readonly requestId: string;
   readonly caller: Caller;
   readonly windows: readonly WindowState[] | undefined;
   constructor(
+    steps: Steps,
     request: ApiRequest,
     requestId: string,
     caller: Caller,
-    id: string,
     windows: readonly WindowState[] | undefined,
   ) {
+    this.#steps = steps;
     this.#request = request;
     this.requestId = requestId;
     this.caller = caller;
-    this.id = id;
+    this.id = steps.services.ids.next();
     this.windows = windows;
   }
   get request(): ApiRequest {
@@ -154,6 +159,15 @@ class PipelineCall implements Call {
   }
   get mountPath(): string {
     return this.#request.mountPath;
+  }
+  async checkCredential(): Promise<void> {
+    const { operation } = this.#steps;
+    if (operation.auth === 'none') return;
+    const caller = await authenticate(this.#steps, this.#request, operation.auth);
+    checkScopes(operation, caller);
+    // The host may have signed another user in with the same session.
+    if (caller.userId !== this.caller.userId)
+      throw new ApiError(401, 'The caller of this request has changed');
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openReader } from '../../test/live-reader.ts';
+import type { ApiRequest } from '../contract/message.ts';
 import { replyWithEvents } from './live-reader.ts';
 import { EMPTY_STATE } from './live-state.ts';
 
@@ -84,7 +85,8 @@ describe('answer to a reader', () => {
     one.record.isOver = isOver;
     one.tail.isOver = isOver;
     const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-    return replyWithEvents(one.services, { headers, after: undefined }, one.request);
+    const call = { request: { headers } as ApiRequest, signal: one.request.signal };
+    return replyWithEvents(one.services, call, undefined, one.request);
   };
   const readAll = async ({ body }: { readonly body?: unknown }) => {
     const all: string[] = [];

@@ -1,5 +1,4 @@
 import { END_ID, getPosition, UNKNOWN_POSITION } from '../contract/live-events.ts';
-import type { ApiHeaders } from '../contract/message.ts';
 import { Reply } from '../contract/reply.ts';
 import { KEEP_ALIVE, STREAM_HEADERS } from '../http/sse.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -10,7 +9,14 @@ import type { LiveTail, LiveTailServices } from './live-tail.ts';
 import type { LiveTails } from './live-tails.ts';
 import type { QuestRecord } from './records.ts';
 import { hasEnded } from './states.ts';
-import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
+import {
+  isRefusal,
+  MAX_SILENCE_MS,
+  type ReaderCall,
+  type StreamReader,
+  streamToReader,
+  withCredential,
+} from './stream-reader.ts';
 
 /** Characters of one write. A reader that stalls holds one write, and reads the log afterwards. */
 const MAX_WRITE = 65_536;
@@ -51,7 +57,7 @@ export interface LiveReaderOptions<View extends object = object> {
   readonly signal: AbortSignal;
   /** The stream also ends when the work waits for decisions. */
   readonly endsAtWait?: boolean;
-  /** Reads the record with the rights of the reader. Rejects if the reader may no longer read it. */
+  /** Reads the record with the rights of the reader. @throws ApiError 401, 403 or 404 if it may no longer read it. */
   load(): Promise<LiveView<View>>;
 }
 
@@ -82,27 +88,25 @@ export interface LiveReaderServices extends LiveTailServices {
   readonly liveTails: LiveTails;
 }
 
-/** A request for events. */
-export interface LiveRequest {
-  readonly headers: ApiHeaders;
-  /** The position in the query. */
-  readonly after: string | undefined;
-}
-
 /**
- * Answers a request for the events of a quest: a stream, or 204 for a reader that has everything.
+ * Answers a request for the events of a quest: a stream, or 204 for a reader that has everything. The stream ends at most 15
+ * seconds after the credential has ended.
+ * @param after the position in the query.
  * @throws ApiError 422 for a malformed position; the error of `load`.
  */
 export async function replyWithEvents(
   services: LiveReaderServices,
-  { headers, after }: LiveRequest,
-  options: Omit<LiveReaderOptions, 'after'>,
+  call: ReaderCall,
+  after: string | undefined,
+  options: Pick<LiveReaderOptions, 'stream' | 'isEnded' | 'load'>,
 ): Promise<Reply> {
-  const position = getPosition(headers, after);
+  const position = getPosition(call.request.headers, after);
   const { isOver } = await options.load();
   if (position === END_ID && isOver) return new Reply(204, {}, undefined);
   const from = position === END_ID ? undefined : position;
-  return new Reply(200, STREAM_HEADERS, streamEvents(services, { ...options, after: from }, FRAMES));
+  const load = withCredential(call, options.load);
+  const events = streamEvents(services, { ...options, load, after: from, signal: call.signal }, FRAMES);
+  return new Reply(200, STREAM_HEADERS, events);
 }
 
 /** The events of a quest as the body of a response. The caller has checked that the reader may read them. */
@@ -194,7 +198,7 @@ async function* generate<View extends object>(
     }
   } catch (error) {
     // The reader connects again, and gets an error status if it may not read.
-    if (!reader.isLeft && !isNotFound(error)) onError({ operation: 'events', requestId: '', error });
+    if (!reader.isLeft && !isRefusal(error)) onError({ operation: 'events', requestId: '', error });
   } finally {
     unlisten();
     close();

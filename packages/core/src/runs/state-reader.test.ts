@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { createMemoryPublisher } from '@questline/core/memory';
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ApiRequest } from '../contract/message.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import { ApiError } from '../shared/errors.ts';
 import { getQuestTopic } from './quest-events.ts';
@@ -18,7 +19,11 @@ async function setUp(lastEventId?: string, publisher: Publisher = createMemoryPu
   const record = { view: { n: 1 } as object, version: 1, isOver: false };
   const loads: number[] = [];
   const incidents: unknown[] = [];
-  const failure = { error: undefined as Error | undefined, delay: Promise.resolve() };
+  const failure = {
+    error: undefined as Error | undefined,
+    credential: undefined as Error | undefined,
+    delay: Promise.resolve(),
+  };
   const readers = new Set<() => void>();
   const control = new AbortController();
   onTestFinished(() => control.abort());
@@ -36,10 +41,18 @@ async function setUp(lastEventId?: string, publisher: Publisher = createMemoryPu
         },
         onError: (incident) => void incidents.push(incident),
       },
-      { headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId }, after: undefined },
+      {
+        request: {
+          headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+        } as ApiRequest,
+        signal: control.signal,
+        async checkCredential() {
+          if (failure.credential !== undefined) throw failure.credential;
+        },
+      },
+      undefined,
       {
         id: ID,
-        signal: control.signal,
         async load() {
           loads.push(clock.now() - start);
           if (loads.length > MAX_LOADS) throw new Error('too many looks');
@@ -148,6 +161,15 @@ describe('reader of the states of a record', () => {
     expect(one.writes).toHaveLength(length + 1);
     await one.clock.advance(15_000);
     expect(one.writes).toHaveLength(length + 2);
+  });
+
+  it.each([401, 403])('gets no more once its credential is refused with %i', async (status) => {
+    const one = await setUp();
+    await one.begin();
+    one.failure.credential = new ApiError(status, 'ended');
+    Object.assign(one.record, { view: { n: 2 }, version: 2 });
+    await one.clock.advance(2000);
+    expect([one.frames(), one.hasEnded(), one.incidents]).toEqual([[snapshot(1, 1)], true, []]);
   });
 
   it('gets no comment within 15 seconds after a state', async () => {

@@ -5,10 +5,16 @@ import type { Clock } from '../ports/clock.ts';
 import type { Publisher } from '../ports/publisher.ts';
 import type { Incident } from '../shared/incident.ts';
 import { toFrame } from './live-frames.ts';
-import type { LiveRequest } from './live-reader.ts';
 import type { LiveTails } from './live-tails.ts';
 import { getQuestTopic } from './quest-events.ts';
-import { isNotFound, MAX_SILENCE_MS, type StreamReader, streamToReader } from './stream-reader.ts';
+import {
+  isRefusal,
+  MAX_SILENCE_MS,
+  type ReaderCall,
+  type StreamReader,
+  streamToReader,
+  withCredential,
+} from './stream-reader.ts';
 
 const FIRST_LOOK_MS = 250;
 const MAX_LOOK_MS = 2000;
@@ -24,8 +30,7 @@ export interface RecordState {
 
 export interface StateReaderOptions {
   readonly id: string;
-  readonly signal: AbortSignal;
-  /** Reads the record with the rights of the reader. Rejects if the reader may no longer read it. */
+  /** Reads the record with the rights of the reader. @throws ApiError 401, 403 or 404 if it may no longer read it. */
   load(): Promise<RecordState>;
 }
 
@@ -37,22 +42,26 @@ export interface StateReaderServices {
 }
 
 /**
- * Answers a request for the changes of a record that has no events of its own: every frame is a snapshot.
+ * Answers a request for the changes of a record that has no events of its own: every frame is a snapshot. The stream ends
+ * when the credential has ended.
+ * @param after the position in the query.
  * @throws ApiError 422 for a malformed position; the error of `load`.
  */
 export async function replyWithStates(
   services: StateReaderServices,
-  { headers, after }: LiveRequest,
+  call: ReaderCall,
+  after: string | undefined,
   options: StateReaderOptions,
 ): Promise<Reply> {
-  const position = getPosition(headers, after);
+  const position = getPosition(call.request.headers, after);
   const { isOver } = await options.load();
   if (position === END_ID && isOver) return new Reply(204, {}, undefined);
   const from = position === END_ID ? undefined : position;
+  const looks = { ...options, load: withCredential(call, options.load) };
   return new Reply(
     200,
     STREAM_HEADERS,
-    streamToReader(services, options.signal, (reader) => generate(services, options, from, reader)),
+    streamToReader(services, call.signal, (reader) => generate(services, looks, from, reader)),
   );
 }
 
@@ -94,7 +103,7 @@ async function* generate(
       silence = 0;
     }
   } catch (error) {
-    if (!reader.isLeft && !isNotFound(error)) report(error);
+    if (!reader.isLeft && !isRefusal(error)) report(error);
   } finally {
     subscribing.then((end) => end()).catch(() => undefined);
   }

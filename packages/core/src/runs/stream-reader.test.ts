@@ -2,7 +2,7 @@ import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { toLiveView } from './live-reader.ts';
 import { newQuest } from './records.ts';
-import { isNotFound, type StreamReader, streamToReader } from './stream-reader.ts';
+import { isRefusal, type StreamReader, streamToReader } from './stream-reader.ts';
 
 function setUp(signal = new AbortController().signal) {
   const clock = createFakeClock();
@@ -96,11 +96,11 @@ describe('reader of a stream', () => {
   });
 });
 
-it('knows an error that says that a record is gone', () => {
+it('knows an error that says that the reader may read no more', () => {
   const error = (more: object) => Object.assign(new Error('no'), more);
-  expect(isNotFound(error({ status: 404 }))).toBe(true);
-  for (const other of [error({ status: 403 }), error({}), { status: 404 }, undefined]) {
-    expect(isNotFound(other)).toBe(false);
+  for (const status of [401, 403, 404]) expect(isRefusal(error({ status }))).toBe(true);
+  for (const other of [error({ status: 500 }), error({}), { status: 404 }, undefined]) {
+    expect(isRefusal(other)).toBe(false);
   }
 });
 

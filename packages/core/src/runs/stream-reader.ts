@@ -1,8 +1,20 @@
+import type { Call } from '../contract/call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LiveTails } from './live-tails.ts';
 
 /** Longest silence before a keep-alive comment, in milliseconds. */
 export const MAX_SILENCE_MS = 15_000;
+
+/** The call of a reader. */
+export type ReaderCall = Pick<Call, 'request' | 'signal' | 'checkCredential'>;
+
+/** Checks the credential of the reader before each look. */
+export function withCredential<T>(call: ReaderCall, load: () => Promise<T>): () => Promise<T> {
+  return async () => {
+    await call.checkCredential?.();
+    return load();
+  };
+}
 
 /** The connection of one reader. */
 export interface StreamReader {
@@ -73,7 +85,7 @@ export function streamToReader(
   };
 }
 
-/** Whether the record is gone, or no longer visible to the reader. */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 404;
+/** Whether the record is gone, or the reader may no longer read it. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && [401, 403, 404].includes(Number(error.status));
 }

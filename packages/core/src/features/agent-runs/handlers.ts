@@ -59,21 +59,17 @@ export function createGetExecutionHandler(services: ExecutionServices): Route {
 /** `GET /api/v1/agent-executions/{id}/events` */
 export function createExecutionEventsHandler(services: ExecutionServices & LiveReaderServices): Route {
   const { store } = services;
-  return defineRoute(getAgentExecutionEvents, services, ({ params, query }, { caller, request, signal }) =>
-    replyWithEvents(
-      services,
-      { headers: request.headers, after: query.after },
-      {
-        stream: params.id,
-        signal,
-        async load() {
-          const found = await findExecution(store, params.id, canReadSession(caller.userId));
-          const quest = await withProgress(services, found);
-          return toLiveView(quest, toWireExecution(quest, await getSteps(store, quest.id), caller.userId));
-        },
+  return defineRoute(getAgentExecutionEvents, services, ({ params, query }, call) => {
+    const { userId } = call.caller;
+    return replyWithEvents(services, call, query.after, {
+      stream: params.id,
+      async load() {
+        const found = await findExecution(store, params.id, canReadSession(userId));
+        const quest = await withProgress(services, found);
+        return toLiveView(quest, toWireExecution(quest, await getSteps(store, quest.id), userId));
       },
-    ),
-  );
+    });
+  });
 }
 
 /** `POST /api/v1/agent-executions/{id}/cancel` */

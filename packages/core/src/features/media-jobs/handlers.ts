@@ -183,21 +183,16 @@ function createGenerationEventsHandler<Body>(
 ): Route {
   const { events } = kind.operations;
   const generations = getGenerations(services.store);
-  return defineRoute(events, services, ({ params, query }, { caller, mountPath, request, signal }) =>
-    replyWithStates(
-      services,
-      { headers: request.headers, after: query.after },
-      {
-        id: params.id,
-        signal,
-        async load() {
-          const record = await generations.get(params.id, visibleTo(caller.userId, kind.kind));
-          if (record === undefined) throw notFound(events.subject ?? kind.kind);
-          const view = await toWireGeneration(services, kind, record, mountPath);
-          return { view, version: record.updatedAt, isOver: hasEnded(record) };
-        },
+  return defineRoute(events, services, ({ params, query }, call) =>
+    replyWithStates(services, call, query.after, {
+      id: params.id,
+      async load() {
+        const record = await generations.get(params.id, visibleTo(call.caller.userId, kind.kind));
+        if (record === undefined) throw notFound(events.subject ?? kind.kind);
+        const view = await toWireGeneration(services, kind, record, call.mountPath);
+        return { view, version: record.updatedAt, isOver: hasEnded(record) };
       },
-    ),
+    }),
   );
 }
 

@@ -51,20 +51,16 @@ export function createGetQuestHandler(services: QuestServices, operation: typeof
 /** `GET /api/v1/quests/{id}/events` */
 export function createQuestEventsHandler(services: QuestServices & LiveReaderServices): Route {
   const find = questFinder(services.store);
-  return defineRoute(getQuestEvents, services, ({ params, query }, { caller, mountPath, request, signal }) =>
-    replyWithEvents(
-      services,
-      { headers: request.headers, after: query.after },
-      {
-        stream: params.id,
-        signal,
-        async load() {
-          const quest = await withProgress(services, await find(params.id, canReadSession(caller.userId)));
-          return toLiveView(quest, await showQuest(services, quest, caller.userId, mountPath));
-        },
+  return defineRoute(getQuestEvents, services, ({ params, query }, call) => {
+    const { caller, mountPath } = call;
+    return replyWithEvents(services, call, query.after, {
+      stream: params.id,
+      async load() {
+        const quest = await withProgress(services, await find(params.id, canReadSession(caller.userId)));
+        return toLiveView(quest, await showQuest(services, quest, caller.userId, mountPath));
       },
-    ),
-  );
+    });
+  });
 }
 
 /** `POST /api/v1/quests/{id}/cancel` */

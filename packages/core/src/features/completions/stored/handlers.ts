@@ -20,22 +20,17 @@ export function createCompletionEventsHandler(
     return (await failInterrupted(services, found)) ?? completions.get(id);
   };
 
-  return defineRoute(getCompletionEvents, services, ({ params, query }, { caller, request, signal }) => {
-    const id = toCompletionId(caller.userId, params.requestId);
-    return replyWithEvents(
-      services,
-      { headers: request.headers, after: query.after },
-      {
-        stream: id,
-        signal,
-        isEnded: async () => (await find(id))?.status !== 'running',
-        async load() {
-          const found = await find(id);
-          if (found === undefined) throw notFound('Completion');
-          return { view: toWire(found), text: found.text ?? '', isOver: found.status !== 'running' };
-        },
+  return defineRoute(getCompletionEvents, services, ({ params, query }, call) => {
+    const id = toCompletionId(call.caller.userId, params.requestId);
+    return replyWithEvents(services, call, query.after, {
+      stream: id,
+      isEnded: async () => (await find(id))?.status !== 'running',
+      async load() {
+        const found = await find(id);
+        if (found === undefined) throw notFound('Completion');
+        return { view: toWire(found), text: found.text ?? '', isOver: found.status !== 'running' };
       },
-    );
+    });
   });
 }
 
