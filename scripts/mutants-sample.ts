@@ -1,11 +1,13 @@
 /**
- * Tries a random sample of the changes of all packages: `npm run mutants:sample -- 400 7`, with seed 7; `-- 400 7 1/2`: the first
- * half of it. Each change is tried with the tests of its area, then with the other tests, a folder at a time; `-- 400 7 1/2 areas`: only
- * with those of its area, whose score is the least that all tests have. A change that does not compile is found. Not in the sample are the
- * published suites, the models of the demo, and the self-hosted server and its console, whose tests start processes.
+ * Tries a random sample of the changes of all packages: `npm run mutants:sample -- 400 7`, with seed 7. `--part=1/2`: the first half
+ * of it. `--each`: so many changes of each area. `--only=packages/core/src/features`: those of a folder. Each change is tried with the
+ * tests of its area, then with the other tests, a folder at a time; `--near`: only with those of its area, whose score is the least
+ * that all tests have, and `--tries=25`: at most so many tests try one change. A change that does not compile is found. Not in the sample
+ * are the published suites, the models of the demo, and the self-hosted server and its console, whose tests start processes.
  */
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { findReason, readAccepted } from './mutants/accepted.ts';
 import { getArea, listAreaTests } from './mutants/areas.ts';
 import type { Mutant } from './mutants/instrument.ts';
@@ -15,20 +17,35 @@ import { drawSample } from './mutants/sample.ts';
 import { listSources } from './mutants/sources.ts';
 import { createTypeCheck } from './mutants/types.ts';
 
-const [count, seed] = process.argv.slice(2, 4).map(Number);
-const [part = 1, parts = 1] = (process.argv[4] ?? '1/1').split('/').map(Number);
-if (!count || seed === undefined || !(part <= parts)) {
-  console.error('usage: npm run mutants:sample -- <number of changes> <seed> [part/parts] [areas]');
+const { values, positionals } = parseArgs({
+  options: {
+    part: { type: 'string', default: '1/1' },
+    only: { type: 'string', default: 'packages/' },
+    tries: { type: 'string' },
+    each: { type: 'boolean', default: false },
+    near: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+const [count, seed] = positionals.map(Number);
+const [part = 1, parts = 1] = values.part.split('/').map(Number);
+const maxTries = values.tries === undefined ? undefined : Number(values.tries);
+if (!count || seed === undefined || !(part <= parts) || Number.isNaN(maxTries)) {
+  console.error(
+    'usage: npm run mutants:sample -- <number of changes> <seed> [--part=1/2] [--each] [--only=FOLDER] [--near] [--tries=N]',
+  );
   process.exit(2);
 }
 const LEFT_OUT = /^packages\/(?:testing|demo-media|server|console)\//;
 const root = join(import.meta.dirname, '..');
 const accepted = await readAccepted(root);
 const sources = (await listSources(root, 'packages')).filter(
-  (file) => file.includes('/src/') && !LEFT_OUT.test(file),
+  (file) => file.includes('/src/') && !LEFT_OUT.test(file) && file.startsWith(values.only),
 );
 const all = (await listMutants(root, sources)).filter((mutant) => findReason(accepted, mutant) === undefined);
-const sample = drawSample(all, count, seed);
+const sample = values.each
+  ? [...groupByArea(all).values()].flatMap((mutants) => drawSample(mutants, count, seed))
+  : drawSample(all, count, seed);
 
 /** The changes that no test has found yet. */
 const left = new Map<string, Mutant>();
@@ -47,12 +64,19 @@ console.log(`${total - left.size} of ${total} found by the tests of their areas`
 const compiles = createTypeCheck(root);
 for (const [key, mutant] of left) if (!compiles(mutant)) left.delete(key);
 console.log(`${total - left.size} of ${total} found by these or by the types`);
-for (const tests of process.argv[5] === 'areas' ? [] : await listOtherTests()) {
+for (const tests of values.near ? [] : await listOtherTests()) {
   if (left.size > 0) await tryWith(tests, [tests], [...left.values()]);
 }
 const isLoading = (key: string): boolean => loading.has(key) && !reached.has(key);
 for (const [key, { file, line, kind, before, after }] of left) {
   console.log(`${file}:${line}  ${kind}  ${before} -> ${after}${isLoading(key) ? '  (at load)' : ''}`);
+}
+for (const [area, mutants] of values.each ? areas : []) {
+  const keys = mutants.map(toKey);
+  const missed = keys.filter((key) => left.has(key));
+  console.log(
+    `${area}: ${keys.length - missed.length} of ${keys.length - missed.filter(isLoading).length} found`,
+  );
 }
 const tried = total - [...left.keys()].filter(isLoading).length;
 const found = total - left.size;
@@ -63,7 +87,7 @@ async function tryWith(name: string, tests: readonly string[], mutants: readonly
   const files = [...new Set(mutants.map(({ file }) => file))].sort();
   const started = performance.now();
   const isChosen = (mutant: Mutant): boolean => keys.has(toKey(mutant));
-  const result = await run({ root, files, tests, isQuick: true, isChosen });
+  const result = await run({ root, files, tests, isQuick: true, maxTries, isChosen });
   const before = left.size;
   for (const mutant of result.mutants) note(mutant, result);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
