@@ -7,11 +7,12 @@ import type { LiveEvent } from '../../../runs/live-event.ts';
 import { QuestAbandoned } from '../../../runs/quest-task.ts';
 import { QUESTS, type QuestRecord } from '../../../runs/records.ts';
 import type { RunningQuests } from '../../../runs/running.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { countStorage } from '../../storage/usage.ts';
 import { addTurn } from '../conversations/turns.ts';
 import { type MakeServices, makeResponse } from './make.ts';
 import { packOutput } from './output.ts';
-import { createOutputWriter, INTERRUPTED, interrupted } from './output-writer.ts';
+import { createOutputWriter, INTERRUPTED } from './output-writer.ts';
 import { RESPONSE, RESPONSE_OPERATION, RESPONSES } from './records.ts';
 
 const CONCURRENCY = 50;
@@ -34,7 +35,7 @@ export function createResponseJob(services: ResponseJobServices, runningQuests: 
     unfinished: { type: 'error', explanation: INTERRUPTED },
     alongside: storeOutput,
     async restore({ id }) {
-      return { output: packOutput({ parts: await readParts(eventLog, id), failure: interrupted() }) };
+      return { output: packOutput({ parts: await readParts(eventLog, id) }) };
     },
 
     async work(run) {
@@ -46,7 +47,7 @@ export function createResponseJob(services: ResponseJobServices, runningQuests: 
       try {
         // What a reader has seen is not made again in other words.
         output.parts.push(...(run.job.fence > 1 ? await readParts(eventLog, quest.id) : []));
-        if (output.parts.length > 0) throw interrupted();
+        if (output.parts.length > 0) throw new ApiError(503, INTERRUPTED);
         stopwatch.phase('model');
         return await makeResponse(services, run, output, JSON.parse(call) as GenerateRequest);
       } catch (error) {
@@ -66,8 +67,8 @@ async function storeOutput(store: Store, quest: QuestRecord): Promise<void> {
   const bytes = output === undefined ? 0 : Buffer.byteLength(output);
   const responses = store.collection(RESPONSES);
   const response = await responses.update(id, { call: undefined });
-  if (response !== undefined) await addTurn(store, quest, response);
-  if (response === undefined || bytes === 0) return;
+  if (response === undefined) return;
+  await addTurn(store, quest, response);
   await responses.add(id, { bytes });
   await countStorage(store, { ownerId: response.ownerId, kind: 'sessions', bytes });
 }

@@ -54,7 +54,6 @@ export async function makeResponse(
 
   if (plan.hasApproved) {
     const [first] = candidatesFor({ catalogue, fallbacks: services.fallbacks }, model);
-    if (first === undefined) throw new Error('there is no model to ask');
     // The account covers a call of the model before an approved call runs.
     const { money } = await payWithin(toRequest(asked, first, model), isCapNamed, (request) =>
       run.pay(first, request),
@@ -105,7 +104,6 @@ export async function makeResponse(
         signal.throwIfAborted();
         output.add(part);
       }
-      signal.throwIfAborted();
     }
     if (goesOn && plan.advance(round, countOutput(usage))) continue;
     const finishReason = plan.isCut ? 'max_tokens' : money.meter.finishReason;

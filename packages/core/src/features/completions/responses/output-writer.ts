@@ -3,7 +3,7 @@ import { callFailure } from '../../../models/failures.ts';
 import type { AnswerPart } from '../../../ports/models.ts';
 import { QuestAbandoned } from '../../../runs/quest-task.ts';
 import type { RunContext } from '../../../runs/run-context.ts';
-import { ApiError, isApiError } from '../../../shared/errors.ts';
+import { isApiError } from '../../../shared/errors.ts';
 import type { Incident } from '../../../shared/incident.ts';
 import { isOutput, packOutput, type ResponseOutput } from './output.ts';
 
@@ -15,7 +15,10 @@ export interface OutputWriter {
   /** @param entry the model that answers. */
   begin(entry: CatalogueEntry): void;
   add(part: AnswerPart): void;
-  /** Stores that there is output, so that a crash ends the response and does not repeat it. */
+  /**
+   * Stores that there is output, so that a crash ends the response and does not repeat it. Aborts the signal of the run if
+   * this worker may no longer write.
+   */
   save(): Promise<void>;
   keep(facts: Omit<ResponseOutput, 'parts' | 'model'>): void;
   /** Keeps an answer that broke off. @returns the error for the end of the quest. */
@@ -47,13 +50,13 @@ export function createOutputWriter(
     async save() {
       writer.append(' ');
       await live.flush();
-      if (!(await writer.save())) signal.throwIfAborted();
+      await writer.save();
     },
     keep,
     fail(error) {
       if (error instanceof QuestAbandoned) return error;
       if (signal.aborted) {
-        if (parts.length > 0) keep({ failure: interrupted() });
+        if (parts.length > 0) keep({});
         return error;
       }
       if (!isApiError(error)) onError({ operation, requestId: quest.request.requestId, error });
@@ -62,8 +65,4 @@ export function createOutputWriter(
       return failure;
     },
   };
-}
-
-export function interrupted(): ApiError {
-  return new ApiError(503, INTERRUPTED);
 }
