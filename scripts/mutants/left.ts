@@ -6,9 +6,9 @@ import type { Result } from './run.ts';
 /** The changes that the runs before have not found. */
 export type Left = ReadonlyMap<string, 'left' | 'at load'>;
 
-/** What names a change, as long as its line does not move. */
-export function toKey({ file, line, kind, before, after }: Mutant): string {
-  return JSON.stringify([file, line, kind, before, after]);
+/** What names a change, as long as its place does not move. A line may have the same change at several places. */
+export function toKey({ file, line, start, kind, before, after }: Mutant): string {
+  return JSON.stringify([file, line, start, kind, before, after]);
 }
 
 /** @returns undefined before the first run. */

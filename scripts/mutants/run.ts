@@ -20,8 +20,7 @@ export interface Result {
 /** Milliseconds of one try of a test without a change. */
 const TIMEOUT_MS = 20_000;
 /** Milliseconds without any progress, with a change and without one, before a process is ended. */
-const STALLED_CHANGED_MS = 25_000;
-const STALLED_MS = 90_000;
+const STALLED_MS = { changed: 25_000, unchanged: 90_000 };
 
 interface Line {
   readonly killed?: number;
@@ -45,10 +44,20 @@ export interface RunOptions {
   readonly maxTries?: number | undefined;
   /** Chooses the changes that are tried. Default: all of them. */
   readonly isChosen?: (mutant: Mutant) => boolean;
+  /** Milliseconds without any progress before a process is ended. Default: 25 s with a change, 90 s without one. */
+  readonly stalledMs?: typeof STALLED_MS;
 }
 
 /** Tries every change of the files with the tests that come by it. */
-export async function run({ root, files, tests, isQuick, maxTries, isChosen }: RunOptions): Promise<Result> {
+export async function run({
+  root,
+  files,
+  tests,
+  isQuick,
+  maxTries,
+  isChosen,
+  stalledMs = STALLED_MS,
+}: RunOptions): Promise<Result> {
   const all = await listMutants(root, files);
   const mutants = isChosen === undefined ? all : all.filter(isChosen);
   const others = isChosen === undefined ? [] : all.filter((mutant) => !isChosen(mutant)).map(({ id }) => id);
@@ -70,13 +79,15 @@ export async function run({ root, files, tests, isQuick, maxTries, isChosen }: R
   });
   // A change that stops the process, e.g. by an endless loop, is found; the others go on in a new one.
   for (let isComplete = false; !isComplete; ) {
+    const { size: before } = killed;
     await writeFile(currentFile, '{}');
-    isComplete = (await execute(root, open(killed))) !== 'broken';
+    isComplete = (await execute(root, open(killed), stalledMs)) !== 'broken';
     for (const line of await readLines(resultsFile)) if (line.killed !== undefined) killed.add(line.killed);
     if (isComplete) break;
     const { after, id = after } = await readProgress(currentFile);
-    if (id === undefined || killed.has(id)) throw new Error('the tests do not run');
-    killed.add(id);
+    // Already found, if what it began went on after its try and stopped the process.
+    if (id !== undefined) killed.add(id);
+    if (killed.size === before) throw new Error('the tests do not run');
   }
   const lines = await readLines(resultsFile);
   const ids = new Set(mutants.map(({ id }) => id));
@@ -90,11 +101,11 @@ export async function run({ root, files, tests, isQuick, maxTries, isChosen }: R
   if (alone.length > 0) {
     console.log(`${alone.length} changes of modules that load or of set-up, each in a process of its own`);
     // Without a change the tests must pass.
-    if ((await execute(root, open(killed, -1))) !== 'passed')
+    if ((await execute(root, open(killed, -1), stalledMs)) !== 'passed')
       throw new Error('the tests fail without a change');
   }
   for (const id of alone) {
-    if ((await execute(root, open(killed, id))) !== 'passed') killed.add(id);
+    if ((await execute(root, open(killed, id), stalledMs)) !== 'passed') killed.add(id);
   }
   await rm(folder, { recursive: true });
   return {
@@ -116,7 +127,11 @@ export async function listMutants(root: string, files: readonly string[]): Promi
 }
 
 /** Runs the tests in a process. `broken`: it ended before all tests, or was ended because it made no progress. */
-async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 'broken'> {
+async function execute(
+  root: string,
+  plan: Plan,
+  stalledMs: typeof STALLED_MS,
+): Promise<'passed' | 'failed' | 'broken'> {
   const child = spawn('vitest', ['run', '--config', 'scripts/mutants/vitest.config.ts'], {
     cwd: root,
     env: { ...process.env, ...planEnvironment(plan) },
@@ -141,7 +156,7 @@ async function execute(root: string, plan: Plan): Promise<'passed' | 'failed' | 
     if (now !== last || (now === '{}' && plan.alone === undefined)) since = Date.now();
     last = now;
     const isChanged = now.startsWith('{"id"');
-    if (Date.now() - since < (isChanged ? STALLED_CHANGED_MS : STALLED_MS)) return;
+    if (Date.now() - since < (isChanged ? stalledMs.changed : stalledMs.unchanged)) return;
     isStalled = true;
     kill();
   }, 1_000);

@@ -9,6 +9,10 @@ const done = new Set<number>(plan.done);
 /** How many tests have tried a change. */
 const tries = new Map<number, number>();
 const { maxTries = Number.POSITIVE_INFINITY } = plan;
+/** The clock and the timers of the machine: a test may have replaced those of the process. */
+const { setTimeout: startTimer, clearTimeout: stopTimer, setImmediate: atNextTurn } = globalThis;
+const readClock = performance.now.bind(performance);
+const readDate = Date.now.bind(Date);
 
 /** Milliseconds of a try with a change: ten times those without it, and at least so many. */
 const MIN_TRY_MS = 3_000;
@@ -18,7 +22,7 @@ type TryOptions = Parameters<TestRunner['onBeforeTryTask']>[1];
 interface Trial {
   /** The changes that this test reaches and no test has found. */
   left: number[];
-  stage: 'first' | 'again' | 'changed' | 'after';
+  stage: 'first' | 'again' | 'changed' | 'after' | 'later';
   /** Milliseconds of the longest try without a change. */
   duration: number;
 }
@@ -52,7 +56,7 @@ export default class MutantsRunner extends TestRunner {
     if (trial.stage === 'first') report({ loaded: mutants.reached() });
     mutants.clear();
     if (trial.stage !== 'changed') {
-      writeProgress({ after: this.#last, test: test.name, since: Date.now() });
+      writeProgress({ after: this.#last, test: test.name, since: readDate() });
       return;
     }
     const [next] = trial.left;
@@ -64,24 +68,26 @@ export default class MutantsRunner extends TestRunner {
   async runTask(test: RunnerTestCase): Promise<void> {
     const trial = this.#trials.get(test);
     const work = TestRunner.getTestFn(test);
-    const started = performance.now();
+    const started = readClock();
     if (trial === undefined || mutants.active() === undefined) {
       await work();
-      if (trial !== undefined) trial.duration = Math.max(trial.duration, performance.now() - started);
+      if (trial !== undefined) trial.duration = Math.max(trial.duration, readClock() - started);
       return;
     }
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_resolve, reject) => {
       const ms = Math.max(MIN_TRY_MS, 10 * trial.duration);
-      timer = setTimeout(() => reject(new Error('the test hangs')), ms);
+      timer = startTimer(() => reject(new Error('the test hangs')), ms);
     });
-    await Promise.race([work(), limit]).finally(() => clearTimeout(timer));
+    await Promise.race([work(), limit]).finally(() => stopTimer(timer));
   }
 
   override async onAfterRetryTask(test: RunnerTestCase, options: TryOptions): Promise<void> {
     await super.onAfterRetryTask(test, options);
     const trial = this.#trials.get(test);
     if (trial === undefined || test.result?.state === 'skip') return;
+    // What goes on without an end stops the process here, while the change is to blame.
+    if (mutants.active() !== undefined) await new Promise((resolve) => atNextTurn(resolve));
     const hasFailed = test.result?.state === 'fail' || mutants.hasUnhandled();
     const active = mutants.active();
     mutants.activate(undefined);
@@ -97,7 +103,7 @@ export default class MutantsRunner extends TestRunner {
   #begin(id: number, test: RunnerTestCase): void {
     this.#last = id;
     tries.set(id, countTries(id) + 1);
-    writeProgress({ id, test: test.name, since: Date.now() });
+    writeProgress({ id, test: test.name, since: readDate() });
     mutants.activate(id);
   }
 
@@ -111,6 +117,11 @@ export default class MutantsRunner extends TestRunner {
         report({ unusable: test.name, why: 'fails without a change' });
         trial.left = [];
       }
+      return;
+    }
+    if (trial.stage === 'after' && hasFailed) {
+      // What the change has begun, such as a transaction with locks, may end meanwhile.
+      trial.stage = 'later';
       return;
     }
     if (trial.stage !== 'changed') {

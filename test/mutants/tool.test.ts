@@ -24,6 +24,21 @@ test('a quick run finds a change that hangs and one that ends its process, and d
   ]);
 });
 
+test('a run goes on after changes that stop the process, or disturb the next test, when their test has found them', async () => {
+  const result = await run({
+    ...{ root, files: ['test/mutants/endless.ts'], tests: ['test/mutants/endless.test.ts'], isQuick: true },
+    stalledMs: { changed: 10_000, unchanged: 10_000 },
+  });
+  const found = result.mutants.filter(({ id }) => result.killed.has(id));
+  expect(found.map(({ line, before, after }) => [line, before, after])).toEqual([
+    [7, 'false', 'true'],
+    [17, 'false', 'true'],
+    [17, 'isEndless: false', ''],
+    [36, 'false', 'true'],
+    [41, '1', '2'],
+  ]);
+});
+
 test('the check of types refuses only changes that do not compile', async () => {
   const compiles = createTypeCheck(root);
   const mutants = await listMutants(root, ['test/mutants/example.ts']);
@@ -38,6 +53,8 @@ test('a run goes on with what the run before has left', async () => {
   try {
     const [first, second, third] = await listMutants(root, ['test/mutants/example.ts']);
     if (first === undefined || second === undefined || third === undefined) throw new Error('no changes');
+    // A line may have the same change twice.
+    expect(toKey({ ...first, start: first.start + 1 })).not.toBe(toKey(first));
     const nothing = { unreached: new Set<number>(), unusable: new Set<string>() };
     const all = [first, second, third];
     expect(await readLeft(path)).toBeUndefined();

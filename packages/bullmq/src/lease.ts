@@ -60,13 +60,10 @@ export async function recover(backend: IQueueBackend): Promise<void> {
   await backend.moveStalledJobsToWait();
 }
 
-/**
- * Does the same for jobs that only the last check marked.
- * @param own number of active jobs that this call has just leased. @returns whether there were others.
- */
-export async function recoverRest(backend: IQueueBackend, own: number): Promise<boolean> {
+/** Does the same for jobs that only the last check marked. @returns whether there are active jobs. */
+export async function recoverRest(backend: IQueueBackend): Promise<boolean> {
   const [active = 0] = await backend.getCounts(['active']);
-  if (active <= own) return false;
+  if (active === 0) return false;
   await sleep(BETWEEN_LOOKS_MS);
   await backend.moveStalledJobsToWait();
   return true;

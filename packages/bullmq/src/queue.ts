@@ -81,7 +81,7 @@ export function createBullQueue({
     await recover(backend);
     const job = await next();
     if (job !== undefined) return job;
-    return (await recoverRest(backend, 0)) ? next() : undefined;
+    return (await recoverRest(backend)) ? next() : undefined;
   };
 
   /** Round robin over kinds and owners, so that no kind and no owner blocks another. */
@@ -250,7 +250,7 @@ function toJob({ id, kind, key, data, runAt }: StoredJob): JobJson {
 
 async function readCounts(backend: IQueueBackend) {
   await recover(backend);
-  await recoverRest(backend, 0);
+  await recoverRest(backend);
   const [wait = 0, prioritized = 0, leased = 0, due = 0] = await backend.getCounts(
     ['wait', 'prioritized', 'active', 'delayed'],
     Date.now() + 1,

@@ -1,6 +1,6 @@
 import type { JobQueue } from '@questline/core/ports';
 import { Redis } from 'ioredis';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { createBullQueue } from '../src/index.ts';
 
@@ -8,6 +8,11 @@ const LEASE_MS = 10_000;
 
 describe.skipIf(REDIS_URL === undefined)('queues on one Redis', () => {
   const run = freshPrefix();
+  let made = 0;
+  const prefixed = (name: string) => `${run}-${made}-${name}`;
+  beforeEach(() => {
+    made += 1;
+  });
   const connection = new Redis(REDIS_URL ?? '', { maxRetriesPerRequest: null });
   connection.setMaxListeners(0);
   afterAll(async () => {
@@ -20,11 +25,11 @@ describe.skipIf(REDIS_URL === undefined)('queues on one Redis', () => {
   const lease = (queue: JobQueue) => queue.lease({ kinds: ['work'], limit: 9, leaseMs: LEASE_MS });
 
   it.each([
-    ['prefixes', { prefix: `${run}-a` }, { prefix: `${run}-b` }],
-    ['names', { prefix: run, name: 'first' }, { prefix: run, name: 'second' }],
+    ['prefixes', { prefix: 'a' }, { prefix: 'b' }],
+    ['names', { prefix: 'a', name: 'first' }, { prefix: 'a', name: 'second' }],
   ])('have their own jobs with different %s', async (_, first, second) => {
     const [one, two] = [first, second].map((names) =>
-      createBullQueue({ connection, timeoutMs: 10_000, ...names }),
+      createBullQueue({ connection, timeoutMs: 10_000, ...names, prefix: prefixed(names.prefix) }),
     );
     if (one === undefined || two === undefined) throw new Error('no queues');
     await add(one, 'ada');
@@ -38,12 +43,13 @@ describe.skipIf(REDIS_URL === undefined)('queues on one Redis', () => {
   });
 
   it('leave no key without the prefix', async () => {
-    const before = await connection.keys('bull:questline*');
-    const queue = createBullQueue({ connection, prefix: `${run}-c`, timeoutMs: 10_000 });
+    const name = `${run}-${made}`;
+    const queue = createBullQueue({ connection, prefix: prefixed('c'), name, timeoutMs: 10_000 });
     await add(queue, 'ada');
     await lease(queue);
-    expect(await connection.keys('bull:questline*')).toEqual(before);
-    expect((await connection.keys(`${run}-c:*`)).length).toBeGreaterThan(0);
+    const keys = await connection.keys(`*${name}*`);
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.filter((key) => !key.startsWith(`${prefixed('c')}:`))).toEqual([]);
     await queue.close();
   });
 });

@@ -3,7 +3,7 @@ import type { JobQueue, LeasedJob } from '@questline/core/ports';
 import { createFakeIds } from '@questline/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freshPrefix, REDIS_URL, removeKeys } from '../../../test/support/redis-server.ts';
 import { type BullQueue, createBullQueue } from '../src/index.ts';
 
@@ -16,16 +16,21 @@ const step = fc.record({
 });
 
 describe.skipIf(REDIS_URL === undefined)('jobs of one kind on BullMQ', () => {
-  const prefix = freshPrefix();
+  const run = freshPrefix();
   let connection: Redis;
+  let made = 0;
   let queue: BullQueue;
   beforeAll(() => {
     connection = new Redis(REDIS_URL ?? '', { maxRetriesPerRequest: null });
-    queue = createBullQueue({ connection, prefix, timeoutMs: 10_000 });
+    connection.setMaxListeners(0);
   });
+  beforeEach(() => {
+    made += 1;
+    queue = createBullQueue({ connection, prefix: `${run}-${made}`, timeoutMs: 10_000 });
+  });
+  afterEach(() => queue.close());
   afterAll(async () => {
-    await queue.close();
-    await removeKeys(connection, prefix);
+    await removeKeys(connection, run);
     await connection.quit();
   });
 

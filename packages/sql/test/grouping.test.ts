@@ -1,3 +1,4 @@
+import { StorageUnavailable } from '@questline/core/ports';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createGrouping, createRowGrouping } from '../src/grouping.ts';
 
@@ -98,6 +99,67 @@ describe('calls of one kind', () => {
     expect((await answers).map(({ status }) => status)).toEqual([
       ...['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
     ]);
+  });
+});
+
+describe('a call of one kind', () => {
+  it('is not sent if its signal was aborted before, or while it waited', async () => {
+    const { runs, work } = createWork();
+    const call = createGrouping(work);
+    const early = call('early', { signal: AbortSignal.abort(new Error('left early')) });
+    await expect(early).rejects.toThrow('left early');
+    expect(runs).toEqual([]);
+
+    const control = new AbortController();
+    const first = call('first');
+    const left = call('left', { signal: control.signal });
+    const others = ['b', 'c'].map((one) => call(one, { signal: new AbortController().signal }));
+    const refused = expect(left).rejects.toThrow('left while it waited');
+    control.abort(new Error('left while it waited'));
+    runs[0]?.resolve();
+    await refused;
+    expect(runs.map(({ calls }) => calls)).toEqual([['first'], ['b', 'c']]);
+    runs[1]?.resolve();
+    expect(await Promise.all([first, ...others])).toEqual(['first alone', 'b of all', 'c of all']);
+  });
+
+  it('is sent with a signal that is not aborted, at once', async () => {
+    const { runs, work } = createWork();
+    const answer = createGrouping(work)('a', { signal: new AbortController().signal });
+    expect(runs.map(({ calls }) => calls)).toEqual([['a']]);
+    runs[0]?.resolve();
+    expect(await answer).toBe('a alone');
+  });
+
+  it('is sent in the last millisecond of its time', async () => {
+    const { runs, work } = createWork();
+    const call = createGrouping(work);
+    const answers = [call('first'), call('last', { timeoutMs: 30 })];
+    await vi.advanceTimersByTimeAsync(29);
+    runs[0]?.resolve();
+    await settle();
+    expect(runs.map(({ calls, timeoutMs }) => [calls, timeoutMs])).toEqual([
+      [['first'], 100],
+      [['last'], 1],
+    ]);
+    runs[1]?.resolve();
+    expect(await Promise.all(answers)).toEqual(['first alone', 'last alone']);
+  });
+
+  it('fails with its step, without another try, when the engine is lost', async () => {
+    const { runs, work } = createWork();
+    const call = createGrouping(work);
+    const answers = Promise.allSettled(['a', 'b', 'c'].map((one) => call(one)));
+    runs[0]?.resolve();
+    await settle();
+    const lost = new StorageUnavailable('lost');
+    runs[1]?.reject(lost);
+    await settle();
+    expect(await answers).toEqual([
+      { status: 'fulfilled', value: 'a alone' },
+      ...Array.from({ length: 2 }, () => ({ status: 'rejected', reason: lost })),
+    ]);
+    expect(runs).toHaveLength(2);
   });
 });
 

@@ -1,22 +1,14 @@
 import type { CreditLedger, Hold, HoldRequest, Store } from '@questline/core/ports';
 import { createFakeClock, createFakeIds } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { createSqlLedger, createSqlLimiter, createSqlStore, type SqlDatabase } from '../src/index.ts';
+import { createSqlLedger, createSqlLimiter, createSqlStore } from '../src/index.ts';
+import { untilBlocked } from './blocked.ts';
 import { POSTGRES, POSTGRES_URL } from './engines.ts';
 import { shareDatabase } from './shared.ts';
 
 const ACCOUNT = 'user:a';
 const CAP = { id: 'cap', limit: 100 };
 const FURTHER = { id: 'cap', unit: 'credits', limit: 100, amount: 60 } as const;
-
-/** Waits until a statement on a table waits for a lock. */
-async function untilBlocked(database: SqlDatabase, table: string): Promise<void> {
-  const sql = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and position($1 in query) > 0`;
-  for (let look = 0; look < 5000; look += 1) {
-    if ((await database.run({ sql, parameters: [table] })).length > 0) return;
-  }
-  throw new Error('no statement waits for a lock');
-}
 
 describe.skipIf(POSTGRES_URL === undefined)('a hold on PostgreSQL', () => {
   const shared = shareDatabase(POSTGRES);
