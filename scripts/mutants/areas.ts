@@ -2,7 +2,12 @@
 const AREAS: Readonly<Record<string, readonly string[]>> = {
   'packages/anthropic': ['test/anthropic/**/*.test.ts'],
   'packages/core/src/access': ['test/sharing/**/*.test.ts', 'test/ownership/**/*.test.ts'],
-  'packages/core/src/app': ['test/mounting/**/*.test.ts', 'test/wire/**/*.test.ts', 'test/factories.test.ts'],
+  'packages/core/src/app': [
+    'test/factories.test.ts',
+    'test/retention/*.test.ts',
+    'test/mounting/**/*.test.ts',
+    'test/wire/**/*.test.ts',
+  ],
   'packages/core/src/directory': ['packages/testing/test/directory.test.ts', 'test/files/*.test.ts'],
   'packages/core/src/contract': ['test/wire/**/*.test.ts', 'test/lists/**/*.test.ts'],
   'packages/core/src/credits': ['test/money/**/*.test.ts', 'test/completions*.test.ts'],
