@@ -6,7 +6,10 @@ describe('errors of the API', () => {
     [notFound('Session'), { status: 404, message: 'Session not found', applicationCode: undefined }],
     [notFound('Agent', 'agent_gone'), { status: 404, applicationCode: 'agent_gone' }],
     [invalid('name', 'expected text'), { status: 422, message: 'name: expected text', code: undefined }],
-    [invalid('', 'send one', 'provider_rejected'), { status: 422, message: 'send one', code: 'provider_rejected' }],
+    [
+      invalid('', 'send one', 'provider_rejected'),
+      { status: 422, message: 'send one', code: 'provider_rejected' },
+    ],
     [forbidden('No.'), { status: 403, message: 'No.' }],
     [conflict('Busy.'), { status: 409, message: 'Busy.' }],
     [

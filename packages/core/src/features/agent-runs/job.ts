@@ -124,7 +124,6 @@ async function answer(
     waitsFor: (offer) =>
       request.approvals === true && toolset.needsApproval(offer) ? 'approval' : undefined,
     isResumed: paused !== undefined,
-    trimmed: 'every-round',
   });
   const { store, clock } = services;
   const { message } = request;

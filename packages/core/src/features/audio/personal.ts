@@ -1,7 +1,6 @@
 import type { PersonalData } from '../../operations/personal-data.ts';
 import type { ObjectStore } from '../../ports/objects.ts';
 import type { Store } from '../../ports/store.ts';
-import { quarantineKey } from '../files/uploads.ts';
 import { TRANSCRIPTION_UPLOADS } from './transcriptions-records.ts';
 
 export function personalUploads({
@@ -16,9 +15,9 @@ export function personalUploads({
       {
         shape: TRANSCRIPTION_UPLOADS,
         async erase({ id, objectKey }) {
+          // The recording first: after a failure the record is found again.
+          await objects.remove(String(objectKey));
           await store.collection(TRANSCRIPTION_UPLOADS).take(id);
-          if (typeof objectKey === 'string') await objects.remove(objectKey);
-          await objects.remove(quarantineKey(id));
         },
       },
     ],

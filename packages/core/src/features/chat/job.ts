@@ -196,7 +196,6 @@ async function openSession(
       return approvals && offer.gated === true ? 'approval' : undefined;
     },
     isResumed: paused !== undefined,
-    trimmed: request.features?.questMaster === true ? 'every-round' : 'first-round',
     unlock: async (ids) => {
       const { toolLimits } = request;
       const isLeft = (id: string) => toolLimits === undefined || permits(toolLimits, id);

@@ -31,8 +31,6 @@ export function createModelSession(
     readonly isResumed: boolean;
     /** Filters the tools that a result has unlocked to those that may be offered here. */
     unlock(ids: readonly string[]): Promise<readonly ToolOffer[]>;
-    /** Chooses which rounds leave out the oldest messages when the context window is too small for all. */
-    readonly trimmed: 'first-round' | 'every-round';
   },
 ): ModelSession {
   const { quest, writer, stopwatch, signal } = run;
@@ -108,11 +106,10 @@ export function createModelSession(
     async ask(messages, tools, asking = {}) {
       stopwatch.phase('model');
       const hints = cacheHints(services.promptCache, 'session', quest.sessionId);
-      const trims = answering === undefined || options.trimmed === 'every-round';
       const answered = await generateWithFallback(services, {
         // After the model's first output the quest is never restarted with another model.
         candidates: answering === undefined ? candidates : [answering],
-        requestFor: (entry) => requestFor(entry, request, messages, tools, { ...asking, hints }, trims),
+        requestFor: (entry) => requestFor(entry, request, messages, tools, { ...asking, hints }),
         isCapNamed: request.isCapOurs !== true,
         pay: run.pay,
         operation,
@@ -136,7 +133,7 @@ export function createModelSession(
     waitsFor(name) {
       const offer = offers.find(({ schema }) => schema.name === name);
       const kind = offer && options.waitsFor(offer);
-      return offer && kind && { kind, tool: offer.id };
+      return kind && { kind, tool: offer.id };
     },
 
     getState: () => ({
@@ -153,7 +150,6 @@ function requestFor(
   messages: readonly ModelMessage[],
   tools: readonly ToolSchema[],
   { toolChoice, taskTokens, hints }: AskOptions & { readonly hints: PromptCacheHints },
-  trims: boolean,
 ): GenerateRequest {
   const maxTokens =
     taskTokens === undefined
@@ -161,10 +157,7 @@ function requestFor(
       : Math.min(taskOutputCap(info, taskTokens), withinModel(info, asked));
   const offered = tools.length > 0 && info.supportsTools === true ? tools : undefined;
   const schemas = estimateInput(promptSize({ messages: [], ...(offered && { tools: offered }) }));
-  const isTooLong =
-    info.contextWindow > 0 && estimateInput(promptSize({ messages })) + schemas > info.contextWindow;
-  const fitting =
-    trims || isTooLong ? fitConversation(messages, getInputLimit(info, maxTokens) - schemas) : messages;
+  const fitting = fitConversation(messages, getInputLimit(info, maxTokens) - schemas);
   const mayCall = offered !== undefined && toolChoice !== 'none';
   return {
     model: providerModel,
