@@ -92,7 +92,9 @@ describe('visibility of an artifact', () => {
     const organizations = app.services.store.collection(ORGANIZATIONS);
     await organizations.update(organizationId, { readerIds: [app.user.id] });
     expect(await tryAllOperations(app, id, bob.key)).toEqual(READ);
-    await organizations.update(organizationId, { ownerId: app.user.id, readerIds: [] });
+    await organizations.update(organizationId, { readerIds: [], writerIds: [app.user.id] });
+    expect(await tryAllOperations(app, id, bob.key)).toEqual(READ);
+    await organizations.update(organizationId, { ownerId: app.user.id, writerIds: [] });
     expect(await tryAllOperations(app, id, bob.key)).toEqual(NOTHING);
   });
 

@@ -8,6 +8,7 @@ import { createFileApp } from '../support/files.ts';
 import { createGenerationApp, createVideoStudio, done } from '../support/generations.ts';
 import { createScriptedProvider } from '../support/model.ts';
 import { makeSession } from '../support/owned-resources.ts';
+import { addOrganization } from '../support/people.ts';
 import { EICAR } from '../support/samples.ts';
 import { callAs, shareWith } from '../support/sharing.ts';
 import { createBreakableStore, createCountingStore } from '../support/store.ts';
@@ -138,6 +139,15 @@ describe('events for the host', () => {
     expect(find(heard, 'key.revoked').map(({ data }) => data)).toEqual([
       { id: record.id, userId: files.user.id },
     ]);
+
+    // The organization that pays for a key also hears of it.
+    const { id: organizationId } = await addOrganization(files);
+    const paid = await files.issue({ organizationId });
+    await revokeApiKey(files.services, files.user.id, paid.record.id);
+    await files.settle();
+    const data = { id: paid.record.id, userId: files.user.id, organizationId };
+    for (const type of ['key.created', 'key.revoked'] as const)
+      expect(find(heard, type).at(-1)?.data).toEqual(data);
 
     const grace = await files.addUser('grace@example.com');
     const sessionId = await makeSession(files, files.user);

@@ -1,5 +1,5 @@
 import { createAnthropicApi } from '@questline/anthropic';
-import { toFetchHandler } from '@questline/core';
+import { toFetchHandler, USERS } from '@questline/core';
 import { ORGANIZATIONS } from '@questline/core/internal';
 import { type ModelInfo, type ModelProvider, ProviderError } from '@questline/core/ports';
 import { createOpenAIApi } from '@questline/openai';
@@ -266,6 +266,29 @@ describe('a list of models', () => {
     await app.services.store.collection(ORGANIZATIONS).update(id, { models: ['second'] });
     await app.clock.advance(2000);
     expect(await complete(key, 'scripted')).toEqual([422, true]);
+  });
+
+  it('of a key and of an identity also apply where an organization pays, that of the own plan does not', async () => {
+    const planModels = { free: ['second'] };
+    const turn = async (options: ChatAppOptions, model: string) => {
+      const { app } = await setUp({ ...options, settings: { planModels } });
+      const credential = options.identity === undefined ? app.key : null;
+      await app.chat({ message: 'Hi', model: 'second' }, { credential });
+      const [reader] = await app.services.store
+        .collection(USERS)
+        .find(credential === null ? { username: 'Eve' } : { id: app.user.id });
+      const { id } = await addOrganization(app, {
+        subscriptionTier: 'pro',
+        readerIds: [reader?.id ?? ''],
+      });
+      const { body } = await app.chat({ message: 'Hi', model, organizationId: id }, { credential });
+      return body.errorCode ?? body.status;
+    };
+    const identify = async () => ({ externalId: 'eve', name: 'Eve', limits: { models: ALLOWED } });
+    for (const options of [{}, { identity: { identify } as never }]) {
+      expect(await turn(options, 'other-text')).toBe('model_not_allowed');
+      expect(await turn(options, 'scripted')).not.toBe('model_not_allowed');
+    }
   });
 
   it('of a plan applies to users with it, and to their keys', async () => {

@@ -112,8 +112,27 @@ describe('budgets', () => {
       spent: 3,
       left: 0,
     });
+    await send(app, token, 'PATCH', `/api/budgets/${body.id}`, { action: 'refuse' });
+    expect(await status()).toBe(422);
     await send(app, token, 'DELETE', `/api/budgets/${body.id}`);
     expect(await status()).toBe(200);
+  });
+
+  it('exist once for the same calls, also after a change of their action', async () => {
+    const { app } = await setUp();
+    const token = await app.token();
+    const create = (action: string) => send(app, token, 'POST', '/api/budgets', { ...MONTH, action });
+    const { body } = await create('refuse');
+    expect((await create('refuse')).status).toBe(409);
+    const path = `/api/budgets/${body.id}`;
+    expect((await send(app, token, 'PATCH', path, { action: 'notify' })).status).toBe(200);
+    expect((await create('notify')).status).toBe(409);
+    const other = await create('refuse');
+    expect(other.status).toBe(201);
+    expect((await send(app, token, 'PATCH', path, { action: 'refuse' })).status).toBe(409);
+    expect((await send(app, token, 'PATCH', path, { action: 'notify' })).status).toBe(200);
+    expect((await send(app, token, 'DELETE', `/api/budgets/${other.body.id}`)).status).toBe(204);
+    expect((await send(app, token, 'PATCH', path, { action: 'refuse' })).status).toBe(200);
   });
 
   it('of requests and tokens are obeyed while credits are not enforced', async () => {
@@ -258,7 +277,7 @@ describe('the audit log of budgets', () => {
     const { app } = await setUp();
     const admin = await adminToken(app);
     const { body } = await send(app, admin, 'POST', '/api/budgets', MONTH);
-    await send(app, admin, 'PATCH', `/api/budgets/${body.id}`, { amount: 2.5 });
+    await send(app, admin, 'PATCH', `/api/budgets/${body.id}`, { amount: 2.5, name: 'Less' });
     const log = await send(app, admin, 'GET', `/api/audit?target=${body.id}`);
     const amounts = log.body.data.flatMap(({ changes }: { changes: { field: string }[] }) =>
       changes.filter(({ field }) => field === 'amount'),
@@ -267,5 +286,7 @@ describe('the audit log of budgets', () => {
       { field: 'amount', before: 10, after: 2.5 },
       { field: 'amount', before: null, after: 10 },
     ]);
+    const change = { field: 'name', before: body.name, after: 'Less' };
+    expect(log.body.data[0].changes).toContainEqual(change);
   });
 });

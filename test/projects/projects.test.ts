@@ -43,6 +43,11 @@ describe('project of a session', () => {
     const one = (await addProject(app, { session_ids: [first, second] })).body;
     const other = (await addProject(app, { name: 'Other', session_ids: [second] })).body;
     expect([await getProject(app, first), await getProject(app, second)]).toEqual([one.id, other.id]);
+    // A change of the first project does not take back what the second one has.
+    const third = await addSession(app);
+    const session_ids = [first, second, third];
+    await app.json('PATCH', `${PATH}/${one.id}`, { body: { session_ids } });
+    expect([await getProject(app, second), await getProject(app, third)]).toEqual([other.id, one.id]);
     expect((await app.json('DELETE', `${PATH}/${one.id}`)).status).toBe(204);
     expect([await getProject(app, first), await getProject(app, second)]).toEqual([null, other.id]);
     expect((await app.json('GET', `${PATH}/${one.id}`)).status).toBe(404);
@@ -114,6 +119,23 @@ describe('project of a session', () => {
     expect((await addProject(app)).status).toBe(201);
     const parallel = await Promise.all(Array.from({ length: 10 }, () => addProject(app, { name: 'Racer' })));
     expect(parallel.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(422)]);
+  });
+
+  it('is listed for older clients oldest first, without those of strangers', async () => {
+    const app = await createProjectApp();
+    const { key } = await addStranger(app);
+    for (const name of ['Zinc', 'Engine', 'Zebra']) {
+      await addProject(app, { name });
+      await app.clock.advance(1);
+    }
+    await addProject(app, { name: 'Zoo' }, key);
+    const list = async (query = '') => {
+      const credential = await app.token();
+      const { body } = await app.json('GET', `/api/projects${query}`, { credential });
+      return body.data.map(({ name }: { name: string }) => name);
+    };
+    expect(await list()).toEqual(['Zinc', 'Engine', 'Zebra']);
+    expect(await list('?search=Z')).toEqual(['Zinc', 'Zebra']);
   });
 
   it('is listed page by page, oldest first, once', async () => {

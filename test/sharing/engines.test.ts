@@ -1,5 +1,5 @@
 import { COLLECTIONS, type UserRecord } from '@questline/core';
-import { PROVIDER_KEYS, SESSIONS } from '@questline/core/internal';
+import { ORGANIZATIONS, PROVIDER_KEYS, SESSIONS } from '@questline/core/internal';
 import { createSqlStore, migrate } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../packages/sql/test/engines.ts';
@@ -58,6 +58,33 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('sharing 
       ]);
       const kept = await app.services.store.collection(SESSIONS).get(id);
       expect([...(kept?.readerIds ?? [])].sort()).toEqual(guests.map((guest) => guest.id).sort());
+    }));
+
+  it('gives parallel organizations of one name a slug each', () =>
+    onEngine(engine, async (app) => {
+      const create = () => call(app, app.user, 'POST', '/api/organizations', { name: 'Engines' });
+      const answers = await Promise.all(Array.from({ length: 8 }, create));
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+      expect(new Set(answers.map(({ body }) => body.slug)).size).toBe(8);
+      // The first one is the default organization of its owner.
+      const user = (await call(app, app.user, 'GET', `/api/users/${app.user.id}`)).body;
+      expect(answers.map(({ body }) => body._id)).toContain(user.organizationId);
+    }));
+
+  it('keeps one owner under parallel transfers to different members', () =>
+    onEngine(engine, async (app) => {
+      const { user: ada } = app;
+      const members = [await app.addUser('grace@example.com'), await app.addUser('eve@example.com')];
+      const id = await makeOrganization(app, ada);
+      const readerIds = members.map((member) => member.id);
+      await app.services.store.collection(ORGANIZATIONS).update(id, { readerIds });
+      const answers = await Promise.all(
+        readerIds.map((userId) => call(app, ada, 'POST', `/api/organizations/${id}/transfer`, { userId })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+      const kept = await app.services.store.collection(ORGANIZATIONS).get(id);
+      const other = readerIds.filter((one) => one !== kept?.ownerId);
+      expect([other.length, kept?.readerIds, kept?.writerIds]).toEqual([1, other, [ada.id]]);
     }));
 
   it('is ended only by the owner, for all users', () =>

@@ -9,7 +9,8 @@ const SUFFIX_LENGTH = 6;
 export function toSlug(name: string): string {
   const plain = name
     .normalize('NFKD')
-    // ß has no single capital letter: it becomes two letters.
+    // ß becomes two letters as a capital; the capital ẞ only does so from its small letter.
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .replaceAll(/\p{M}/gu, '')

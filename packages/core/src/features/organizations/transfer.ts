@@ -1,9 +1,9 @@
 import type { Store } from '../../ports/store.ts';
-import { memberLeft } from './members.ts';
 import { ORGANIZATIONS, type OrganizationRecord } from './records.ts';
 
 /**
- * Makes a member the owner, in the caller's transaction. The owner before becomes an administrator, or leaves.
+ * Makes a member the owner, in the caller's transaction. The owner before becomes an administrator, or leaves together
+ * with the account.
  * @returns undefined if the owner has changed concurrently.
  */
 export async function transferTo(
@@ -18,7 +18,5 @@ export async function transferTo(
     readerIds: readerIds.filter(isOther),
     writerIds: [...writerIds.filter(isOther), ...(staysMember ? [ownerId] : [])],
   };
-  const transferred = await store.collection(ORGANIZATIONS).update(id, change, { ownerId });
-  if (transferred !== undefined && !staysMember) await memberLeft(store, id, ownerId);
-  return transferred;
+  return store.collection(ORGANIZATIONS).update(id, change, { ownerId });
 }

@@ -7,10 +7,7 @@ import { SHARING_INVITES } from './records.ts';
 export function personalInvites({ store }: { readonly store: Store }): PersonalData {
   const invites = store.collection(SHARING_INVITES);
   return {
-    async erased({ columns }, resourceId) {
-      if (!('readerIds' in columns)) return;
-      await removeAll(invites, { resourceId });
-    },
+    // Invites to what the user owned are among those that the user sent.
     async eraseTraces(userId) {
       const email = (await store.collection(USERS).get(userId))?.email ?? '';
       const named = { anyOf: [{ invitedBy: userId }, { acceptedBy: userId }, { email }] };
