@@ -36,6 +36,8 @@ await main.query(`create database ${name}`);
 const address = new URL(MAIN);
 address.pathname = `/${name}`;
 const admin = new pg.Pool({ connectionString: address.href, max: 1, application_name: NOT_MEASURED });
+// At the end its connection may close later than its database.
+admin.on('error', () => undefined);
 
 const { keys, callers } = await prepare();
 /** The servers, and how a finished request answers. */
