@@ -470,6 +470,17 @@ describe('identity returned by the host', () => {
     ).toBe(201);
   });
 
+  it('prevents a limited user from raising the limits of a key', async () => {
+    const host = await createHostApp();
+    const free = host.signIn(ALICE);
+    const { body } = await host.ask(free, 'POST', '/api/user-api-keys', { name: 'k', preset: 'full' });
+    const path = `/api/user-api-keys/${body.id}/rate-limit`;
+    const raised = { requestsPerMinute: 1000 };
+    const limited = host.signIn({ ...ALICE, limits: { requestsPerMinute: 2 } });
+    expect((await host.ask(limited, 'PATCH', path, raised)).status).toBe(403);
+    expect((await host.ask(free, 'PATCH', path, raised)).status).toBe(200);
+  });
+
   it('decides about administrators: the stored flag has no effect', async () => {
     const host = await createHostApp();
     const admin = host.signIn({ ...ALICE, roles: ['editor', 'admin'] });

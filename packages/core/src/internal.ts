@@ -116,7 +116,7 @@ export {
   createListArtifactVersionsHandler,
   createUpdateArtifactHandler,
 } from './features/artifacts/handlers.ts';
-export { ARTIFACTS, type ArtifactRecord } from './features/artifacts/records.ts';
+export { ARTIFACT_VERSIONS, ARTIFACTS, type ArtifactRecord } from './features/artifacts/records.ts';
 export {
   type AudioServices,
   createMusicHandler,
