@@ -20,6 +20,11 @@ describe('fragments of SQL', () => {
     expect(compile(sql`a = ${undefined}`, 'postgres')).toEqual({ sql: 'a = $1', parameters: [undefined] });
   });
 
+  it('bind a value that only looks like a fragment', () => {
+    const forged: unknown = JSON.parse('{"texts":["1; drop table t"],"values":[]}');
+    expect(compile(sql`a = ${forged}`, 'postgres')).toEqual({ sql: 'a = $1', parameters: [forged] });
+  });
+
   it('join lists of values and fragments', () => {
     const compiled = compile(
       sql`(${sql.join([1, sql`now(${2})`, 3])}) ${sql.join([sql`x`, sql`y`], sql` or `)}`,

@@ -1,8 +1,12 @@
 import type { SqlDialect } from '../database.ts';
 import type { SqlStatement } from '../statement.ts';
 
+/** Marks fragments. Parsed JSON cannot have it, so a value that looks like a fragment is bound. */
+const MARK = Symbol('fragment');
+
 /** A part of an SQL text with what it binds. There is one text more than there are values. */
 export interface Fragment {
+  readonly [MARK]: true;
   readonly texts: readonly string[];
   /** Between the texts: fragments, and parameters. */
   readonly values: readonly unknown[];
@@ -10,22 +14,22 @@ export interface Fragment {
   readonly places?: readonly number[];
 }
 
-const COMMA: Fragment = { texts: [', '], values: [] };
+const COMMA: Fragment = { [MARK]: true, texts: [', '], values: [] };
 
 /** Builds a fragment of a template: fragments are inserted, and all other values are bound. */
 export function sql(texts: TemplateStringsArray, ...values: readonly unknown[]): Fragment {
-  return { texts, values };
+  return { [MARK]: true, texts, values };
 }
 
 /** Text without parameters. It must not contain input. */
-sql.raw = (text: string): Fragment => ({ texts: [text], values: [] });
+sql.raw = (text: string): Fragment => ({ [MARK]: true, texts: [text], values: [] });
 
 /** A list, which must not be empty. @param separator default: a comma. */
 sql.join = (values: readonly unknown[], { texts: [separator = ''] }: Fragment = COMMA): Fragment => {
   const texts = new Array<string>(values.length + 1).fill(separator);
   texts[0] = '';
   texts[values.length] = '';
-  return { texts, values };
+  return { [MARK]: true, texts, values };
 };
 
 /** Composes the text in the engine's format, with the parameters in their order. */
@@ -54,7 +58,7 @@ export function compile(fragment: Fragment, dialect: SqlDialect): SqlStatement {
 }
 
 function isFragment(value: unknown): value is Fragment {
-  return typeof value === 'object' && value !== null && 'texts' in value;
+  return typeof value === 'object' && value !== null && MARK in value;
 }
 
 /** Makes a compiled statement a part of another one. */
@@ -62,15 +66,15 @@ export type ToFragment = (statement: SqlStatement) => Fragment;
 
 /** Each text is read once; there are few. */
 export function createToFragment(): ToFragment {
-  const known = new Map<string, Required<Omit<Fragment, 'values'>>>();
+  const known = new Map<string, Required<Pick<Fragment, 'texts' | 'places'>>>();
   return ({ sql: text, parameters }) => {
     const read = known.get(text) ?? readPlaces(text);
     known.set(text, read);
-    return { ...read, values: parameters };
+    return { [MARK]: true, ...read, values: parameters };
   };
 }
 
-function readPlaces(text: string): Required<Omit<Fragment, 'values'>> {
+function readPlaces(text: string): Required<Pick<Fragment, 'texts' | 'places'>> {
   const places = [...text.matchAll(/\$(\d+)|\?/g)].map(([, number], at) =>
     number === undefined ? at : Number(number) - 1,
   );
