@@ -1,7 +1,8 @@
 /**
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
  * database connections. 32 accounts, 48 turns at once, which the processes share: each of several does less at a time than the
- * one. `BENCH_EACH=16`: so many turns at once for each process instead. `BENCH_ACCOUNTS=1`: one account pays for all of them. Also
+ * one. `BENCH_EACH=16`: so many turns at once for each process instead. `BENCH_RATE=200`: a turn begins every
+ * 5 ms, whatever the number of processes, so that no core is full. `BENCH_ACCOUNTS=1`: one account pays for all of them. Also
  * counts transactions that were rolled back. Several processes on few cores cost more of each core's time whatever they do, so
  * the bare server of the comparison is measured in the same way: the ratio of both shows what the processes cost each other. The
  * numbers of processes alternate, and the medians are reported.
@@ -26,6 +27,8 @@ const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 2000);
 const AT_ONCE = 48;
 /** Turns at once for each process. 0: all processes share `AT_ONCE`. */
 const EACH = Number(process.env.BENCH_EACH ?? 0);
+/** Turns that begin per second, after the warm-up. 0: the next one begins when one ends. */
+const RATE = Number(process.env.BENCH_RATE ?? 0);
 /** The one key that the bare server knows. */
 const BARE_KEY = `svc_live_${'k'.repeat(43)}`;
 const COUNTS = [1, 2, 4];
@@ -145,7 +148,7 @@ async function measure(kind: Kind, count: number): Promise<Result> {
   await admin.query('vacuum analyze');
   // The pools are full after the warm-up, and keep their connections.
   const [node, postgres] = [await getNodeCpu(servers), await readBackendTime(main, name)];
-  await chat(kind, servers, TURNS);
+  await (RATE === 0 ? chat(kind, servers, TURNS) : chatAtRate(kind, servers, TURNS));
   const used = {
     node: (await getNodeCpu(servers)) - node,
     postgres: ((await readBackendTime(main, name)) - postgres) / 1e6,
@@ -156,33 +159,51 @@ async function measure(kind: Kind, count: number): Promise<Result> {
   return { ...used, turns: TURNS, allTurns: TURNS + warmUp, rollbacks: (await getRollbacks()) - before };
 }
 
+/** Sends one turn of the account at `place`. */
+type SendTurn = (pool: Pool, place: number) => Promise<void>;
+
 async function chat(kind: Kind, servers: readonly Measured[], turns: number): Promise<void> {
-  const { done } = SERVERS[kind];
   const atOnce = EACH === 0 ? AT_ONCE : EACH * servers.length;
+  const send = createTurns(kind);
   const pools = servers.map(({ url }) => new Pool(url, { connections: atOnce, pipelining: 1 }));
   let left = turns;
   await Promise.all(
-    Array.from({ length: atOnce }, async (_, caller) => {
-      const key = kind === 'bare' ? BARE_KEY : keys[caller % keys.length];
-      const headers = {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-      };
-      const body = JSON.stringify({ message: 'Tell me a short story about a storm.', wait: true });
-      while (left > 0) {
+    Array.from({ length: atOnce }, async (_, place) => {
+      const pool = pools[place % pools.length];
+      while (pool !== undefined && left > 0) {
         left -= 1;
-        const answer = await pools[caller % pools.length]?.request({
-          method: 'POST',
-          path: '/api/chat',
-          headers,
-          body,
-        });
-        const text = await answer?.body.text();
-        if (!text?.includes(done)) throw new Error(`a turn answered ${text}`);
+        await send(pool, place);
       }
     }),
   );
   await Promise.all(pools.map((pool) => pool.close()));
+}
+
+async function chatAtRate(kind: Kind, servers: readonly Measured[], turns: number): Promise<void> {
+  const send = createTurns(kind);
+  const pools = servers.map(({ url }) => new Pool(url, { connections: AT_ONCE, pipelining: 1 }));
+  const from = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let at = 0; at < turns; at += 1) {
+    const wait = from + (1000 * at) / RATE - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const pool = pools[at % pools.length];
+    if (pool !== undefined) sent.push(send(pool, at));
+  }
+  await Promise.all(sent);
+  await Promise.all(pools.map((pool) => pool.close()));
+}
+
+function createTurns(kind: Kind): SendTurn {
+  const { done } = SERVERS[kind];
+  const body = JSON.stringify({ message: 'Tell me a short story about a storm.', wait: true });
+  return async (pool, place) => {
+    const key = kind === 'bare' ? BARE_KEY : keys[place % keys.length];
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await pool.request({ method: 'POST', path: '/api/chat', headers, body });
+    const text = await answer.body.text();
+    if (!text.includes(done)) throw new Error(`a turn answered ${text}`);
+  };
 }
 
 async function getNodeCpu(servers: readonly Measured[]): Promise<number> {

@@ -8,18 +8,20 @@ export interface Reading {
   readonly cpu: number;
   /** Bytes. */
   readonly rss: number;
-  /** Since the previous reading, in ms. */
+  /** Since the previous reading of memory, in ms. */
   readonly delayP99: number;
 }
 
 /** Listens on a free port, reports it to the parent, and answers its requests for readings. */
 export function serve(server: Server): void {
   const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
   process.on('message', (question) => {
-    // Garbage collection costs time, so it runs only for memory readings.
-    if (question === 'memory') globalThis.gc?.();
+    // Both cost time (the delay 10 ms of CPU a second), so they run only for memory readings.
+    if (question === 'memory') {
+      globalThis.gc?.();
+      delay.enable();
+    }
     const { user, system } = process.cpuUsage();
     const reading: Reading = {
       cpu: user + system,
