@@ -67,6 +67,8 @@ describe('calls of the agents of a turn', () => {
   });
 });
 
+const GRACE_FAILED = 'Grace failed: The model gave no answer: the provider failed.';
+
 describe('agent that fails within a turn', () => {
   it('is charged for what it said, and the turn goes on', async () => {
     const app = await createChatApp({
@@ -86,7 +88,7 @@ describe('agent that fails within a turn', () => {
     });
     await addAgent(app, { id: '1'.repeat(24), name: 'Grace' });
     const { body } = await app.chat({ message: 'Go', enableAgents: true, wait: true });
-    expect(body).toMatchObject({ type: 'message', response: 'The tool delegate_to_agent failed.' });
+    expect(body).toMatchObject({ type: 'message', response: GRACE_FAILED });
     const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ status }) => status)).toEqual(['settled', 'settled', 'settled']);
     expect(charges.map(({ amount }) => amount)).toContain(500_000);

@@ -45,7 +45,7 @@ export async function runLoop(
   resumed?: ResumedTurn,
 ): Promise<LoopEnd> {
   const rounds: ModelMessage[] = [];
-  let { hasSpoken = false, used = 0 } = resumed?.turn ?? {};
+  let { hasSpoken = false } = resumed?.turn ?? {};
   if (resumed !== undefined) {
     const { messages, open } = resumed.turn;
     const getPlace = (position: number) => `${open.iteration}:${position}`;
@@ -81,10 +81,9 @@ export async function runLoop(
       const result = results[position];
       if (result) live.result(id, { isError: result.isError });
     }
-    used += uses.length;
     const open: OpenRound = { iteration, content, uses, results };
     if (results.includes(null)) {
-      return { outcome: 'paused', turn: { messages: rounds, used, hasSpoken, open } };
+      return { outcome: 'paused', turn: { messages: rounds, hasSpoken, open } };
     }
     await observe(input, open);
     rounds.push(...toMessages(open));

@@ -2,9 +2,16 @@ import { estimateInput, promptSize } from '../../credits/estimates.ts';
 import { generateWithFallback } from '../../models/answering.ts';
 import { type Candidates, toFallback } from '../../models/candidates.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';
+import { providerFailure } from '../../models/failures.ts';
 import { getInputLimit, taskEffort, taskOutputCap, withinModel } from '../../models/output-cap.ts';
 import { cacheHints } from '../../models/prompt-cache.ts';
-import type { GenerateRequest, ModelMessage, PromptCacheHints, ToolSchema } from '../../ports/models.ts';
+import {
+  type GenerateRequest,
+  isProviderError,
+  type ModelMessage,
+  type PromptCacheHints,
+  type ToolSchema,
+} from '../../ports/models.ts';
 import type { WaitingCall } from '../../runs/records.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { Consultation, ToolContext, ToolOffer, ToolResult, ToolScope } from '../../tools/registry.ts';
@@ -48,7 +55,7 @@ export function createModelSession(
   };
 
   /** Runs a task of an agent, and publishes that the agent works. */
-  const consult = (consultation: Consultation, place: string): Promise<string> => {
+  const consult = async (consultation: Consultation, place: string): Promise<string> => {
     const { agent, mayUse } = consultation;
     const { agents = [] } = run.progress();
     const others = agents.filter(({ id }) => id !== agent.id);
@@ -62,7 +69,14 @@ export function createModelSession(
       tools: () => allowed().map(({ schema }) => schema),
       runTool: (name, input, nested) => runTool(name, input, nested, false, allowed(), false),
     };
-    return runConsultation(run, consulted, consultation, place);
+    try {
+      return await runConsultation(run, consulted, consultation, place);
+    } catch (error) {
+      if (signal.aborted || !isProviderError(error)) throw error;
+      // The provider failed during an answer, so no other model was asked.
+      services.onError({ operation, requestId, error });
+      throw providerFailure(error, 'public');
+    }
   };
 
   const runTool = async (

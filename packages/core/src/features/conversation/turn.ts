@@ -94,8 +94,8 @@ export interface Turn {
 export interface PausedTurn {
   /** The complete rounds. */
   readonly messages: readonly ModelMessage[];
-  /** The calls so far, those of the open round included. */
-  readonly used: number;
+  /** The calls so far, those of the open round included. Absent: the loop counts rounds. */
+  readonly used?: number;
   readonly hasSpoken: boolean;
   readonly open: OpenRound;
 }
