@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Caller, KeyCaller, ModelList, TokenCaller } from '../contract/call.ts';
-import { type ApiHeaders, header } from '../contract/message.ts';
+import type { ApiHeaders } from '../contract/message.ts';
 import type { Auth } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdentityRequest } from '../ports/identity.ts';
@@ -11,9 +11,10 @@ import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import type { HostCallers } from './host-callers.ts';
 import { type ModelLists, toModelLists } from './model-lists.ts';
+import { badCredential, findCredential, isOurs } from './presented.ts';
 import { API_KEYS, type ApiKeyRecord, USERS, type UserRecord } from './records.ts';
 import { createRevocations } from './revocations.ts';
-import { type AccessTokens, isOwnToken } from './tokens.ts';
+import type { AccessTokens } from './tokens.ts';
 
 /** Cache TTL of credentials. Bounds the delay of a revocation by another process. */
 const CACHE_TTL_MS = 1500;
@@ -202,7 +203,7 @@ export function createAuthenticator(services: {
 
   return {
     authenticate(headers, auth, request, changes): Caller | Promise<Caller> {
-      const presented = credentialIn(headers, auth);
+      const presented = findCredential(headers, auth);
       if (hostCallers !== undefined && request !== undefined && !isOurs(presented)) {
         return hostCaller(hostCallers, request, auth, changes);
       }
@@ -213,7 +214,7 @@ export function createAuthenticator(services: {
     },
     ...(hostCallers !== undefined && {
       identifyHost: async (request: IdentityRequest) => {
-        if (isOurs(credentialIn(request.headers, 'key-or-token'))) throw badCredential();
+        if (isOurs(findCredential(request.headers, 'key-or-token'))) throw badCredential();
         return hostCaller(hostCallers, request, 'key-or-token', true);
       },
     }),
@@ -245,47 +246,6 @@ function callerOfKey(record: ApiKeyRecord, lists: readonly ModelList[]): KeyCall
     spendCap: record.spendCap ?? undefined,
     ...toModelLists(lists),
   };
-}
-
-type Presented = { kind: 'key'; secret: string } | { kind: 'token'; token: string };
-
-const SCHEME = /^(bearer|apikey) +(\S+) *$/i;
-const KEY = /^svc_(?:live|test)_[0-9A-Za-z]{32,}$/;
-
-/** A token with other claims, e.g. of an identity provider, is for the host. */
-function isOurs(presented: Presented | undefined): boolean {
-  return presented !== undefined && (presented.kind === 'key' || isOwnToken(presented.token));
-}
-
-/**
- * Returns the credential of a request, or undefined. The same credential in both headers is one. A key takes precedence over
- * a token.
- * @throws ApiError 401 for two other credentials, and for a malformed key.
- */
-function credentialIn(headers: ApiHeaders, auth: Exclude<Auth, 'none'>): Presented | undefined {
-  const [, scheme = '', value = ''] = SCHEME.exec(header(headers, 'authorization') ?? '') ?? [];
-  const legacy = header(headers, 'x-api-key') ?? '';
-  const isToken = scheme.toLowerCase() === 'bearer' && !value.startsWith('svc_');
-  if (isToken && (legacy === '' || legacy === value)) return { kind: 'token', token: value };
-  if (legacy !== '' && value !== '' && legacy !== value && !(isToken && KEY.test(legacy))) {
-    throw twoCredentials();
-  }
-  const secret = legacy === '' ? value : legacy;
-  if (secret === '') return undefined;
-  if (!KEY.test(secret)) throw badCredential(auth);
-  return { kind: 'key', secret };
-}
-
-function twoCredentials(): ApiError {
-  return new ApiError(
-    401,
-    'The request has two different credentials, in x-api-key and in Authorization. Send only one.',
-  );
-}
-
-function badCredential(auth: Exclude<Auth, 'none'> = 'key-or-token'): ApiError {
-  const accepted = auth === 'token' ? 'access token' : 'API key or JWT token';
-  return new ApiError(401, `Authentication failed. Provide a valid ${accepted}.`);
 }
 
 /** The same for every key: whether it is valid is not looked up. */

@@ -1,16 +1,14 @@
 import type { ErrorFamily } from '../contract/operation.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
-  type AnswerPart,
   type GenerateRequest,
   isProviderError,
   type ModelChunk,
-  type ModelPart,
   type ProviderErrorKind,
 } from '../ports/models.ts';
 import { type ApiError, isApiError } from '../shared/errors.ts';
 import type { Incident } from '../shared/incident.ts';
-import { abortable, cancelIterator, lazyIterator } from '../shared/streams.ts';
+import { readToFirstOutput } from './answer-stream.ts';
 import { type CircuitBreaker, circuitOpen, getCircuit } from './breaker.ts';
 import type { CallControl } from './call-control.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -140,7 +138,7 @@ async function withRetry(
   const circuit = getCircuit(entry, callerId);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await breaker.call(circuit, signal, () => firstChunk(entry, request, money, signal));
+      return await breaker.call(circuit, signal, () => readToFirstOutput(entry, request, money, signal));
     } catch (error) {
       signal.throwIfAborted();
       const pause = pauseBeforeRetry(error, attempt);
@@ -148,76 +146,6 @@ async function withRetry(
       await sleep(clock, pause, signal);
     }
   }
-}
-
-/**
- * Calls the provider and reads up to the first output, so that earlier failures can be retried. Does not wait for a
- * provider that ignores the signal.
- */
-async function firstChunk(
-  entry: CatalogueEntry,
-  request: GenerateRequest,
-  { meter, control }: CallMoney,
-  signal: AbortSignal,
-): Promise<AsyncIterator<ModelChunk>> {
-  const source = beginCall(entry, request, meter, control.signal);
-  const read: ModelChunk[] = [];
-  try {
-    signal.throwIfAborted();
-    return await abortable(readFirstChunk(source, read), signal);
-  } catch (error) {
-    if (signal.aborted) {
-      control.stop(signal.reason);
-      for (const part of read.flat()) meter.record(part);
-    }
-    cancelIterator(source);
-    throw error;
-  }
-}
-
-/** Calls the provider on the first `next()`. */
-export function beginCall(
-  { provider }: CatalogueEntry,
-  request: GenerateRequest,
-  meter: Meter,
-  signal: AbortSignal,
-): Required<Pick<AsyncIterator<ModelChunk>, 'next' | 'return'>> {
-  return lazyIterator(async () => {
-    meter.ask();
-    const chunks = await provider.generate(request, { signal });
-    meter.accept();
-    return chunks[Symbol.asyncIterator]();
-  });
-}
-
-async function readFirstChunk(
-  source: AsyncIterator<ModelChunk>,
-  read: ModelChunk[],
-): Promise<AsyncIterator<ModelChunk>> {
-  for (;;) {
-    const step = await source.next();
-    if (step.done === true) return joined(read, source);
-    read.push(step.value);
-    const parts = Array.isArray(step.value) ? step.value : [step.value as ModelPart];
-    if (parts.some((part: ModelPart) => part.type !== 'usage')) return joined(read, source);
-  }
-}
-
-function joined(read: readonly ModelChunk[], rest: AsyncIterator<ModelChunk>): AsyncIterator<ModelChunk> {
-  let place = 0;
-  return {
-    async next() {
-      const value = read[place];
-      if (value === undefined) return rest.next();
-      place += 1;
-      return { done: false, value };
-    },
-    async return() {
-      place = read.length;
-      await rest.return?.();
-      return { done: true, value: undefined };
-    },
-  };
 }
 
 function isTrouble(error: unknown, kinds: readonly ProviderErrorKind[]): boolean {
@@ -253,49 +181,4 @@ function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     });
     signal.addEventListener('abort', onAbort, { once: true });
   });
-}
-
-/** What reading an answer needs. */
-export interface ReadableAnswer<P extends AnswerPart> {
-  readonly chunks: AsyncIterator<P | readonly P[]>;
-  readonly money: {
-    readonly meter: Pick<Meter, 'record' | 'awaitsReport'>;
-    readonly control: Pick<CallControl, 'cancelAfterDisconnect'>;
-  };
-}
-
-/**
- * Reads an answer to its end. If the client disconnects, stops the provider, unless only the usage report of a
- * complete answer is missing.
- * @param onPart called with each part until the client disconnects.
- * @throws the signal's reason if the client disconnected; the error of the provider's stream.
- */
-export async function readAnswer<P extends AnswerPart = ModelPart>(
-  { chunks, money }: ReadableAnswer<P>,
-  signal: AbortSignal,
-  onPart: (part: P) => void,
-): Promise<void> {
-  const { meter, control } = money;
-  const take = (part: P): void => {
-    meter.record(part);
-    if (!signal.aborted) onPart(part);
-  };
-  const read = async (): Promise<void> => {
-    for (;;) {
-      const step = await chunks.next();
-      if (step.done === true) return;
-      if (signal.aborted && !meter.awaitsReport) return;
-      if (Array.isArray(step.value)) for (const part of step.value as readonly P[]) take(part);
-      else take(step.value as P);
-      if (signal.aborted && !meter.awaitsReport) return;
-    }
-  };
-  const reading = read();
-  try {
-    await abortable(reading, signal);
-  } catch (error) {
-    if (signal.aborted) await control.cancelAfterDisconnect(signal.reason, () => reading);
-    cancelIterator(chunks);
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { type Call, getStopSignal } from '../../contract/call.ts';
 import type { ErrorFamily } from '../../contract/operation.ts';
-import { type AnsweringServices, beginCall, generateWithFallback } from '../../models/answering.ts';
+import { beginCall } from '../../models/answer-stream.ts';
+import { type AnsweringServices, generateWithFallback } from '../../models/answering.ts';
 import { circuitOpen, getCircuit } from '../../models/breaker.ts';
 import type { CallControl } from '../../models/call-control.ts';
 import type { CatalogueEntry } from '../../models/catalogue.ts';

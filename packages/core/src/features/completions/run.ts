@@ -1,5 +1,6 @@
 import { type Call, getStopSignal } from '../../contract/call.ts';
-import { type AnsweringServices, readAnswer } from '../../models/answering.ts';
+import { readAnswer } from '../../models/answer-stream.ts';
+import type { AnsweringServices } from '../../models/answering.ts';
 import { callFailure } from '../../models/failures.ts';
 import type { OpenStreams } from '../../operations/open-streams.ts';
 import type { AnswerChunk, AnswerPart } from '../../ports/models.ts';

@@ -1,4 +1,5 @@
-import { type Answering, readAnswer } from '../../models/answering.ts';
+import { readAnswer } from '../../models/answer-stream.ts';
+import type { Answering } from '../../models/answering.ts';
 import { CAP_SPENT } from '../../models/output-cap.ts';
 import type { FinishReason, ModelContent, ModelMessage, ToolChoice, ToolSchema } from '../../ports/models.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';

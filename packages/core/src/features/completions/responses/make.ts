@@ -1,5 +1,6 @@
 import type { GetCatalogue } from '../../../models/allowed-models.ts';
-import { type AnsweringServices, generateWithFallback, readAnswer } from '../../../models/answering.ts';
+import { readAnswer } from '../../../models/answer-stream.ts';
+import { type AnsweringServices, generateWithFallback } from '../../../models/answering.ts';
 import { candidatesFor, toFallback } from '../../../models/candidates.ts';
 import type { CatalogueEntry, ModelCatalogue } from '../../../models/catalogue.ts';
 import { payWithin } from '../../../models/output-cap.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelChunk, ModelPart } from '../ports/models.ts';
-import { readAnswer } from './answering.ts';
+import { readAnswer } from './answer-stream.ts';
 
 const text = (words: string): ModelPart => ({ type: 'text', text: words });
 const USAGE: ModelPart = { type: 'usage', usage: { input: 1 } };
