@@ -75,11 +75,12 @@ describe('an object store that answers', () => {
   });
 
   it('may send the bytes after the time of an answer', async () => {
-    const timeoutMs = 60;
+    // Long enough for the head of the answer on a busy machine.
+    const timeoutMs = 1000;
     const objects = await open((_, response) => {
       response.writeHead(200, { 'content-length': 6 });
       response.write('abc');
-      setTimeout(() => response.end('def'), 3 * timeoutMs);
+      setTimeout(() => response.end('def'), 1.2 * timeoutMs);
     }, timeoutMs);
     const content = await objects.get('a');
     let text = '';
