@@ -1,6 +1,12 @@
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { type GenerateRequest, type ModelChunk, type ModelPart, ProviderError } from '../ports/models.ts';
+import {
+  type GenerateRequest,
+  type ModelChunk,
+  type ModelPart,
+  type ModelProvider,
+  ProviderError,
+} from '../ports/models.ts';
 import { ApiError } from '../shared/errors.ts';
 import { type CallMoney, generateWithFallback, type ModelCallOptions } from './answering.ts';
 import { createCircuitBreaker } from './breaker.ts';
@@ -12,8 +18,8 @@ const failed = new ProviderError('failed', 'x');
 const overloaded = (retryAfterMs?: number) =>
   new ProviderError('overloaded', 'x', retryAfterMs === undefined ? {} : { retryAfterMs });
 
-/** What a call of the model answers: its chunks, a failure, or nothing for ever. */
-type Attempt = readonly ModelChunk[] | Error | 'silent';
+/** What a call of the model answers: its chunks, then a failure or nothing for ever; or a failure instead. */
+type Attempt = readonly (ModelChunk | Error | 'silent')[] | Error;
 
 function setUp(
   models: Readonly<Record<string, readonly Attempt[]>>,
@@ -25,8 +31,10 @@ function setUp(
   const leaving = new AbortController();
   /** What happened, in order. */
   const log: string[] = [];
+  /** The signals that the provider received. */
+  const signals: (AbortSignal | undefined)[] = [];
+  const { signal } = new AbortController();
   const moneyOf = (id: string): CallMoney => {
-    const { signal } = new AbortController();
     return {
       meter: {
         awaitsReport: false,
@@ -36,28 +44,38 @@ function setUp(
       } as unknown as CallMoney['meter'],
       control: { signal, stop: () => void log.push('stop') } as unknown as CallMoney['control'],
       release: async () => {
-        await undefined;
+        await settle();
         log.push(`release ${id}`);
       },
       left: async () => {
-        await undefined;
+        await settle();
         log.push(`left ${id}`);
       },
     };
   };
   const attempts = new Map(Object.entries(models).map(([id, list]) => [id, [...list]]));
   const candidates = Object.keys(models).map((id) => {
-    const generate = async () => {
-      const attempt = attempts.get(id)?.shift();
+    const generate: ModelProvider['generate'] = async (_, { signal }) => {
+      signals.push(signal);
+      const attempt = attempts.get(id)?.shift() ?? [];
       if (attempt instanceof Error) throw attempt;
-      return (async function* () {
-        try {
-          if (attempt === 'silent') await new Promise<never>(() => undefined);
-          else yield* attempt ?? [];
-        } finally {
-          log.push(`closed ${id}`);
-        }
-      })();
+      const left = [...attempt];
+      return {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            const value = left.shift();
+            if (value === 'silent') return new Promise<never>(() => undefined);
+            if (value instanceof Error) throw value;
+            return value === undefined ? { done: true, value } : { done: false, value };
+          },
+          async return() {
+            await settle();
+            log.push(`closed ${id}`);
+            left.length = 0;
+            return { done: true, value: undefined };
+          },
+        }),
+      };
     };
     const provider = { id: `provider of ${id}`, models: () => [], generate };
     return { info: { id }, provider, providerModel: id, ...more } as unknown as CatalogueEntry;
@@ -70,7 +88,7 @@ function setUp(
   };
   const services = { clock, breaker, onError: (incident: unknown) => void incidents.push(incident) };
   return {
-    ...{ breaker, candidates, clock, incidents, leaving, log, options, services },
+    ...{ breaker, candidates, clock, incidents, leaving, log, options, services, signal, signals },
     generate: (changes: Partial<ModelCallOptions<CallMoney>> = {}) =>
       generateWithFallback(services, { ...options, ...changes }),
   };
@@ -92,12 +110,13 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 describe('first output of a model', () => {
   it('is waited for, and all chunks follow in order', async () => {
     const chunks = [USAGE, [USAGE], [USAGE, text('a')], text('b'), text('c')] as const;
-    const { generate, incidents, log } = setUp({ a: [chunks as unknown as ModelChunk[]] });
+    const { generate, incidents, log, signal, signals } = setUp({ a: [chunks as unknown as ModelChunk[]] });
     const answering = await generate();
     expect(answering).toMatchObject({ entry: { info: { id: 'a' } }, firstFailure: undefined });
     expect(log).toEqual(['ask a', 'accept a']);
     expect(await readAll(answering.chunks)).toEqual(chunks);
-    expect([log.slice(2), incidents]).toEqual([['closed a'], []]);
+    expect([log.slice(2), incidents]).toEqual([[], []]);
+    expect(signals[0]).toBe(signal);
   });
 
   it('closes its source when the reader leaves, and nothing follows', async () => {
@@ -107,6 +126,12 @@ describe('first output of a model', () => {
     expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
     expect(log).toContain('closed a');
     expect((await chunks.next()).done).toBe(true);
+  });
+
+  it('is all that is waited for', async () => {
+    const { generate } = setUp({ a: [[[USAGE], text('a'), 'silent']] });
+    const { chunks } = await generate();
+    expect([(await chunks.next()).value, (await chunks.next()).value]).toEqual([[USAGE], text('a')]);
   });
 
   it('is absent in an empty answer', async () => {
@@ -121,20 +146,18 @@ describe('failure before the first output', () => {
     ['is overloaded', [overloaded(), overloaded()], [500, 2000]],
     ['says when it is back', [overloaded(700), overloaded(10_000)], [700, 10_000]],
     ['says a time before the usual pause', [overloaded(1), overloaded(1)], [500, 2000]],
+    ['fails after a report of usage', [[USAGE, [USAGE], failed]], [500]],
   ])('is tried again if the provider %s', async (_title, failures, pauses) => {
     const { clock, generate, incidents, log } = setUp({ a: [...failures, [text('a')]] });
-    let isAnswered = false;
-    const answer = generate().then(() => {
-      isAnswered = true;
-    });
+    const answer = generate();
     for (const [at, pause] of pauses.entries()) {
       await settle();
       await clock.advance(pause - 1);
       expect(log.filter((entry) => entry === 'ask a')).toHaveLength(at + 1);
       await clock.advance(1);
     }
-    await answer;
-    expect([isAnswered, incidents, clock.pending]).toEqual([true, [], 0]);
+    expect(await readAll((await answer).chunks)).toEqual([text('a')]);
+    expect([incidents, clock.pending]).toEqual([[], 0]);
   });
 
   it('is reported after the third, without a charge', async () => {
@@ -191,7 +214,7 @@ describe('failure before the first output', () => {
       b: [new ProviderError('timeout', 'x')],
     });
     await expect(generate()).rejects.toMatchObject({ code: 'provider_not_configured' });
-    await expect(generate({ candidates: [] })).rejects.toThrow('there is no model to ask');
+    await expect(generate({ candidates: [] })).rejects.toMatchObject({ message: 'there is no model to ask' });
   });
 
   it('does not go to the next model if the request or the key of the user is the cause', async () => {
@@ -206,13 +229,16 @@ describe('failure before the first output', () => {
     expect((await away2.generate()).entry.info.id).toBe('b');
   });
 
-  it('skips models whose circuit is open', async () => {
+  it.each([
+    [1, '1'],
+    [1500, '2'],
+  ])('skips a model whose circuit is open for %i ms', async (openMs, seconds) => {
     const { breaker, generate, log } = setUp({ a: [[text('a')]], b: [[text('b')]] });
-    const waits = [1500, 0];
+    const waits = [openMs, 0];
     breaker.retryAfterMs = () => waits.shift() ?? 0;
     expect(await generate()).toMatchObject({
       entry: { info: { id: 'b' } },
-      firstFailure: { status: 503, headers: { 'Retry-After': '2' } },
+      firstFailure: { status: 503, headers: { 'Retry-After': seconds } },
     });
     expect(log).toEqual(['ask b', 'accept b']);
   });
@@ -262,14 +288,15 @@ describe('hold of a model call', () => {
 
 describe('client that leaves before the first output', () => {
   it('ends the call at once, with what was read', async () => {
-    const { generate, incidents, leaving, log } = setUp({ a: ['silent'] });
+    const { generate, incidents, leaving, log } = setUp({ a: [[[USAGE, USAGE], 'silent']] });
     const gone = new Error('gone');
     const answer = generate();
     const end = expect(answer).rejects.toBe(gone);
     await settle();
     leaving.abort(gone);
     await end;
-    expect(log).toEqual(['ask a', 'accept a', 'stop', 'left a']);
+    const read = ['record usage', 'record usage'];
+    expect(log).toEqual(['ask a', 'accept a', 'stop', ...read, 'closed a', 'left a']);
     expect(incidents).toEqual([]);
   });
 
