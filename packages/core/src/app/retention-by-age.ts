@@ -47,7 +47,7 @@ export async function removeByAge(
     if (after === undefined) break;
   }
   const position = toPosition(after);
-  if (progress?.position !== position) await progress?.save(position);
+  if (progress?.position !== position) await progress?.save(position, position === undefined);
   return total;
 }
 

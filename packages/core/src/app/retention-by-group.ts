@@ -39,16 +39,18 @@ export async function removeByGroup(
   const max = byAge !== undefined && 'find' in byAge ? budget.removals : budget.records;
   let position = progress?.position;
   let total = 0;
-  for (let looked = 0; looked < budget.looks && total < max; looked += GROUPS) {
+  let isComplete = false;
+  for (let looked = 0; looked < budget.looks && !isComplete; looked += GROUPS) {
     const { groups, next } = await byGroup.list(position, GROUPS);
     for (const group of groups) {
       total += await trimGroup(services, byGroup, group, bounds, max - total, remover);
     }
-    // Otherwise the next run looks at these groups again.
-    if (total < max) position = next;
-    if (position === undefined) break;
+    // The next run looks at these groups again.
+    if (total >= max) break;
+    position = next;
+    isComplete = next === undefined;
   }
-  await progress?.save(position);
+  await progress?.save(position, isComplete);
   return total;
 }
 

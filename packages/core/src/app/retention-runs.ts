@@ -40,9 +40,9 @@ export async function openProgress(
     position: stored?.position,
     // A time beyond the rest comes from a clock that was wrong.
     isResting: stored !== undefined && stored.nextRunAt > now && stored.nextRunAt <= now + HOUR_MS,
-    /** @param position undefined: the run has reached the end, and rests for an hour. */
-    async save(position: string | undefined): Promise<void> {
-      const next = { nextRunAt: position === undefined ? now + HOUR_MS : 0, position };
+    /** @param isComplete the run has reached the end: the next ones rest for an hour. */
+    async save(position: string | undefined, isComplete: boolean): Promise<void> {
+      const next = { nextRunAt: isComplete ? now + HOUR_MS : 0, position };
       if ((await turns.update(id, next)) !== undefined) return;
       await turns.insert({ id, ...next });
     },
