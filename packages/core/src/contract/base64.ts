@@ -19,7 +19,9 @@ export function isBase64(text: string): boolean {
   }
 }
 
+/** @returns -1 for a length that no base64 has: one blank among whole groups of four does not change the number of bytes. */
 function countBytes(piece: string, isLast: boolean): number {
   const padding = isLast ? (piece.endsWith('==') ? 2 : piece.endsWith('=') ? 1 : 0) : 0;
-  return Math.floor(((piece.length - padding) * 3) / 4);
+  const characters = piece.length - padding;
+  return characters % 4 === 1 ? -1 : Math.floor((characters * 3) / 4);
 }
