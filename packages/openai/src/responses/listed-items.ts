@@ -23,7 +23,6 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
         ...rest,
         ...(PHASES.includes(phase) && { phase }),
         id,
-        type: 'message',
         status: STATUSES.includes(status) ? status : 'completed',
         role,
         content: listed,

@@ -4,7 +4,7 @@ import { toMcpList } from './mcp-items.ts';
 
 /** The lists of tools that a conversation has. */
 export interface ListedServers {
-  /** Whether the last list of this server is the same, so that it is not repeated. */
+  /** Whether the last list of this server is the same, so that it is not repeated. One that fails is, with its reason. */
   has(list: ToolServerList): boolean;
 }
 
@@ -13,10 +13,12 @@ export function readListedServers(items: readonly WholeItem[]): ListedServers {
   for (const item of items) {
     if (item.type === 'mcp_list_tools') known.set(item.server_label, describe(item));
   }
-  return { has: (list) => known.get(list.server) === describe(toMcpList(list, '')) };
+  return {
+    has: (list) => list.error === undefined && known.get(list.server) === describe(toMcpList(list, '')),
+  };
 }
 
-/** Values in a fixed order. A failed list is repeated. */
+/** Values in a fixed order; '' for a list that failed. */
 function describe({ tools, error }: { readonly tools?: unknown; readonly error?: unknown }): string {
   return error == null ? JSON.stringify(toSorted(tools)) : '';
 }

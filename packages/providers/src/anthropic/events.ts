@@ -176,10 +176,11 @@ export class MessageDecoder implements EventDecoder {
     else parts.push({ type: 'tool_use', id, name, arguments: args });
   }
 
-  /** Counts are cumulative; an event may omit unchanged ones. */
+  /** Counts are cumulative; an event may omit unchanged ones, or have them as null. */
   #count(usage: MessageUsage | undefined, parts: ModelPart[]): void {
     if (usage === undefined) return;
-    this.#usage = { ...this.#usage, ...usage };
+    const counts = Object.entries(usage).filter(([, count]) => count !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) };
     parts.push({ type: 'usage', usage: splitUsage(this.#usage) });
   }
 

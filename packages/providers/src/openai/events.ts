@@ -170,7 +170,8 @@ export class CompletionDecoder implements EventDecoder {
       this.#calls[index] = call;
     }
     this.#hasSpoken = true;
-    if (delta.id) call.id = delta.id;
+    // An id that comes after the name was reported would differ from the reported one.
+    if (delta.id && call.index === undefined) call.id = delta.id;
     if (delta.function?.name) call.name = delta.function.name;
     const sent = delta.function?.arguments ?? '';
     // Some compatible servers send the arguments as an object.
@@ -187,13 +188,11 @@ export class CompletionDecoder implements EventDecoder {
     } else if (call.name !== '') {
       call.index = this.#callCount;
       this.#callCount += 1;
-      const id = call.id || `call_${call.index}`;
-      // A later id would differ from the id of the complete call.
-      call.id = id;
+      call.id ||= `call_${call.index}`;
       parts.push({
         type: 'tool_use_delta',
         index: call.index,
-        id,
+        id: call.id,
         name: call.name,
         arguments: call.arguments,
       });
@@ -226,7 +225,7 @@ export class CompletionDecoder implements EventDecoder {
         );
       }
       if (call.arguments === '') this.#tellProgress(call, text, parts);
-      parts.push({ type: 'tool_use', id: call.id || `call_${place}`, name: call.name, arguments: text });
+      parts.push({ type: 'tool_use', id: call.id, name: call.name, arguments: text });
     }
     // Some compatible servers say `stop` after a call.
     if (calls.length > 0 && reason === 'stop') reason = 'tool_use';
