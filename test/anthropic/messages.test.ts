@@ -44,7 +44,7 @@ describe('messages of the official SDK', () => {
     });
     const [charge] = await app.ledger.charges({ account: app.account }, 10);
     expect(charge?.usage).toEqual({ input: 10, cachedInput: 30, cacheWrite: 5, output: 2, reasoning: 7 });
-    expect(charge?.amount).toBe(540_000);
+    expect(charge).toMatchObject({ amount: 540_000, operation: 'createAnthropicMessage' });
     expect(response.headers.get('x-credits-used')).toBe('0.54');
     expect(response.headers.get('anthropic-ratelimit-requests-limit')).toBe('10000');
     expect(response.headers.get('anthropic-ratelimit-requests-remaining')).toBe('9999');
@@ -66,7 +66,9 @@ describe('messages of the official SDK', () => {
     expect(streamed.usage).toEqual(whole.usage);
     expect(streamed.stop_reason).toBe('end_turn');
     const events = await collect(await app.client.messages.create({ ...ASK, stream: true }));
-    expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: USAGE, credits: { used: 0.54 } });
+    expect(events[0]).toMatchObject({ message: { id: expect.stringMatching(/^msg_/), model: 'scripted' } });
+    const credits = { used: 0.54, usd_cost: 0.0054 };
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: USAGE, credits });
     const charges = await app.ledger.charges({ account: app.account }, 10);
     expect(charges.map(({ amount }) => amount)).toEqual([540_000, 540_000, 540_000]);
   });
@@ -175,6 +177,15 @@ describe('messages of the official SDK', () => {
     const long = await count('x'.repeat(2500));
     expect(long.input_tokens - short.input_tokens).toBe(900);
     expect(long).toEqual({ input_tokens: expect.any(Number), estimated: true });
+    const ask = { model: 'scripted', messages: ASK.messages };
+    const [plain, offering] = [
+      await app.client.messages.countTokens(ask),
+      await app.client.messages.countTokens({ ...ask, tools: TOOLS }),
+    ];
+    expect(offering.input_tokens).toBeGreaterThan(plain.input_tokens);
+    const other = { ...ask, model: 'none' };
+    await expect(app.client.messages.countTokens(other)).rejects.toMatchObject({ status: 404 });
+    expect((await app.send('POST', '/messages/count_tokens', { ...ask, container: 'c' })).status).toBe(400);
     const response = await app.send('POST', '/messages/count_tokens', {
       model: 'scripted',
       messages: [

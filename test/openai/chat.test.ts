@@ -45,7 +45,7 @@ describe('chat completions of the official SDK', () => {
     });
     const [charge] = await app.ledger.charges({ account: app.account }, 10);
     expect(charge?.usage).toEqual({ input: 10, cachedInput: 30, cacheWrite: 5, output: 2, reasoning: 7 });
-    expect(charge?.amount).toBe(540_000);
+    expect(charge).toMatchObject({ amount: 540_000, operation: 'createChatCompletion' });
     expect(response.headers.get('x-credits-used')).toBe('0.54');
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('10000');
     expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('9999');
@@ -75,9 +75,13 @@ describe('chat completions of the official SDK', () => {
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 45, completion_tokens: 9, total_tokens: 54 },
-      credits: { used: 0.54 },
+      credits: { used: 0.54, usd_cost: 0.0054 },
     });
-    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    const [{ id } = { id: '' }] = chunks;
+    expect(id).toMatch(/^chatcmpl-/);
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({ id, model: 'scripted', created: Math.floor(app.clock.now() / 1000) });
+    }
 
     const without = await collect(await app.client.chat.completions.create({ ...ASK, stream: true }));
     expect(without.some((chunk) => 'usage' in chunk)).toBe(false);

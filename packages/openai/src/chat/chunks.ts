@@ -50,7 +50,6 @@ export class ChunkEncoder implements CompletionEncoder {
   add(part: ModelPart): void {
     switch (part.type) {
       case 'text':
-        if (this.#reasoning !== '') this.#takeText();
         this.#text += part.text;
         break;
       case 'thinking_delta':

@@ -28,7 +28,7 @@ export function toEnded(response: StoredResponse, items: ItemWriter, creditsPerU
   const { request } = readWire(response);
   const { output, failure, usage, updatedAt } = response;
   const incomplete = response.status === 'completed' ? toIncompleteDetails(output.finishReason) : null;
-  const status = getStatus(response, incomplete);
+  const status = incomplete === null ? response.status : 'incomplete';
   if (status !== 'failed') items.close(status === 'completed' ? 'completed' : 'incomplete');
   return {
     ...request,
@@ -41,13 +41,6 @@ export function toEnded(response: StoredResponse, items: ItemWriter, creditsPerU
     ...(usage !== undefined && { usage: toResponseUsage({ cost: { usage, charged: 0 } }) }),
     ...getCredits(response, creditsPerUsd),
   };
-}
-
-function getStatus(
-  { status }: StoredResponse,
-  incomplete: ResponseState['incomplete_details'],
-): ResponseState['status'] {
-  return status === 'completed' && incomplete !== null ? 'incomplete' : status;
 }
 
 function getCredits(

@@ -29,7 +29,7 @@ export function splitCompletionUsage(usage: CompletionUsage): Usage {
   );
   const cacheWrite = toCount(usage.prompt_tokens_details?.cache_write_tokens);
   const reasoning = toCount(usage.completion_tokens_details?.reasoning_tokens);
-  const isSeparate = reasoning > 0 && usage.total_tokens === prompt + completion + reasoning;
+  const isSeparate = usage.total_tokens === prompt + completion + reasoning;
   return {
     input: Math.max(0, prompt - cachedInput - cacheWrite),
     output: isSeparate ? completion : Math.max(0, completion - reasoning),

@@ -20,7 +20,7 @@ export function splitResponseUsage(usage: ResponseUsage): Usage {
   const cachedInput = toCount(usage.input_tokens_details?.cached_tokens);
   const cacheWrite = toCount(usage.input_tokens_details?.cache_write_tokens);
   const reasoning = toCount(usage.output_tokens_details?.reasoning_tokens);
-  const isSeparate = reasoning > 0 && usage.total_tokens === input + output + reasoning;
+  const isSeparate = usage.total_tokens === input + output + reasoning;
   return {
     input: Math.max(0, input - cachedInput - cacheWrite),
     output: isSeparate ? output : Math.max(0, output - reasoning),
