@@ -59,7 +59,7 @@ export function carriedBy(job: LeasedJob): Readonly<Record<string, string>> {
 function unpacked(job: LeasedJob): LeasedJob | CarryingJob {
   if (!isObject(job.payload)) return job;
   const { [CONTEXT_FIELD]: carried, ...payload } = job.payload;
-  if (carried === undefined || carried === null || !isObject(carried)) return job;
+  if (carried === undefined || !isObject(carried)) return job;
   const texts = Object.entries(carried).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

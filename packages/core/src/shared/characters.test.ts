@@ -10,6 +10,7 @@ it.each([
   ['each letter', 'abc', 3],
   ['a surrogate pair once', `a${EMOJI}b`, 3],
   ['a surrogate pair at both ends', `${EMOJI}a${EMOJI}`, 3],
+  ['a surrogate pair with other halves', '\u{1f601}\u{1f400}', 2],
   ['lone surrogates', `${HIGH}a${LOW}${LOW}${HIGH}`, 5],
   ['letters of a longer text', 'x'.repeat(1000), 1000],
   ['surrogate pairs of a longer text', EMOJI.repeat(100), 100],

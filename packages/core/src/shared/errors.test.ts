@@ -21,8 +21,16 @@ describe('errors of the API', () => {
     expect(isApiError(error)).toBe(true);
   });
 
-  it('name the field that is wrong', () => {
-    expect(invalid('a.b', 'expected text').details).toEqual([{ path: 'a.b', message: 'expected text' }]);
+  it('name the field that is wrong, if there is one', () => {
+    const toFault = ({ status, message, code, details }: ApiError) => ({ status, message, code, details });
+    expect(toFault(invalid('name', 'expected a text', 'limit_exceeded'))).toEqual({
+      ...{ status: 422, message: 'name: expected a text', code: 'limit_exceeded' },
+      details: [{ path: 'name', message: 'expected a text' }],
+    });
+    expect(toFault(invalid('', 'expected an object'))).toEqual({
+      ...{ status: 422, message: 'expected an object', code: undefined },
+      details: [{ path: '', message: 'expected an object' }],
+    });
   });
 
   it('are known by their name, from another copy of this module too', () => {
@@ -41,7 +49,10 @@ describe('errors of the API', () => {
 
   it('keep all their options', () => {
     const options = {
+      code: 'limit_exceeded',
       applicationCode: 'a',
+      oauthCode: 'slow_down',
+      cause: 'full',
       extra: { n: 1 },
       headers: { 'X-One': '1' },
       details: [],

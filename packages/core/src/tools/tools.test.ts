@@ -5,7 +5,7 @@ import { evaluate } from '../features/tools/builtin/arithmetic.ts';
 import { drawingTools } from '../features/tools/builtin/drawing.ts';
 import { everydayTools } from '../features/tools/builtin/everyday.ts';
 import { webTools } from '../features/tools/builtin/web.ts';
-import type { ToolContext, ToolRegistry } from './registry.ts';
+import type { ToolContext, ToolRegistry, ToolServerOffers } from './registry.ts';
 import { answered, defineTool } from './tool.ts';
 import { createToolbox, joinToolRegistries } from './toolbox.ts';
 
@@ -168,4 +168,54 @@ describe('combined registries', () => {
       expect(errors.every((error) => error === away)).toBe(true);
     }
   });
+});
+
+describe('tool servers of several registries', () => {
+  const SERVER: ToolServerOffers = { tools: [], url: 'https://tools.example.com' };
+
+  it('are found in the first registry that knows them, and disconnected in all', async () => {
+    const seen: string[] = [];
+    const errors: unknown[] = [];
+    const toRegistry = (name: string, known: readonly string[]): ToolRegistry => ({
+      ...createToolbox([]),
+      async listServer(id) {
+        seen.push(`${name} ${id}`);
+        if (id === 'broken') throw new Error('away');
+        return known.includes(id) ? { ...SERVER, error: name } : undefined;
+      },
+      async disconnect(userId, id) {
+        await Promise.resolve();
+        seen.push(`${name} ends ${userId} ${id}`);
+      },
+    });
+    const joined = joinToolRegistries(
+      [createToolbox([]), toRegistry('a', ['x']), toRegistry('b', ['x', 'y'])],
+      (error) => void errors.push(error),
+    );
+    expect((await joined.listServer?.('x', scope))?.error).toBe('a');
+    expect((await joined.listServer?.('y', scope))?.error).toBe('b');
+    expect(await joined.listServer?.('z', scope)).toBeUndefined();
+    expect(await joined.listServer?.('broken', scope)).toBeUndefined();
+    expect([seen.length, errors.length]).toEqual([7, 2]);
+    await joined.disconnect?.('u', 'x');
+    expect(seen.slice(7)).toEqual(['a ends u x', 'b ends u x']);
+  });
+});
+
+it('offers a tool with its schema as models send it, and says what is wrong with an input', async () => {
+  const toTool = (gated?: boolean) =>
+    defineTool({
+      ...{ id: 'greet', description: 'Greets.', offered: 'default', ...(gated !== undefined && { gated }) },
+      input: z.strictObject({ name: z.string().default('you') }),
+      run: async ({ name }) => answered(`Hello ${name}`),
+    });
+  expect(['gated' in toTool().offer, 'gated' in toTool(false).offer, toTool(true).offer.gated]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(toTool().offer.schema.parameters).not.toHaveProperty('required');
+  const { content, isError } = await toTool().run('text', context);
+  expect([content.startsWith('Invalid arguments: input: '), isError]).toEqual([true, true]);
+  expect(await toTool().run({}, context)).toEqual(answered('Hello you'));
 });

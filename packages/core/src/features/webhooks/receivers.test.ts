@@ -60,4 +60,25 @@ describe('createWebhookReceivers', () => {
     expect(receivers.wants('quest.done')).toBe(true);
     expect(errors).toHaveLength(1);
   });
+
+  it('looks again after five seconds, or at once after a change', async () => {
+    const store = await createStore();
+    const webhooks = store.collection(WEBHOOKS);
+    const clock = createFakeClock();
+    const receivers = createWebhookReceivers({ store, clock, onError: () => undefined });
+    expect([receivers.isActive, receivers.wants('quest.done')]).toEqual([false, false]);
+    await receivers.refresh();
+    expect([receivers.isActive, receivers.wants('quest.done')]).toEqual([true, true]);
+    expect(receivers.wants('charge.settled')).toBe(false);
+    await webhooks.update('w', { status: 'disabled' });
+    await clock.advance(4999);
+    expect(receivers.refresh()).toBeUndefined();
+    await clock.advance(1);
+    await receivers.refresh();
+    expect([receivers.isActive, receivers.wants('quest.done')]).toEqual([false, false]);
+    await webhooks.update('w', { status: 'active' });
+    receivers.forget();
+    await receivers.refresh();
+    expect(receivers.isActive).toBe(true);
+  });
 });
