@@ -37,7 +37,11 @@ export function messageRetention({ store }: { readonly store: Store }): Retentio
       },
       async trim(sessionId, bounds, limit) {
         const cutoff = await findCutoff(sessionId, bounds);
-        const old = await messages.find({ sessionId, createdAt: { lt: cutoff } }, { limit });
+        // Those of the last turn come last: they do not take the place of others within the limit.
+        const old = await messages.find(
+          { sessionId, createdAt: { lt: cutoff } },
+          { order: { field: 'createdAt', direction: 'asc' }, limit },
+        );
         if (old.length === 0) return 0;
         const kept = await keepLastTurn(sessionId, cutoff);
         const ids = old.filter(({ createdAt }) => createdAt < kept).map(({ id }) => id);
