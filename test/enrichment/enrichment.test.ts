@@ -106,6 +106,41 @@ describe('session enrichment', () => {
     });
   });
 
+  it.each([
+    [
+      'keeps the name that a user confirms',
+      { name: 'What do bees need in May?' },
+      'What do bees need in May?',
+    ],
+    ['names a session of which a user changes something else', { temperature: 1 }, 'Bees in May'],
+    ['names a session of which a user sets the tags', { tags: TAGS }, 'Bees in May'],
+  ])('%s', async (_, change, name) => {
+    const app = await createTestApp({
+      onCall: (call) => {
+        if (!isEnrichment(call)) say(call, 'Feed them.');
+      },
+    });
+    const sessionId = await turn(app);
+    await app.json('PUT', `/api/sessions/${sessionId}`, { body: change });
+    for (const call of asked(app)) say(call, JSON.stringify(FOUND));
+    await app.settle();
+    expect((await read(app, sessionId)).name).toBe(name);
+  });
+
+  it.each([
+    ['keeps tags that a user has replaced since', { tags: [{ name: 'mine', strength: 1 }] }, 'mine'],
+    ['replaces its own tags after a user changed something else', { name: 'Mine' }, 'honey'],
+  ])('%s', async (_, change, tag) => {
+    let found: object = FOUND;
+    const app = await createTestApp({ onCall: (call) => enriching(found)(call) });
+    const sessionId = await turn(app);
+    await app.json('PUT', `/api/sessions/${sessionId}`, { body: change });
+    found = { ...FOUND, tags: [{ name: 'honey', strength: 1 }] };
+    for (let count = 0; count < 4; count += 1) await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(2);
+    expect((await read(app, sessionId)).tags).toEqual([{ name: tag, strength: 1 }]);
+  });
+
   it('repeats as the session grows, keeps the generated name and updates its own tags', async () => {
     let found: object = FOUND;
     const app = await createTestApp({ onCall: (call) => enriching(found)(call) });

@@ -2,6 +2,7 @@ import { USERS } from '@questline/core';
 import { DEVICE_LOGINS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { CLIENT_ID, DEVICE_GRANT, decide, initiate, oauth, poll } from '../support/device-login.ts';
+import { createHostApp } from '../support/host.ts';
 import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const pending = { status: 400, body: expect.objectContaining({ error: 'authorization_pending' }) };
@@ -291,6 +292,62 @@ describe('codes of a device login', () => {
       user_agent: `cli${'x'.repeat(197)}`,
       ip_address: '2001:db8::1',
     });
+  });
+
+  it('are shown to users until they are decided, with the device and the time', async () => {
+    const app = await createTestApp();
+    const { user_code } = await initiate(app, '203.0.113.9', { 'User-Agent': '\u0001' });
+    const lookUp = async (code: string) =>
+      oauth(app, 'device/lookup', { user_code: code }, await app.token());
+    expect(await lookUp(user_code)).toEqual({
+      status: 200,
+      body: {
+        device_info: {
+          client_id: CLIENT_ID,
+          user_agent: null,
+          ip_address: '203.0.113.9',
+          requested_at: '2026-11-21T12:00:00.000Z',
+          expires_at: '2026-11-21T12:10:00.000Z',
+        },
+      },
+    });
+    expect(await lookUp(user_code === 'BCDF-GHJK' ? 'BCDF-GHJL' : 'BCDF-GHJK')).toEqual(wrongCode);
+    await decide(app, user_code, 'deny');
+    expect(await lookUp(user_code)).toEqual(wrongCode);
+  });
+
+  it('can be looked up 20 times in 15 minutes by one user', async () => {
+    const app = await createTestApp();
+    const { user_code } = await initiate(app);
+    const credential = await app.token();
+    const statuses: number[] = [];
+    for (let count = 0; count < 21; count += 1)
+      statuses.push((await oauth(app, 'device/lookup', { user_code }, credential)).status);
+    expect(statuses).toEqual([...Array(20).fill(200), 429]);
+  });
+
+  it('are issued 20 times in 15 minutes to one address', async () => {
+    const app = await createTestApp();
+    const statuses: number[] = [];
+    for (let count = 0; count < 21; count += 1) {
+      const body = { client_id: CLIENT_ID };
+      statuses.push((await oauth(app, 'device/initiate', body, null, '203.0.113.9')).status);
+    }
+    expect(statuses).toEqual([...Array(20).fill(200), 429]);
+  });
+
+  it('live for ten minutes, and are polled every five seconds', async () => {
+    expect(await initiate(await createTestApp())).toMatchObject({ expires_in: 600, interval: 5 });
+  });
+
+  it('are refused, but not approved, by a user whom the host has limited', async () => {
+    const host = await createHostApp();
+    const headers = host.signIn({ externalId: 'alice', limits: { requestsPerMinute: 5 } });
+    const { user_code } = await initiate(host.app);
+    const verify = (action: string) =>
+      host.ask(headers, 'POST', '/api/oauth/device/verify', { user_code, action });
+    expect((await verify('approve')).status).toBe(403);
+    expect((await verify('deny')).status).toBe(200);
   });
 
   it('are accepted from signed-in users, not from API keys', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { grant, pay as payAtOnce } from '../support/charges.ts';
 import { asAdmin } from '../support/people.ts';
 import { createTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -35,6 +36,87 @@ const parse = (text: string): Line[] =>
     .map((line) => JSON.parse(line) as Line);
 
 describe('an export of the ledger', () => {
+  it.each([
+    ['ndjson', 'application/x-ndjson'],
+    ['csv', 'text/csv'],
+  ])('as %s is a file of type %s', async (format, type) => {
+    const app = await createTestApp();
+    const { headers } = await asAdmin()(app);
+    const answer = await app.ask('GET', `/api/ledger/export?format=${format}`, {
+      credential: null,
+      headers: headers as Record<string, string>,
+    });
+    expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="credits.${format}"`);
+  });
+
+  it('contains what is known of each entry, the same in both formats', async () => {
+    const app = await createTestApp({ credits: 2 });
+    const details = { operation: 'chat', model: 'scripted', keyId: 'k1', userId: 'u1', requestId: 'r1' };
+    const usage = {
+      input: 1,
+      output: 2,
+      cachedInput: 3,
+      cacheWrite: 4,
+      reasoning: 5,
+      images: 6,
+      seconds: 7.5,
+    };
+    await payAtOnce(app, { ...details, amount: 1, usage: { ...usage, characters: 8, bytes: 9 } });
+    const common = { account: app.account, created_at: '2026-11-21T12:00:00.000Z' };
+    const none = { operation: null, model: null, key_id: null, user_id: null, request_id: null };
+    const units = {
+      input_tokens: 1,
+      output_tokens: 2,
+      cached_input_tokens: 3,
+      cache_write_tokens: 4,
+      reasoning_tokens: 5,
+      images: 6,
+      seconds: 7.5,
+      characters: 8,
+      bytes: 9,
+    };
+    const lines = parse(await read(app, 'format=ndjson'));
+    expect(lines).toMatchObject([
+      { ...common, kind: 'grant', credits: 2, micro_credits: 2_000_000, ...none, usage: null },
+      {
+        ...common,
+        kind: 'charge',
+        credits: -0.000001,
+        micro_credits: -1,
+        operation: 'chat',
+        model: 'scripted',
+        key_id: 'k1',
+        user_id: 'u1',
+        request_id: 'r1',
+        usage: units,
+      },
+    ]);
+    const [head, first, second] = (await read(app, 'format=csv')).split('\r\n').map((row) => row.split(','));
+    const toCells = (line: object | undefined) =>
+      Object.fromEntries(Object.entries(line ?? {}).map(([name, cell]) => [name, `${cell ?? ''}`]));
+    for (const [at, row] of [first, second].entries()) {
+      const { usage: counts, ...columns } = lines[at] as Line & { readonly usage: object | null };
+      const expected = { ...toCells(columns), ...toCells(counts ?? {}) };
+      const read = Object.fromEntries((head ?? []).map((name, column) => [name, row?.[column]]));
+      // Without an exponent, which spreadsheets read as text.
+      expect(read).toMatchObject({ ...expected, ...(at === 1 && { credits: '-0.000001' }) });
+    }
+  });
+
+  it('of the own account contains no entry of others, and accepts only its own cursors', async () => {
+    const app = await createTestApp({ credits: 5 });
+    const grace = await app.addUser('grace@example.com');
+    await grant(app, `user:${grace.id}`, 7);
+    const credential = await app.token(grace);
+    const own = async (query = '') => app.ask('GET', `/api/credits/export${query}`, { credential });
+    const [line, ...others] = parse(await (await own()).text());
+    expect([line?.micro_credits, others]).toEqual([7_000_000, []]);
+    const [first] = parse(await read(app, ''));
+    expect((await own(`?cursor=${first?.cursor}`)).status).toBe(422);
+    expect(await (await own(`?cursor=${line?.cursor}`)).text()).toBe('');
+  });
+
   it('continues at a cursor, with every entry once, also after late settlements', async () => {
     const app = await createTestApp();
     const late = await pay(app, 'late', 1_000_003);
@@ -81,6 +163,68 @@ describe('an export of the ledger', () => {
 });
 
 describe('a usage report', () => {
+  it('covers 366 days, and 30 by default', async () => {
+    const app = await createTestApp({ key: { scopes: ['me:read'] } });
+    const ask = async (query: string) => {
+      const answer = await app.ask('GET', `/api/v1/usage/report?${query}`);
+      return { status: answer.status, body: (await answer.json()) as { readonly from: string } };
+    };
+    expect((await ask('from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00Z')).status).toBe(200);
+    expect((await ask('from=2025-01-01T00:00:00Z&to=2026-01-02T00:00:00.001Z')).status).toBe(422);
+    expect((await ask('from=2025-01-01T00:00:00Z&to=2025-01-01T00:00:00Z')).status).toBe(422);
+    expect((await ask('to=2026-01-31T00:00:00Z')).body.from).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it('of a key contains its own calls, and of a user those of all keys, by model and key', async () => {
+    const app = await createTestApp();
+    const { user, keyId } = app;
+    const ask = async (credential?: string) => {
+      const path = `/api/v1/usage/report?group_by=model,key&to=2026-11-23T00:00:00Z`;
+      const answer = await app.ask('GET', path, credential === undefined ? {} : { credential });
+      return (await answer.json()) as { groups: object[]; total: object };
+    };
+    await payAtOnce(app, { userId: user.id, keyId, model: 'a', usage: { input: 1, output: 2 } });
+    await payAtOnce(app, { userId: user.id, model: 'b', usage: { input: 4 } });
+    await payAtOnce(app, { userId: 'another', keyId: 'another', model: 'c' });
+    const own = { requests: 1, credits: 1, usage: { input_tokens: 1, output_tokens: 2 } };
+    const byKey = await ask();
+    expect([byKey.groups, byKey.total]).toEqual([[{ group: { model: 'a', key: keyId }, ...own }], own]);
+    const byUser = await ask(await app.token());
+    expect(byUser.groups).toHaveLength(2);
+    expect(byUser.groups).toContainEqual({
+      group: { model: 'b', key: null },
+      requests: 1,
+      credits: 1,
+      usage: { input_tokens: 4 },
+    });
+    expect(byUser.total).toEqual({ requests: 2, credits: 2, usage: { input_tokens: 5, output_tokens: 2 } });
+  });
+
+  it('has at most 5000 groups', async () => {
+    const group = { group: { model: 'a' }, requests: 1, amount: 1, usage: {} };
+    let asked = 0;
+    let signal: AbortSignal | undefined;
+    const app = await createTestApp({
+      ledger: (ledger) => ({
+        ...ledger,
+        sumCharges: async ({ limit }, options) => {
+          signal = options?.signal;
+          return Array.from({ length: Math.min(limit, asked) }, () => group);
+        },
+      }),
+    });
+    const ask = async (groups: number) => {
+      asked = groups;
+      return app.ask('GET', '/api/v1/usage/report?group_by=model');
+    };
+    expect((await ask(5000)).status).toBe(200);
+    expect(signal).toBeInstanceOf(AbortSignal);
+    const refused = await ask(5001);
+    expect(JSON.stringify(await refused.json())).toContain('group_by: more than 5000 groups');
+    expect(refused.status).toBe(422);
+    expect((await ask(9000)).status).toBe(422);
+  });
+
   it('refuses a long time, a wrong order and too many values', async () => {
     const app = await createTestApp({ key: { scopes: ['me:read'] } });
     for (const query of [

@@ -1,6 +1,6 @@
 import { createDemoProvider, fromCredits, type UserRecord } from '@questline/core';
 import { MESSAGES, SESSIONS } from '@questline/core/internal';
-import { type EmbedResult, type ModelProvider, ProviderError } from '@questline/core/ports';
+import { type EmbedResult, type ModelInfo, type ModelProvider, ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { callAs, shareWith } from '../support/sharing.ts';
 import { createTestApp, NOW, type TestApp, type TestAppOptions } from '../support/test-app.ts';
@@ -199,5 +199,44 @@ describe('charge of a semantic search', () => {
     const { status, body } = await search(app, ada, { query: 'cat' });
     expect([status, body.error.code]).toEqual([422, 'INSUFFICIENT_CREDITS']);
     expect(requests).toEqual([]);
+  });
+});
+
+describe('model of a semantic search', () => {
+  const models = (...infos: readonly ModelInfo[]) => {
+    const requests: string[][] = [];
+    return [{ ...provider(requests), models: () => infos }];
+  };
+  const { prices: _, ...FREE } = INFO;
+  const searchWith = async (infos: readonly ModelInfo[], settings: TestAppOptions['settings'] = {}) => {
+    const { app, ada } = await setUp({ models: models(...infos), settings });
+    await addSession(app, ada, 'Pets');
+    const { status, body } = await search(app, ada, { query: 'cat' });
+    const [charge] = await app.ledger.charges({ account: app.account }, 1);
+    return { status, message: body.error?.message, model: charge?.model };
+  };
+
+  it('is the first one with a price', async () => {
+    const found = await searchWith([{ ...FREE, id: 'free' }, INFO, { ...INFO, id: 'other' }]);
+    expect(found).toMatchObject({ status: 200, model: 'vectors' });
+  });
+
+  it('needs no price while metering is off', async () => {
+    const settings = { admin: { enforceCredits: false } };
+    expect((await searchWith([FREE], settings)).status).toBe(200);
+    expect(await searchWith([FREE, { ...INFO, id: 'other' }], settings)).toMatchObject({ model: 'vectors' });
+    const refused = await searchWith([FREE]);
+    expect(refused.status).toBe(422);
+    expect(refused.message).not.toContain('No embedding model');
+  });
+
+  it('is the one of the operator', async () => {
+    const settings = { dataLakes: { embeddingModel: 'other' } };
+    expect(await searchWith([INFO, { ...INFO, id: 'other' }], settings)).toMatchObject({ model: 'other' });
+  });
+
+  it('must exist', async () => {
+    const { status, message } = await searchWith([{ ...INFO, type: 'text' }]);
+    expect([status, message]).toEqual([422, 'No embedding model is available on this server']);
   });
 });

@@ -1,4 +1,4 @@
-import { type LinkReader, MESSAGES, QUESTS } from '@questline/core/internal';
+import { type LinkReader, MESSAGES, QUESTS, SESSIONS, STORAGE_USAGE } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { type ChatApp, type ChatAppOptions, createChatApp, silent } from '../support/chat.ts';
 
@@ -159,7 +159,41 @@ describe('updating a session', () => {
   });
 });
 
+describe('the storage of a session', () => {
+  it('is counted exactly, also of one that was not counted before', async () => {
+    const app = await setUp();
+    const { store } = app.services;
+    const usage = async () => (await store.collection(STORAGE_USAGE).get(`${app.user.id}:sessions`))?.bytes;
+    const { id } = await create(app);
+    const put = (systemPromptText: string) =>
+      app.json('PUT', `/api/sessions/${id}`, { body: { systemPromptText } });
+    const sizes = [await usage()];
+    for (const text of ['', 'x'.repeat(500), 'x'.repeat(20), 'x'.repeat(20)]) {
+      await put(text);
+      sizes.push(await usage());
+      expect((await store.collection(SESSIONS).get(id))?.bytes).toBe(await usage());
+    }
+    const [before = 0, empty = 0, ...others] = sizes;
+    expect(empty).toBeGreaterThan(before);
+    expect(others).toEqual([empty + 500, empty + 20, empty + 20]);
+    await store.collection(SESSIONS).update(id, { bytes: undefined });
+    await put('x'.repeat(30));
+    expect(await usage()).toBe(2 * empty + 50);
+  });
+});
+
 describe('cloning a session', () => {
+  it('keeps every setting', async () => {
+    const app = await setUp();
+    const settings = { ...FULL, ...HIDDEN };
+    const { id } = await create(app, { name: 'One', ...settings });
+    const agentIds = [UNKNOWN];
+    await app.services.store.collection(SESSIONS).update(id, { agentIds });
+    const { body } = await app.json('POST', `/api/v1/sessions/${id}/clone`, { body: {} });
+    const stored = await app.services.store.collection(SESSIONS).get(body.id);
+    expect(stored).toMatchObject({ ...settings, agentIds });
+  });
+
   it('copies messages and settings into an own session', async () => {
     const app = await setUp();
     const original = await create(app, { name: 'x'.repeat(255), ...FULL, ...HIDDEN });
@@ -232,6 +266,22 @@ describe('deleting a session', () => {
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
   });
 
+  it('returns the session of the caller that changed last', async () => {
+    const app = await setUp();
+    const bob = await app.token(await app.addUser('bob@example.com'));
+    const ids: string[] = [];
+    for (const name of ['first', 'second', 'third']) {
+      ids.push((await create(app, { name })).id);
+      await app.clock.advance(1);
+    }
+    const [first, second, third] = ids;
+    await app.json('PUT', `/api/sessions/${second}`, { body: { name: 'changed' } });
+    await app.clock.advance(1);
+    await app.json('POST', '/api/v1/sessions', { body: { name: 'his' }, credential: bob });
+    expect((await app.json('DELETE', `/api/sessions/${third}`)).body).toEqual({ newLastNotebookId: second });
+    expect((await app.json('DELETE', `/api/sessions/${second}`)).body).toEqual({ newLastNotebookId: first });
+  });
+
   it.each([
     ['a second', 0, 1000],
     ['a minute', 5000, 60_000],
@@ -277,6 +327,28 @@ describe('deleting a session', () => {
     expect((await app.json('GET', `/api/sessions/${id}`)).body.name).toBe('Changed');
     expect(await app.services.store.collection(MESSAGES).count({})).toBe(2);
     expect(await queue.counts()).toEqual({ ready: 0, delayed: 0, leased: 0 });
+  });
+});
+
+describe('list of sessions at its older path', () => {
+  it('contains own sessions, newest first, by page number and by name', async () => {
+    const app = await setUp();
+    const bob = await app.token(await app.addUser('bob@example.com'));
+    await app.json('POST', '/api/v1/sessions', { body: { name: 'his' }, credential: bob });
+    for (const name of ['one', 'two', 'three']) {
+      await create(app, { name });
+      await app.clock.advance(1);
+    }
+    const list = async (query = '') => {
+      const credential = await app.token();
+      const { body } = await app.json('GET', `/api/sessions?${query}`, { credential });
+      return [body.data.map(({ name }: { name: string }) => name), body.hasMore];
+    };
+    expect(await list()).toEqual([['three', 'two', 'one'], false]);
+    expect(await list('pagination[limit]=2')).toEqual([['three', 'two'], true]);
+    expect(await list('pagination[limit]=2&pagination[page]=2')).toEqual([['one'], false]);
+    expect(await list('search=T')).toEqual([['three', 'two'], false]);
+    expect(await list('search=')).toEqual([['three', 'two', 'one'], false]);
   });
 });
 

@@ -17,6 +17,20 @@ describe('plan', () => {
     expect(plan?.[2]?.dependsOn).toEqual(['a', 'b']);
   });
 
+  it('has at most eight tasks, and bounds their texts', () => {
+    const plan = (change: object, count = 8) =>
+      planIn(
+        said(...Array.from({ length: count }, (_, at) => ({ ...task(`t${at}`), ...(at === 0 && change) }))),
+      );
+    const long = { id: 'x'.repeat(40), title: 'x'.repeat(200), instructions: 'x'.repeat(4000) };
+    expect(plan(long)).toHaveLength(8);
+    for (const [field, text] of Object.entries(long)) expect(plan({ [field]: `${text}x` })).toBeUndefined();
+    for (const field of Object.keys(long)) expect(plan({ [field]: '' })).toBeUndefined();
+    expect(plan({ dependsOn: Array(8).fill('t1') })?.[7]?.dependsOn).toEqual(['t1']);
+    expect(plan({ dependsOn: Array(9).fill('t1') })).toBeUndefined();
+    expect(plan({}, 2)).toHaveLength(2);
+  });
+
   it('accepts numbers as ids, and a missing list of prerequisites', () => {
     expect(
       planIn(
@@ -52,6 +66,7 @@ describe('plan', () => {
 function started(plan: readonly PlannedTask[]) {
   const running = new Map<string, { end(outcome: TaskOutcome): void; fail(reason: unknown): void }>();
   const states: [string, TaskState][] = [];
+  const results: [string, TaskState, string | undefined][] = [];
   const given = new Map<string, readonly string[]>();
   const end = runPlan(plan, {
     run: ({ id }, results) =>
@@ -68,10 +83,13 @@ function started(plan: readonly PlannedTask[]) {
           },
         });
       }),
-    changed: ({ id }, state) => states.push([id, state]),
+    changed: ({ id }, state, result) => {
+      states.push([id, state]);
+      results.push([id, state, result]);
+    },
   });
   end.catch(() => undefined);
-  return { running, states, given, end };
+  return { running, states, results, given, end };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -99,6 +117,29 @@ describe('execution of a plan', () => {
     running.get('d')?.end(done('D'));
     expect(Object.fromEntries(await end)).toEqual({ d: 'D' });
     expect(Object.fromEntries(states)).toEqual({ a: 'failed', b: 'skipped', c: 'skipped', d: 'done' });
+  });
+
+  it('reports each state, with the result of a task or the reason of its failure', async () => {
+    const { running, results, end } = started([task('a'), task('b'), task('c', 'b')]);
+    running.get('a')?.end(done('A'));
+    running.get('b')?.end({ state: 'failed', result: 'no' });
+    await end;
+    expect(results).toEqual([
+      ['a', 'running', undefined],
+      ['b', 'running', undefined],
+      ['a', 'done', 'A'],
+      ['b', 'failed', 'no'],
+      ['c', 'skipped', undefined],
+    ]);
+  });
+
+  it('reports a task that broke as failed', async () => {
+    const { running, results, end } = started([task('a'), task('b')]);
+    running.get('a')?.fail(new Error('broken'));
+    await turn();
+    running.get('b')?.end(done('B'));
+    await expect(end).rejects.toThrow('broken');
+    expect(results).toContainEqual(['a', 'failed', undefined]);
   });
 
   it('retries a postponed task when there is room', async () => {

@@ -23,18 +23,27 @@ async function fill(numbers: readonly (number | undefined)[]) {
     await messages.insert(message);
   }
   let counts = 0;
+  let reads = 0;
   const counting: typeof messages = {
     ...messages,
     count(...given) {
       counts += 1;
       return messages.count(...given);
     },
+    find(...given) {
+      reads += 1;
+      return messages.find(...given);
+    },
   };
-  const read = async (count?: number) => {
-    const { messages: found, last } = await recentMessages(counting, session, count);
+  const all = await messages.find({}, { order: { field: 'createdAt', direction: 'asc' } });
+  /** @param known how many of the newest messages are read already. */
+  const read = async (count?: number, { before, known }: { before?: number; known?: number } = {}) => {
+    const newest = known === undefined ? undefined : all.slice(-known).toReversed();
+    const place = before === undefined ? undefined : all[before - 1];
+    const { messages: found, last } = await recentMessages(counting, session, count, place, newest);
     return { first: Number(found[0]?.content ?? 0), length: found.length, last };
   };
-  return { messages: counting, read, getCounts: () => counts };
+  return { messages: counting, all, read, getCounts: () => counts, getReads: () => reads };
 }
 
 const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at);
@@ -98,4 +107,57 @@ it('finds the number of the newest message', async () => {
   expect([await getLastNumber(unknown.messages, session), unknown.getCounts()]).toEqual([2, 1]);
   const empty = await fill([]);
   expect([await getLastNumber(empty.messages, session), empty.getCounts()]).toEqual([0, 0]);
+});
+
+it('reads all of a short session, whatever its numbers', async () => {
+  const { read } = await fill(from(17, 15));
+  expect(await read()).toEqual({ first: 1, length: 15, last: 31 });
+});
+
+it('reads only the messages before a place', async () => {
+  const { read } = await fill(from(1, 40));
+  expect(await read(3, { before: 21 })).toEqual({ first: 18, length: 3, last: 20 });
+  expect(await read(undefined, { before: 38 })).toEqual({ first: 21, length: 17, last: 37 });
+  expect(await read(3, { before: 21, known: 20 })).toEqual({ first: 18, length: 3, last: 20 });
+  const unnumbered = await fill(from(1, 40).map(() => undefined));
+  expect(await unnumbered.read(undefined, { before: 38 })).toEqual({ first: 21, length: 17, last: 37 });
+});
+
+it.each([
+  { count: undefined, length: 40, known: 20, reads: 0 },
+  { count: 20, length: 40, known: 20, reads: 0 },
+  { count: 3, length: 40, known: 20, reads: 0 },
+  { count: 21, length: 40, known: 20, reads: 1 },
+  { count: 30, length: 19, known: 19, reads: 0 },
+  { count: 30, length: 20, known: 20, reads: 1 },
+  { count: 30, length: 0, known: 0, reads: 0 },
+])('takes %o from the newest messages that are read already', async ({ count, length, known, reads }) => {
+  const { read, getReads } = await fill(from(1, length));
+  const expected = await read(count);
+  const before = getReads();
+  expect(await read(count, { known })).toEqual(expected);
+  expect(getReads() - before).toBe(reads);
+});
+
+it('reads messages of the session and its owner only', async () => {
+  const { messages, all, read } = await fill(from(1, 3));
+  const [first] = all;
+  if (first === undefined) throw new Error('no message');
+  const createdAt = first.createdAt + 100;
+  await messages.insert({ ...first, id: 'other owner', ownerId: 'other', createdAt, number: 50 });
+  await messages.insert({ ...first, id: 'other session', sessionId: 'other', createdAt, number: 60 });
+  expect(await read()).toEqual({ first: 1, length: 3, last: 3 });
+  const stranger = { ...first, ownerId: 'other' };
+  const known = await recentMessages(messages, session, undefined, undefined, [stranger]);
+  expect(known.messages).toHaveLength(3);
+  expect(await getLastNumber(messages, session)).toBe(3);
+});
+
+it('counts messages of the session and its owner only', async () => {
+  const { messages, all, read } = await fill(from(1, 34).map(() => undefined));
+  const [first] = all;
+  if (first === undefined) throw new Error('no message');
+  await messages.insert({ ...first, id: 'other owner', ownerId: 'other' });
+  await messages.insert({ ...first, id: 'other session', sessionId: 'other' });
+  expect(await read()).toEqual({ first: 21, length: 14, last: 34 });
 });
