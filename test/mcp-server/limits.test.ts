@@ -1,7 +1,7 @@
 import type { Observer } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { filledLake } from '../support/lakes.ts';
-import { callTool, createMcpApp, readJson, rpc, SCOPES } from './support.ts';
+import { askModern, callTool, createMcpApp, readJson, rpc, SCOPES } from './support.ts';
 
 const ASK = { name: 'ask_agent', arguments: { message: 'Hi' } };
 
@@ -60,6 +60,7 @@ describe('limits of MCP clients', () => {
       expect([message, status]).toEqual([message, 429]);
       expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
     }
+    expect(await askModern(app, 'server/discover', {}, { key })).toMatchObject({ status: 429 });
   });
 
   it('run a call once for an Idempotency-Key', async () => {

@@ -99,6 +99,21 @@ describe('chat', () => {
     expect(waited).toEqual([500, 750, 500, 750, 1125]);
   });
 
+  it('rejects for a turn that ran out of credits, with its code and what it cost', async () => {
+    const state = { id: 'q', sessionId: 's', status: 'done', type: 'error', reply: 'No credits.' };
+    const { client } = createScriptedClient([
+      json({ id: 'q', sessionId: 's' }),
+      json({ error: 'not found' }, 404),
+      json({ ...state, errorCode: 'insufficient_credits', promptMeta: { model: 'm', credits: 2 } }),
+    ]);
+    const turn = await chat(client, HELLO);
+    await expect(turn.result()).rejects.toMatchObject({
+      message: 'No credits.',
+      code: 'insufficient_credits',
+      charge: { credits: 2 },
+    });
+  });
+
   it('rejects for a turn that failed, with what it cost', async () => {
     const app = await createApp({
       onCall: (call) => call.fail(new ProviderError('failed', 'text of the provider')),
