@@ -60,7 +60,7 @@ describe('choice of tools of a response', () => {
     expect(choose(null, { schemas })).toEqual({ tools: schemas });
   });
 
-  it('is none without tools', () => {
+  it('is absent without tools', () => {
     expect([null, 'auto', 'none'].map((choice) => choose(choice, { schemas: [] }))).toEqual([{}, {}, {}]);
     expect(() => choose('required', { schemas: [] })).toThrow('tool_choice: the request offers no tools');
   });

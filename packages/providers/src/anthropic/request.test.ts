@@ -80,7 +80,7 @@ describe('request to Anthropic', () => {
     ['no effort where thinking is off', 'claude-opus-4-5', { reasoningEffort: 'none' }, {}],
     ['thinking off', 'claude-haiku-5-5', { reasoningEffort: 'none' }, { thinking: { type: 'disabled' } }],
     [
-      'thinking although its effort is none',
+      'thinking with effort none',
       'claude-haiku-5-5',
       { reasoningEffort: 'none', thinking: { budgetTokens: 1 } },
       { thinking: { type: 'adaptive', display: 'summarized' } },
@@ -364,7 +364,7 @@ describe('schema for Anthropic', () => {
     { properties: { a: { $ref: '#' } } },
     { type: 'object', properties: {}, patternProperties: {} },
     { anyOf: [{ type: 'string' }, { type: 'object' }] },
-  ])('is none for free keys and references: %j', (schema) => {
+  ])('is absent for free keys and references: %j', (schema) => {
     expect(closedSchema(schema)).toBeUndefined();
   });
 

@@ -18,7 +18,7 @@ describe('thinking budget', () => {
     ['is what is wanted', [9000, 5000, 1024], 5000],
     ['is at least the smallest of the vendor', [9000, 10, 1024], 1024],
     ['is the smallest where just that fits', [1365, 20_000, 1023], 1023],
-    ['is none where not even that fits', [1365, 20_000, 1024], undefined],
+    ['is absent where not even that fits', [1365, 20_000, 1024], undefined],
   ] as const)('%s', (_title, [cap, wanted, least], budget) => {
     expect(budgetWithin(cap, wanted, least)).toBe(budget);
   });
@@ -100,7 +100,7 @@ describe('document', () => {
   );
 
   it.each(['application/pdf', 'application/jsonl', 'image/svg+xml', ''])(
-    'of type %s is none',
+    'of type %s is not text',
     (mediaType) => {
       expect(read(mediaType)).toBeUndefined();
     },

@@ -41,7 +41,7 @@ describe.each([
   });
 
   it.each([READ, toId(99), 'no id', ''])(
-    'is none for %j, which the caller may not edit',
+    'is absent for %j, which the caller may not edit',
     async (sessionId) => {
       const { sessions, choose } = await setUp();
       expect(await peekSession(sessions, { sessionId }, caller)).toBeUndefined();
