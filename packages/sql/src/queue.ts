@@ -5,6 +5,7 @@ import { createAdditions } from './queue/additions.ts';
 import { createClaims, defineClaim, definePromotion, listRooms, mayHaveMore } from './queue/claim.ts';
 import { createJobNotices } from './queue/notices.ts';
 import { createPace } from './queue/pace.ts';
+import { createVacuum } from './queue/vacuum.ts';
 import { defineStatement, type SqlRow, toNumber } from './statement.ts';
 import { defineConditional, toEngineWrite } from './store/engine-write.ts';
 import { fromJson, toJsonText } from './store/json.ts';
@@ -68,6 +69,7 @@ export function createSqlQueue(
   const claim = defineClaim(dialect, table);
   const claims = createClaims();
   const pace = createPace(claimEveryMs);
+  const vacuum = createVacuum(database);
   // A worker with an expired lease may still change the job until another worker takes it.
   const isHeld = 'id = @id and fence = @fence and lease_until is not null';
   const renew = defineStatement<'id' | 'fence' | 'leaseUntil'>(
@@ -175,6 +177,7 @@ export function createSqlQueue(
         if (rows.length === wanted || !mayHaveMore(rows, taken, perOwner)) break;
       }
       if (taken.length === limit) pace.skip();
+      vacuum(taken.length);
       const jobs = taken.sort(byTurn).map(toLeasedJob);
       for (const until of new Set(jobs.map((job) => job.leaseUntil))) notifier.wakeAt(until);
       return jobs;
