@@ -10,8 +10,11 @@ export interface SqlNames {
   /** Ready for SQL text: quoted, with the schema. */
   table(table: string): string;
   /** Without schema and quotes, short enough for PostgreSQL. */
-  index(table: string, fields: readonly string[], kind: 'key' | 'idx'): string;
+  index(table: string, fields: readonly string[], kind: IndexKind): string;
 }
+
+/** Unique, sorted, or of the members of a list. */
+export type IndexKind = 'key' | 'idx' | 'list';
 
 /** PostgreSQL silently truncates longer names. */
 const MAX_NAME = 63;

@@ -122,7 +122,7 @@ describe.each([SQLITE_FILE, ...(POSTGRES_URL === undefined ? [] : [POSTGRES])])(
       expect(found.length).toBeGreaterThan(0);
       const plan = await explainLast();
       console.log(`${engine.name}, by tag:\n${plan}`);
-      expect(plan).toMatch(engine === POSTGRES ? /documents_tags_idx/ : /SEARCH \S+ USING INDEX/);
+      expect(plan).toMatch(engine === POSTGRES ? /documents_tags_list/ : /SEARCH \S+ USING INDEX/);
     });
 
     it('reads the hundredth page by the plan of the first', async () => {

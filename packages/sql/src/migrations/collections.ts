@@ -1,6 +1,6 @@
 import type { CollectionShape } from '@questline/core/ports';
 import type { SqlConnection, SqlDatabase, SqlDialect } from '../database.ts';
-import { quote, type SqlNames } from '../names.ts';
+import { type IndexKind, quote, type SqlNames } from '../names.ts';
 import { fingerprint } from '../statement.ts';
 import { type Column, createTable, type Table } from '../store/table.ts';
 import { describeTable, type ExistingTable } from './existing.ts';
@@ -8,16 +8,16 @@ import { createListMembers } from './list-members.ts';
 import type { MigrationStep } from './migrate.ts';
 
 /**
- * One step per definition: it creates what the database lacks and drops nothing. A
+ * One step per definition: it creates what the database lacks, and drops nothing but an index that it replaces. A
  * changed definition is a new step; an unchanged one is complete.
  */
 export function collectionStep(database: SqlDatabase, definition: CollectionShape): MigrationStep {
   const table = createTable(definition);
   const { columns, unique, indexes } = definition;
   const sorted = Object.entries(columns).sort(([a], [b]) => (a < b ? -1 : 1));
-  // Databases of versions that did not index lists have the name without this mark.
-  const hasLists = database.dialect === 'sqlite' && listColumns(table).length > 0;
-  const shape = [sorted, unique, indexes, ...(hasLists ? ['members'] : [])];
+  // Databases of versions that indexed lists in another way have the name without this mark.
+  const mark = database.dialect === 'sqlite' ? 'members' : 'lists';
+  const shape = [sorted, unique, indexes, ...(listColumns(table).length > 0 ? [mark] : [])];
   return {
     name: `collection ${definition.name} ${fingerprint(JSON.stringify(shape))}`,
     async plan(connection: SqlConnection) {
@@ -60,8 +60,12 @@ function planTable(
     const indexName = names.index(table.collection, index.fields, index.kind);
     if (existing?.indexes.has(indexName)) continue;
     const how = index.kind === 'key' ? 'create unique index' : 'create index';
-    const method = index.isList ? ' using gin' : '';
-    statements.push(`${how} ${quote(indexName)} on ${name}${method} (${index.parts.join(', ')})`);
+    const method = index.kind === 'list' ? ' using gin' : '';
+    const where = index.where === undefined ? '' : ` where ${index.where}`;
+    statements.push(`${how} ${quote(indexName)} on ${name}${method} (${index.parts.join(', ')})${where}`);
+    // The index of older versions, which had an entry for each record without a list.
+    const former = names.index(table.collection, index.fields, 'idx');
+    if (index.kind === 'list' && existing?.indexes.has(former)) statements.push(dropIndex(names, former));
   }
   if (dialect === 'sqlite') {
     for (const column of listColumns(table)) {
@@ -71,15 +75,20 @@ function planTable(
   return statements;
 }
 
+function dropIndex({ schema }: SqlNames, index: string): string {
+  return `drop index ${schema === undefined ? '' : `${quote(schema)}.`}${quote(index)}`;
+}
+
 function listColumns(table: Table): Column[] {
   return [...table.columns.values()].filter(({ type }) => type === 'list');
 }
 
 interface Index {
   readonly fields: readonly string[];
-  readonly kind: 'key' | 'idx';
+  readonly kind: IndexKind;
   readonly parts: readonly string[];
-  readonly isList?: boolean;
+  /** Which records it has. Default: all. */
+  readonly where?: string;
 }
 
 function listIndexes(table: Table, dialect: SqlDialect): Index[] {
@@ -100,7 +109,8 @@ function listIndexes(table: Table, dialect: SqlDialect): Index[] {
   if (dialect === 'postgres') {
     for (const { field, name, type } of table.columns.values()) {
       if (type === 'list') {
-        add({ kind: 'idx', fields: [field], parts: [`${quote(name)} jsonb_path_ops`], isList: true });
+        const parts = [`${quote(name)} jsonb_path_ops`];
+        add({ kind: 'list', fields: [field], parts, where: `${quote(name)} is not null` });
       }
     }
   }
