@@ -8,47 +8,20 @@ import { createAgentReach } from '../features/agents/reach.ts';
 import { withArtifactLinks } from '../features/artifacts/access.ts';
 import { withLakeLinks } from '../features/data-lakes/access.ts';
 import { createLakeSearch } from '../features/data-lakes/lake-search.ts';
-import { plainTextExtractor } from '../features/data-lakes/plain-text.ts';
-import { createDeviceLogins } from '../features/device-login/logins.ts';
-import { createDocumentReader, DEFAULT_DOCUMENT_SETTINGS } from '../features/files/documents.ts';
-import { createFileLibrary } from '../features/files/library.ts';
 import { withFileLinks } from '../features/files/links.ts';
-import { createLocalModerator } from '../features/files/moderation/local.ts';
-import { createObjectLinks } from '../features/files/objects-links.ts';
-import { createFilesReader } from '../features/files/reader.ts';
-import { getFileSettings } from '../features/files/settings.ts';
-import { watchUploads } from '../features/files/uploads.ts';
 import { DEFAULT_GENERATION_SETTINGS } from '../features/media-jobs/settings.ts';
 import { createAdministrationCheck, createMembershipCheck } from '../features/organizations/membership.ts';
 import { createModelLists } from '../features/organizations/model-lists.ts';
-import { createChallenges } from '../features/sign-in/challenges.ts';
-import { createSignInGuards } from '../features/sign-in/guards.ts';
-import { createHostAccounts } from '../features/sign-in/host-accounts.ts';
-import { DEFAULT_SIGN_IN_LIMITS } from '../features/sign-in/limits.ts';
-import { createPendingTokens } from '../features/sign-in/pending-tokens.ts';
-import { createTokenFamilies } from '../features/sign-in/token-families.ts';
 import { DEFAULT_STORAGE_QUOTAS } from '../features/storage/usage.ts';
 import { createWebhookReceivers } from '../features/webhooks/receivers.ts';
-import { createAuthenticator } from '../identity/credentials.ts';
-import {
-  createHostCallers,
-  DEFAULT_IDENTITY_SETTINGS,
-  type IdentitySettings,
-} from '../identity/host-callers.ts';
-import { createAccessTokens, DEFAULT_TOKEN_LIFETIMES } from '../identity/tokens.ts';
 import { createJobSlots } from '../jobs/job-slots.ts';
 import { watchJobs } from '../jobs/job-watch.ts';
 import { createStoreQueue } from '../jobs/store-queue.ts';
 import { DEFAULT_WORKER_SETTINGS } from '../jobs/worker-settings.ts';
 import { createSystemClock } from '../memory/clock.ts';
 import { createIds } from '../memory/ids.ts';
-import { createMemoryObjects } from '../memory/objects.ts';
 import { createMemoryPublisher } from '../memory/publisher.ts';
 import { createMemoryVectors } from '../memory/vectors.ts';
-import { limitCatalogues } from '../models/allowed-models.ts';
-import { createCircuitBreaker } from '../models/breaker.ts';
-import { type CatalogueOptions, createCatalogue } from '../models/catalogue.ts';
-import { createSecretBox } from '../models/secret-box.ts';
 import { watchUsageReports } from '../models/usage-records.ts';
 import { joinObservers } from '../observability/joined.ts';
 import { instrumentLedger } from '../observability/ledger.ts';
@@ -79,16 +52,18 @@ import { findSettingIssues } from './check-settings.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { wireEvents } from './events.ts';
 import { FEATURES } from './features.ts';
+import { wireFiles } from './files.ts';
+import { wireIdentity } from './identity.ts';
+import { wireModels } from './models.ts';
 import type { Ports } from './ports.ts';
 import { quietly } from './report.ts';
 import { createRoutes } from './routes.ts';
-import { deriveTextKey, getOwnKeys, secretBytes } from './secrets.ts';
+import { secretBytes } from './secrets.ts';
 import { createOperationCheck } from './selection.ts';
 import type { BaseServices, Services } from './services.ts';
 import type { Settings } from './settings.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
-const MAX_WRONG_CODES_PER_DAY = 50;
 const MAX_LIVE_EXECUTIONS = 3;
 const INLINE_AUDIO_BYTES = 4 * 2 ** 20;
 
@@ -134,7 +109,6 @@ export function createServices(ports: Ports, settings: Settings): Services {
     settings,
   );
   const { store, ledger } = wireAudit({ ...evented, clock });
-  const web = ports.web ?? {};
   const publisher =
     ports.publisher ??
     createMemoryPublisher({ onError: (error) => onError({ operation: 'publish', requestId: '', error }) });
@@ -147,83 +121,12 @@ export function createServices(ports: Ports, settings: Settings): Services {
   const agentReach = createAgentReach({ store, adminSettings });
   const isMember = createMembershipCheck(store);
   const modelLists = createModelLists(store, settings.planModels ?? {});
-  const tokens = createAccessTokens(secretBytes(settings.jwtSecret), clock, {
-    ...DEFAULT_TOKEN_LIFETIMES,
-    ...settings.tokenLifetimes,
-  });
-  const sessionSecret = secretBytes(settings.sessionSecret ?? settings.jwtSecret);
-  const objects = ports.objects ?? createMemoryObjects();
-  const objectLinks = createObjectLinks({
-    objects,
-    secret: sessionSecret,
-    publicUrl: settings.publicUrl,
-  });
-  const fileSettings = getFileSettings(settings.files);
-  const moderator = ports.moderator === undefined ? createLocalModerator() : ports.moderator;
-  const library = createFileLibrary({
-    store,
-    queue,
-    moderator,
-    objects,
-    objectLinks,
-    clock,
-    ids,
-    adminSettings,
-    storageQuota: fileSettings.storageQuota,
-    onError,
-  });
-  const catalogueOptions: CatalogueOptions = {
-    providers: models,
-    ...(settings.models !== undefined && { overrides: settings.models }),
-    ...(settings.hideModel !== undefined && { hidden: settings.hideModel }),
-    ...(settings.creditsPerUsd !== undefined && { creditsPerUsd: settings.creditsPerUsd }),
-    clock,
-  };
-  const catalogue = createCatalogue(catalogueOptions);
-  const own =
-    settings.secretEncryptionKey === undefined
-      ? undefined
-      : getOwnKeys(settings.secretEncryptionKey, {
-          store,
-          clock,
-          ids,
-          catalogue,
-          options: catalogueOptions,
-          onError: (error) => onError({ operation: 'provider-key', requestId: '', error }),
-        });
-  const textBox = own?.secretBox ?? createSecretBox(deriveTextKey(sessionSecret), ids);
-  const getCatalogue = limitCatalogues(catalogue, own?.ownModels);
-  const breaker = createCircuitBreaker(clock);
-  const vectors = ports.vectors ?? createMemoryVectors();
-  const extractors = [...(ports.extractors ?? []), plainTextExtractor];
-  const documents = createDocumentReader({
-    store,
-    clock,
-    extractors,
-    plainText: plainTextExtractor,
-    settings: { ...DEFAULT_DOCUMENT_SETTINGS, ...settings.documents },
-  });
-  const files = createFilesReader({ store, library, documents, onError });
-  const lakeEmbeddingModel = settings.dataLakes?.embeddingModel;
-  const { identity } = ports;
-  const hostCallers =
-    identity &&
-    createHostCallers({
-      identity,
-      settings: getIdentitySettings(settings),
-      clock,
-      findAccount: createHostAccounts({ store, ledger, clock, ids, adminSettings, isMember, modelLists }),
-    });
-  const authenticator = createAuthenticator({
-    store,
-    clock,
-    tokens,
-    publisher,
-    hostCallers,
-    modelLists,
-    onError: (error) => onError({ operation: 'authenticate', requestId: '', error }),
-  });
+  const secret = secretBytes(settings.sessionSecret ?? settings.jwtSecret);
+  const common = { store, queue, clock, ids, adminSettings, onError, secret };
   const base: BaseServices = {
+    ...wireFiles(common, ports, settings),
+    ...wireIdentity({ ...common, ledger, publisher, isMember, modelLists }, ports, settings),
+    ...wireModels({ ...common, providers: models }, settings),
     store,
     ledger,
     unaudited: { store: evented.store, ledger: evented.ledger },
@@ -247,8 +150,6 @@ export function createServices(ports: Ports, settings: Settings): Services {
     questEvents: createQuestEvents({ publisher, clock, onError }),
     agentEvents: createAgentEvents({ publisher, clock, onError, agentReach }),
     agentReach,
-    textBox,
-    breaker,
     fallbacks: settings.fallbacks ?? {},
     promptCache: settings.promptCache ?? 'auto',
     skills: settings.skills ?? [],
@@ -262,18 +163,9 @@ export function createServices(ports: Ports, settings: Settings): Services {
       { store, queue, clock },
       FEATURES.flatMap(({ deletion }) => deletion ?? []),
     ),
-    web,
-    objects,
-    objectLinks,
-    moderator,
-    uploadWatches: [watchUploads({ store, queue })],
-    library,
-    files,
-    vectors,
-    extractors,
-    documents,
-    lakeEmbeddingModel,
-    fileSettings,
+    web: ports.web ?? {},
+    vectors: ports.vectors ?? createMemoryVectors(),
+    lakeEmbeddingModel: settings.dataLakes?.embeddingModel,
     storageQuotas: { ...DEFAULT_STORAGE_QUOTAS, ...settings.storageQuotas },
     links: withLakeLinks(
       { store, isMember },
@@ -288,42 +180,16 @@ export function createServices(ports: Ports, settings: Settings): Services {
     inlineAudioMaxBytes: settings.inlineAudioMaxBytes ?? INLINE_AUDIO_BYTES,
     clock,
     ids,
-    tokens,
-    challenges: createChallenges({
-      store,
-      clock,
-      ids,
-      pendingTokens: createPendingTokens(sessionSecret),
-    }),
-    deviceLogins: createDeviceLogins({ store, clock, ids, secret: sessionSecret }),
     deviceVerificationUrl: settings.deviceVerificationUrl,
     ...(ports.mailer !== undefined && { mailer: ports.mailer }),
     appName: settings.appName ?? 'Questline',
     defaultTheme: settings.defaultTheme ?? 'system',
-    authenticator,
-    catalogue,
-    getCatalogue,
-    ...own,
-    providers: models,
     adminSettings,
     auditLog: createAuditLog({ store: ports.store, clock, ids }),
     auditRetentionDays: settings.auditRetentionDays ?? null,
     limits: { ...DEFAULT_RATE_LIMITS, ...settings.rateLimits },
     paidCalls: createPaidCalls({ limiter, clock, adminSettings, perDay: settings.paidCallsPerDay }),
-    guards: createSignInGuards(
-      { store, clock },
-      sessionSecret,
-      settings.maxWrongCodesPerDay ?? MAX_WRONG_CODES_PER_DAY,
-    ),
-    tokenFamilies: createTokenFamilies({
-      store,
-      clock,
-      ids,
-      tokens,
-      forgetUser: (userId) => authenticator.forgetUser(userId),
-    }),
     setupCode: settings.setupCode,
-    signInLimits: { ...DEFAULT_SIGN_IN_LIMITS, ...settings.signInLimits },
     completions: { insufficientCreditsStatus: 422, metaEvent: true, deltas: true, ...settings.completions },
     worker,
     unknownPaths: settings.unknownPaths ?? 'pass',
@@ -356,12 +222,6 @@ export function createServices(ports: Ports, settings: Settings): Services {
     ),
   };
   return services;
-}
-
-function getIdentitySettings({ identity, publicUrl }: Settings): IdentitySettings {
-  const given = { ...DEFAULT_IDENTITY_SETTINGS, ...identity };
-  if (publicUrl === undefined) return given;
-  return { ...given, allowedOrigins: [...given.allowedOrigins, new URL(publicUrl).origin] };
 }
 
 /** Instruments the ports if an observer is configured. */
