@@ -3,8 +3,8 @@ import { createCeiling } from './hostile/ceiling.ts';
 import { runHostileDocuments } from './hostile/run.ts';
 
 const DOCUMENTS = 8;
-/** Most of the time the run waits for the lease of the killed server to expire. */
-const TIMEOUT_MS = 240_000;
+/** Most of the time the run waits for the lease of the killed server to expire. A busy machine needs more than 240 s. */
+const TIMEOUT_MS = 600_000;
 
 it(`survives ${DOCUMENTS} hostile documents in chats and a data lake with 1 GiB of memory, and reads small documents of another user meanwhile`, {
   timeout: TIMEOUT_MS + 10_000,
