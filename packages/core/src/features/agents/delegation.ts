@@ -46,11 +46,13 @@ export function delegationTools(services: {
   }: ToolScope): Promise<readonly AgentRecord[]> => {
     if (wanted !== true || !(await services.adminSettings.current()).EnableAgents) return [];
     const session = await sessions.get(sessionId, canEditSession(userId));
-    const found = session === undefined ? [] : [...(await reach.attached(userId, session))];
+    const attached = session === undefined ? [] : await reach.attached(userId, session);
+    // Without repetitions: an own agent is also one that the user can read.
+    const found = new Map(attached.map((agent) => [agent.id, agent]));
     for (const which of [{ ownerId: userId }, canRead(userId), await reach.published()]) {
-      if (found.length < MAX_AGENTS) found.push(...(await newest(which)));
+      if (found.size < MAX_AGENTS) for (const agent of await newest(which)) found.set(agent.id, agent);
     }
-    return [...new Map(found.map((agent) => [agent.id, agent])).values()].slice(0, MAX_AGENTS);
+    return [...found.values()].slice(0, MAX_AGENTS);
   };
 
   const run = async (
