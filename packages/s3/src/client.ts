@@ -155,6 +155,16 @@ export function createS3Client(options: S3Options): S3Client {
   };
 }
 
+/** Reads an answer. @throws StorageUnavailable when it breaks off. */
+export async function readAnswer<T>(reading: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new StorageUnavailable('the object store broke off its answer', { cause: error });
+  }
+}
+
 /** The service fails or is overloaded. */
 function isTrouble({ status }: Response): boolean {
   return status >= 500 || status === 429;

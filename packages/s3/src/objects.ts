@@ -1,6 +1,6 @@
 import { attachmentDisposition } from '@questline/core/internal';
 import type { ObjectInfo, ObjectStore } from '@questline/core/ports';
-import { createS3Client, type S3Client, type S3Options } from './client.ts';
+import { createS3Client, readAnswer, type S3Client, type S3Options } from './client.ts';
 import { signForm } from './forms.ts';
 import { inParts, PART_BYTES, putParts } from './parts.ts';
 
@@ -51,16 +51,16 @@ export function createS3Objects(options: S3Options): ObjectStore {
       const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` };
       const response = await client.send({ method: 'GET', key, headers, signal }, [404, 416]);
       if (response.status === 404 || response.status === 416) {
-        await response.arrayBuffer();
+        await readAnswer(response.arrayBuffer(), signal);
         if (response.status === 404) return undefined;
         throw new RangeError(`bytes ${range?.start}-${range?.end}`);
       }
-      return { ...getInfo(key, response), body: readBody(response) };
+      return { ...getInfo(key, response), body: readBody(response, signal) };
     },
 
     async remove(key, { signal } = {}) {
       const response = await client.send({ method: 'DELETE', key, signal }, [404]);
-      await response.arrayBuffer();
+      await readAnswer(response.arrayBuffer(), signal);
     },
 
     async signPut({ key, contentType, size, expiresAt }) {
@@ -95,7 +95,7 @@ async function putWhole(
 ): Promise<ObjectInfo> {
   const headers = { 'content-type': contentType };
   const response = await client.send({ method: 'PUT', key, headers, body, signal });
-  await response.arrayBuffer();
+  await readAnswer(response.arrayBuffer(), signal);
   return { key, size: body.length, contentType, etag: readEtag(response) };
 }
 
@@ -113,8 +113,17 @@ function readEtag({ headers }: Pick<Response, 'headers'>): string {
   return (headers.get('etag') ?? '').replace(/^W\//, '').replaceAll('"', '');
 }
 
-async function* readBody({ body }: Response): AsyncGenerator<Uint8Array> {
-  if (body !== null) yield* body;
+async function* readBody({ body }: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const chunks = body?.[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = chunks && (await readAnswer(chunks.next(), signal));
+      if (next === undefined || next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await chunks?.return?.();
+  }
 }
 
 /** Fails when it ends with another number of bytes than was announced. */

@@ -1,4 +1,4 @@
-import type { S3Client } from './client.ts';
+import { readAnswer, type S3Client } from './client.ts';
 
 /** Part size of an upload of unknown length. The service requires at least 5 MiB; one part is kept in memory. */
 export const PART_BYTES = 8 * 2 ** 20;
@@ -17,7 +17,7 @@ export async function putParts(
 ): Promise<void> {
   const headers = { 'content-type': contentType };
   const begun = await client.send({ method: 'POST', key, query: { uploads: '' }, headers, signal });
-  const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await begun.text())?.[1];
+  const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await readAnswer(begun.text(), signal))?.[1];
   if (uploadId === undefined) throw new Error('the object store began no upload');
   try {
     const etags: string[] = [];
@@ -25,7 +25,7 @@ export async function putParts(
       const query = { partNumber: String(etags.length + 1), uploadId };
       const response = await client.send({ method: 'PUT', key, query, body, signal });
       etags.push(response.headers.get('etag') ?? '');
-      await response.arrayBuffer();
+      await readAnswer(response.arrayBuffer(), signal);
     }
     const list = etags.map(
       (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`,
@@ -33,10 +33,10 @@ export async function putParts(
     const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
     const ended = await client.send({ method: 'POST', key, query: { uploadId }, body, signal });
     // A failure at the very end comes after the status was sent.
-    if (/<Error>/.test(await ended.text()))
+    if (/<Error>/.test(await readAnswer(ended.text(), signal)))
       throw new Error('the object store could not put the parts together');
   } catch (error) {
-    await client.send({ method: 'DELETE', key, query: { uploadId } }, [404]).catch(() => undefined);
+    await client.send({ method: 'DELETE', key, query: { uploadId } }).catch(() => undefined);
     throw error;
   }
 }
@@ -63,6 +63,5 @@ export async function* inParts(
     if (rest.length > 0) held.push(rest);
     size += rest.length;
   }
-  signal?.throwIfAborted();
   if (size > 0) yield Buffer.concat(held, size);
 }

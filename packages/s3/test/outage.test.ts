@@ -56,14 +56,6 @@ describe.each(FAULTS)('an object store that %s', (_, listener, timeoutMs) => {
   });
 });
 
-it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 3_600_001])(
-  'rejects a timeout of %s ms',
-  (timeoutMs) => {
-    const create = () => createS3Objects({ ...KEYS, endpoint: 'http://127.0.0.1:9', timeoutMs });
-    expect(create).toThrow(new RangeError(`timeoutMs: expected 1 to 3600000 milliseconds, got ${timeoutMs}`));
-  },
-);
-
 describe('an object store that answers', () => {
   it('is not unavailable when it refuses a request', async () => {
     const objects = await open((_, response) => response.writeHead(403).end('<Code>AccessDenied</Code>'));
