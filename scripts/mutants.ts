@@ -31,7 +31,7 @@ const root = join(import.meta.dirname, '..');
 const files = (await Promise.all(folder.split(',').map((one) => listSources(root, one)))).flat();
 const accepted = await readAccepted(root);
 const tests = named.length > 0 ? named : areaTests(folder);
-const former = values.left === undefined ? undefined : await readLeft(values.left);
+const former = values.left === undefined ? undefined : readLeft(values.left, root, files);
 const tried = await run({
   ...{ root, files, tests, isQuick: values.quick === true, maxTries },
   ...(former && {
@@ -45,7 +45,7 @@ const found = { ...tried, killed: new Set([...tried.killed, ...byTypes.map(({ id
 const result =
   values.left === undefined
     ? found
-    : await writeLeft(values.left, former, await listMutants(root, files), found);
+    : await writeLeft({ path: values.left, root, files }, former, await listMutants(root, files), found);
 const { lines, left } = formatReport(result, accepted);
 for (const line of lines) console.log(line);
 process.exitCode = left === 0 ? 0 : 1;

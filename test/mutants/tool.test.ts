@@ -57,11 +57,13 @@ test('a run goes on with what the run before has left', async () => {
     expect(toKey({ ...first, start: first.start + 1 })).not.toBe(toKey(first));
     const nothing = { unreached: new Set<number>(), unusable: new Set<string>() };
     const all = [first, second, third];
-    expect(await readLeft(path)).toBeUndefined();
+    const about = { path, root, files: ['test/mutants/example.ts'] };
+    const read = (files = about.files) => readLeft(path, root, files);
+    expect(read()).toBeUndefined();
     const one = { ...nothing, mutants: all, killed: new Set([first.id]), untried: new Set([third.id]) };
-    expect(await writeLeft(path, undefined, all, one)).toEqual(one);
+    expect(await writeLeft(about, undefined, all, one)).toEqual(one);
 
-    const former = await readLeft(path);
+    const former = read();
     expect(all.map((mutant) => former?.has(toKey(mutant)))).toEqual([false, true, true]);
     const other = {
       ...nothing,
@@ -70,8 +72,12 @@ test('a run goes on with what the run before has left', async () => {
       untried: new Set<number>(),
     };
     const both = { ...other, mutants: all, killed: new Set([first.id, second.id]) };
-    expect(await writeLeft(path, former, all, other)).toEqual(both);
-    expect([...((await readLeft(path)) ?? [])]).toEqual([[toKey(third), 'left']]);
+    expect(await writeLeft(about, former, all, other)).toEqual(both);
+    expect([...(read() ?? [])]).toEqual([[toKey(third), 'left']]);
+
+    // Changes of files that the run before did not try are not found.
+    expect(() => read([...about.files, 'test/mutants/endless.ts'])).toThrow('test/mutants/endless.ts');
+    expect(() => read(['test/mutants/endless.ts'])).toThrow('delete it');
   } finally {
     await rm(folder, { recursive: true });
   }
