@@ -42,7 +42,7 @@ export function createSender(options: SenderOptions): Sender {
       ...(key !== undefined && { 'idempotency-key': key }),
       ...callOptions.headers,
     });
-    const isRepeatable = operation.method === 'GET' || (operation.idempotent === true && key !== undefined);
+    const isRepeatable = operation.method === 'GET' || operation.idempotent === true;
     signal?.throwIfAborted();
     let token = isOpen ? undefined : await abortable(credentials(undefined), signal);
     let isRenewed = false;
@@ -160,7 +160,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promis
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stop);
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }

@@ -12,38 +12,56 @@ const refused = (status: number, retryAfter?: string, body: object = {}): Respon
 
 describe('a request', () => {
   it.each([
-    ['a GET after a network failure', getMe, undefined, [OFFLINE, OFFLINE, json(ME)], [500, 1000]],
-    ['a GET after 503', getMe, undefined, [refused(503, '3'), json(ME)], [3000]],
-    ['a GET whose answer broke off', getMe, undefined, [brokenAnswer(), json(ME)], [500]],
-    ['a message after a network failure', sendChatMessage, { body: {} }, [OFFLINE, json(ME)], [500]],
-    ['a creation after 429', createSession, { body: {} }, [refused(429, '2'), json(ME)], [2000]],
+    ['a GET after a network failure', getMe, undefined, () => [OFFLINE, OFFLINE, json(ME)], [500, 1000]],
+    ['a GET after the longest wait', getMe, undefined, () => [refused(429, '30'), json(ME)], [30_000]],
+    ['a GET after a head that broke off', getMe, undefined, () => [Response.error(), json(ME)], [500]],
+    ['a GET after 503', getMe, undefined, () => [refused(503, '3'), json(ME)], [3000]],
+    ['a GET whose answer broke off', getMe, undefined, () => [brokenAnswer(), json(ME)], [500]],
+    ['a message after a network failure', sendChatMessage, { body: {} }, () => [OFFLINE, json(ME)], [500]],
+    ['a creation after 429', createSession, { body: {} }, () => [refused(429, '2'), json(ME)], [2000]],
     [
       'a creation that the provider refused',
       createAgent,
       { body: {} },
-      [refused(503, '1', { errorCode: 'provider_overloaded' }), json(ME)],
+      () => [refused(503, '1', { errorCode: 'provider_overloaded' }), json(ME)],
       [1000],
     ],
   ] as const)('is repeated: %s', async (_, operation, input, answers, delays) => {
-    const { client, waited } = createScriptedClient(answers);
+    const { client, waited } = createScriptedClient(answers());
     expect(await client.call<unknown, unknown>(operation, input as never)).toEqual(ME);
     expect(waited).toEqual(delays);
   });
 
   it.each([
-    ['a creation after a network failure', createSession, { body: {} }, OFFLINE],
-    ['a creation after 503', createSession, { body: {} }, refused(503, '1')],
-    ['anything after 500', getMe, undefined, refused(500)],
-    ['anything after 503 without Retry-After', getMe, undefined, refused(503)],
-    ['a wait beyond the maximum', getMe, undefined, refused(429, '31')],
-    ['an upload', putObject, { link: '/x', body: new Blob(['a']) }, OFFLINE],
-    ['a key that was rejected', getMe, undefined, refused(401)],
+    ['a creation after a network failure', createSession, { body: {} }, () => OFFLINE],
+    ['a creation after 503', createSession, { body: {} }, () => refused(503, '1')],
+    ['anything after 500', getMe, undefined, () => refused(500)],
+    ['anything after 500 with Retry-After', getMe, undefined, () => refused(500, '1')],
+    ['anything after 503 without Retry-After', getMe, undefined, () => refused(503)],
+    ['a wait beyond the maximum', getMe, undefined, () => refused(429, '31')],
+    ['an upload', putObject, { link: '/x', body: new Blob(['a']) }, () => OFFLINE],
+    ['a key that was rejected', getMe, undefined, () => refused(401)],
   ] as const)('is not repeated: %s', async (_, operation, input, answer) => {
-    const { client, sent, waited } = createScriptedClient([answer]);
+    const { client, sent, waited } = createScriptedClient([answer()]);
     await expect(client.call<unknown, unknown>(operation, input as never)).rejects.toMatchObject({
       name: 'QuestlineError',
     });
     expect([sent.length, waited]).toEqual([1, []]);
+  });
+
+  it('with a key of the caller is not repeated by an operation that takes none', async () => {
+    const { client, sent } = createScriptedClient([OFFLINE]);
+    const call = client.call(createSession, { body: { name: 'a' } }, { idempotencyKey: 'mine' });
+    await expect(call).rejects.toMatchObject({ code: 'network_error' });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is repeated only after the wait', async () => {
+    const { client, sent } = createScriptedClient([OFFLINE, json(ME)], {
+      wait: () => Promise.reject(new Error('no more time')),
+    });
+    await expect(client.call(getMe)).rejects.toThrow('no more time');
+    expect(sent).toHaveLength(1);
   });
 
   it('is repeated at most as often as configured', async () => {

@@ -48,6 +48,13 @@ describe('mounted into an Express application', () => {
     expect((await request(app).post('/ask/2')).status).toBe(404);
   });
 
+  it('resolves the base path of a single route below a router', async () => {
+    const router = express.Router().post('/ask/:id', toExpress(mirror));
+    const app = express().use('/v1', router);
+    const answer = await request(app).post('/v1/ask/7');
+    expect(answer.body).toEqual({ path: '/ask/7', mountPath: '/v1', params: { id: '7' } });
+  });
+
   it('receives a wildcard of Express 5 as one text', async () => {
     const app = express();
     app.post('/ask/*rest', toExpress(mirror));

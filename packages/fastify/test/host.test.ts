@@ -121,6 +121,34 @@ describe('mounted into a Fastify application', () => {
     expect((await ask(app, '/ask/1'))[0]).toBe(404);
   });
 
+  it.each(['POST', 'PUT'] as const)(
+    'gives a single route the place and the parameters of a %s',
+    async (method) => {
+      const app = Fastify();
+      const mirror: Mountable = {
+        handle: async ({ path, mountPath, query, params }: ApiRequest) => ({
+          status: 200,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ path, mountPath, query, params }),
+        }),
+      };
+      await app.register(
+        (child, _options, done) => {
+          child.register(toFastify(mirror), { method: ['POST', 'PUT'], url: '/ask/:id' });
+          done();
+        },
+        { prefix: '/v1' },
+      );
+      const { body } = await app.inject({ method, url: '/v1/ask/7?a=1', payload: {} });
+      expect(JSON.parse(body)).toEqual({
+        path: '/ask/7',
+        mountPath: '/v1',
+        query: 'a=1',
+        params: { id: '7' },
+      });
+    },
+  );
+
   it('passes a request that a single route declines to the host', async () => {
     const app = Fastify();
     app.setNotFoundHandler(async (_request, reply) => reply.code(404).send('the host'));

@@ -32,6 +32,26 @@ describe('mounted into a Koa application', () => {
     expect((await request(app.callback()).get('/other')).body).toMatchObject({ path: '/other' });
   });
 
+  it('receives the path, the query and the parameters of a single route', async () => {
+    const router = new Router({ prefix: '/v1' }).post('/ask/:id', toKoa(mirror));
+    const answer = await request(new Koa().use(router.routes()).callback()).post('/v1/ask/7?a=1');
+    expect(answer.body).toEqual({ path: '/v1/ask/7', query: 'a=1', mountPath: '', params: { id: '7' } });
+  });
+
+  it('is at the root for a path that the host has replaced', async () => {
+    const app = new Koa()
+      .use((context, next) => {
+        context.url = '/in';
+        return next();
+      })
+      .use(toKoa(mirror));
+    expect((await request(app.callback()).get('/outer')).body).toEqual({
+      path: '/in',
+      query: '',
+      mountPath: '',
+    });
+  });
+
   it('lets earlier middleware of the host replace a response', async () => {
     const app = new Koa()
       .use(async (context, next) => {

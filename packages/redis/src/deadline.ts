@@ -29,7 +29,7 @@ export function within<T>(
     };
     // A busy process runs its timers before it reads responses that have arrived: read those first.
     const timer = setTimeout(() => setImmediate(() => reject(late())), deadline.left());
-    signal?.addEventListener('abort', abort, { once: true });
+    signal?.addEventListener('abort', abort);
     promise.then(
       (value) => {
         end();

@@ -111,7 +111,7 @@ export function createLink({
         return await within(command(client), deadline, tooLate, signal);
       } catch (error) {
         if (signal?.aborted === true) throw error;
-        if (!isAway && changes === before) {
+        if (changes === before) {
           lookedAt = performance.now();
           look = undefined;
           change({ state: 'away', error });

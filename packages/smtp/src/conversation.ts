@@ -25,13 +25,11 @@ export async function converse(
   const broken = new Promise<never>((_, reject) => {
     breakOff = reject;
   });
-  // Waiting for both, a break is never unheard.
-  broken.catch(() => undefined);
   connection.on('error', (error) => breakOff(toFailure(error)));
   // A server that leaves in the middle says so only by leaving.
   connection.on('end', () => breakOff(new MailError('unreachable')));
   const onAbort = (): void => breakOff(signal?.reason);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort);
   // Its own clock: a mail that takes too long is a matter of the real network.
   const timer = setTimeout(() => breakOff(new MailError('timeout')), timeoutMs);
 

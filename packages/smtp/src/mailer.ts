@@ -39,7 +39,7 @@ export function createSmtpMailer(options: SmtpOptions): SmtpMailer {
 function compose(from: { readonly name: string; readonly address: string }, mail: Mail): Promise<Buffer> {
   const { subject, text, html } = mail;
   // The recipient as one address, never as a list to be taken apart.
-  const to = { name: '', address: mail.to };
+  const to = { address: mail.to };
   return new MailComposer({
     from,
     to,

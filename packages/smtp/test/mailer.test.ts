@@ -42,10 +42,17 @@ describe('mail over SMTP', () => {
     ]);
   });
 
+  it('is encrypted with any certificate where encryption is only offered', async () => {
+    const server = await mailServer();
+    await mailerFor(server.port, { security: 'offered', tls: {} }).send(MAIL);
+    expect(server.arrived).toMatchObject([{ secure: true }]);
+  });
+
   it('contains text and HTML, names no client and requests no automatic reply', async () => {
     const server = await mailServer();
     await mailerFor(server.port).send(MAIL);
     const [{ mail } = { mail: undefined }] = server.arrived;
+    expect(mail?.to).toEqual([{ name: '', address: 'ada@example.com' }]);
     expect(mail?.text?.trim()).toBe('Hello Ada');
     expect(mail?.html?.trim()).toBe('<p>Hello Ada</p>');
     const headers = new Map(mail?.headers.map(({ key, value }) => [key, value]));

@@ -53,7 +53,7 @@ export function within<T>(
 
 /** Backoff with jitter, so that conflicting transactions do not conflict again. Grows with the attempt. */
 export function pause(attempt: number, deadline: Deadline): Promise<void> {
-  const longest = Math.min(50, 2 ** Math.min(attempt, 6));
+  const longest = Math.min(50, 2 ** attempt);
   const ms = Math.min(deadline.left(), 0.5 + Math.random() * longest);
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

@@ -35,12 +35,10 @@ export function createChannels(
 
   const open = (): SubscriberConnection => {
     const opened = openConnection(link.client, subscriber, {
-      onMessage(channel, message) {
-        if (channels.has(channel)) onMessage(channel, message);
-      },
+      onMessage,
       // Also commands that the client dropped without a connection.
       onReady() {
-        if (channels.size > 0) opened.redis.subscribe(...channels.keys()).catch(report);
+        opened.redis.subscribe(...channels.keys()).catch(report);
       },
     });
     // The outage of the client's connection may have ended this one, too, without an event.
@@ -48,9 +46,9 @@ export function createChannels(
     return opened;
   };
 
-  const close = (left: readonly string[]): void => {
+  const close = (last: string): void => {
     stopWatching();
-    connection?.release(left);
+    connection?.release(last);
     connection = undefined;
   };
 
@@ -75,7 +73,7 @@ export function createChannels(
     heard.listeners -= 1;
     if (heard.listeners > 0) return;
     channels.delete(channel);
-    if (channels.size === 0) close([channel]);
+    if (channels.size === 0) close(channel);
     else connection?.redis.unsubscribe(channel).catch(report);
   };
 

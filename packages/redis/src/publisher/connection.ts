@@ -3,8 +3,8 @@ import type { RedisClient, RedisSubscriber } from '../client.ts';
 /** The connection of the subscriptions. */
 export interface SubscriberConnection {
   readonly redis: RedisSubscriber;
-  /** Removes its listeners; closes only a connection of this package. */
-  release(channels: readonly string[]): void;
+  /** Removes its listeners and its last channel; closes only a connection of this package. */
+  release(last: string): void;
   /** Sends a ping: detects and replaces a dead connection of this package. */
   probe(): void;
 }
@@ -32,11 +32,11 @@ export function openConnection(
   own?.on('error', ignore);
   return {
     redis,
-    release(channels) {
+    release(last) {
       redis.off('message', onMessage);
       redis.off('ready', onReady);
       if (own !== undefined) own.disconnect();
-      else if (channels.length > 0) redis.unsubscribe(...channels).catch(ignore);
+      else redis.unsubscribe(last).catch(ignore);
     },
     probe: () => own?.call('PING').catch(ignore),
   };

@@ -6,7 +6,7 @@ import type { PooledClient, PostgresClient, PostgresConnection, PostgresPool } f
 /** A leased connection. */
 export interface Lease {
   readonly client: PostgresClient;
-  /** `lost`: the connection is unusable. */
+  /** Called once. `lost`: the connection is unusable. */
   end(lost: boolean): void;
 }
 
@@ -44,12 +44,9 @@ export function createPoolLeases(pool: PostgresPool): Leases {
         }
         // The same for a connection in use: its query rejects anyway.
         client.on?.('error', ignore);
-        let isOver = false;
         return {
           client,
           end(lost) {
-            if (isOver) return;
-            isOver = true;
             if (lost) incidents += 1;
             client.removeListener?.('error', ignore);
             client.release(lost);

@@ -23,7 +23,7 @@ export function createListen(pool: PostgresPool): Listen {
       client = undefined;
     };
     const restart = (): void => {
-      if (client === undefined && timer !== undefined) return;
+      if (timer !== undefined) return;
       drop();
       if (isOver) return;
       timer = setTimeout(() => {
