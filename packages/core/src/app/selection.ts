@@ -87,7 +87,6 @@ export function createOperationCheck(
 export const HOST = 'host';
 
 function matches(route: MountedRoute, name: string): boolean {
-  if (route.capability === HOST) return false;
   return (
     route.capability === name ||
     route.operation.id === name ||

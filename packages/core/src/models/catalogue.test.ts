@@ -107,7 +107,10 @@ describe('model settings of the host', () => {
     const videos = offering('one', [video]).provider;
     const getPrice = (prices: NonNullable<ModelInfo['prices']>) =>
       createCatalogue({ providers: [videos], overrides: { a: { prices } } }).find('a')?.prices;
-    expect(getPrice({ megabyte: 1 })).toMatchObject({ second: 1e7, secondByResolution: { '4k': 4e7 } });
+    expect(getPrice({ megabyte: 1 })).toMatchObject({
+      ...{ second: 1e7, secondByResolution: { '4k': 4e7 } },
+      megabyte: 1e8,
+    });
     expect(getPrice({ second: 0.2 })).toMatchObject({ second: 2e7 });
     expect(getPrice({ second: 0.2 })).not.toHaveProperty('secondByResolution');
   });

@@ -102,8 +102,7 @@ export function createCatalogue(options: CatalogueOptions): ModelCatalogue {
   const now = (): number => options.clock?.now() ?? Number.NEGATIVE_INFINITY;
 
   function current(): ReadonlyMap<string, CatalogueEntry> {
-    let changed =
-      sources.length !== providers.length || (nextChange !== Number.POSITIVE_INFINITY && now() >= nextChange);
+    let changed = nextChange !== Number.POSITIVE_INFINITY && now() >= nextChange;
     for (let index = 0; index < providers.length && !changed; index++) {
       changed = providers[index]?.models() !== sources[index];
     }

@@ -80,6 +80,17 @@ describe('checkMembers', () => {
     expect(await check([], [])).toEqual([]);
   });
 
+  it('looks up nothing that the project has, and no id of another form', async () => {
+    const failing = { collection: () => expect.unreachable() } as unknown as Store;
+    const { links, asked } = createLinks();
+    await checkMembers({ store: failing, links }, 'ada', [A, 'no id'], [], new Set([A, 'no id']));
+    const { store } = await setUp(ALL);
+    await expect(checkMembers({ store, links }, 'ada', [], [A, 'no id'])).rejects.toThrow('file_ids.0');
+    expect(asked).toEqual([['file', A]]);
+    const no = { ownerId: 'ada', projectId: 'no id' };
+    expect(await hasRoom(failing, no, 1)).toBe(false);
+  });
+
   it('finds the readable sessions among the given ones', async () => {
     const { store } = await setUp(ALL);
     const { links } = createLinks();
@@ -156,6 +167,18 @@ describe('the project of a session', () => {
     await updateMembers(store, await getProject(), { sessionIds: [A, B] }, {});
     expect(await read()).toEqual({ [A]: undefined, [B]: P });
     await showInSessions(store, await getProject());
+    expect(await read()).toEqual({ [A]: P, [B]: P });
+  });
+
+  it('stays on sessions that stay, and on removed ones of other users', async () => {
+    const { store, read, getProject } = await setUp(
+      [
+        { id: A, projectId: P },
+        { id: B, projectId: P, ownerId: 'grace' },
+      ],
+      { sessionIds: [A, B] },
+    );
+    await updateMembers(store, await getProject(), { sessionIds: [A] }, {});
     expect(await read()).toEqual({ [A]: P, [B]: P });
   });
 
