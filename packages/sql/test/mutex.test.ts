@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDeadline, pause } from '../src/deadline.ts';
 import { createMutex } from '../src/mutex.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe('a mutex', () => {
   it('is free again after it was released, once', async () => {
@@ -64,11 +61,15 @@ describe('a pause between attempts', () => {
     { attempt: 5000, random: 1, left: 4500, ms: 50.5 },
     { attempt: 6, random: 1, left: 20, ms: 20 },
   ])('lasts $ms ms: %j', async ({ attempt, random, left, ms }) => {
-    vi.spyOn(Math, 'random').mockReturnValue(random);
-    const delays = vi.spyOn(globalThis, 'setTimeout');
-    const paused = pause(attempt, createDeadline(left));
-    expect(delays.mock.calls.map(([, delay]) => delay)).toEqual([ms]);
-    await vi.runAllTimersAsync();
-    await paused;
+    const chance = vi.spyOn(Math, 'random').mockReturnValue(random);
+    onTestFinished(() => chance.mockRestore());
+    const delays: unknown[] = [];
+    vi.stubGlobal('setTimeout', (end: () => void, delay: number) => {
+      delays.push(delay);
+      end();
+    });
+    await pause(attempt, createDeadline(left));
+    vi.unstubAllGlobals();
+    expect(delays).toEqual([ms]);
   });
 });

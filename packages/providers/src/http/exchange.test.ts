@@ -164,12 +164,18 @@ describe('end of an exchange', () => {
   });
 
   it('does not hold a process back', () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const { setTimeout } = globalThis;
+    const timers: NodeJS.Timeout[] = [];
+    vi.stubGlobal('setTimeout', (...wait: Parameters<typeof setTimeout>) => {
+      const timer = setTimeout(...wait);
+      timers.push(timer);
+      return timer;
+    });
     const { head, exchange } = start();
     head();
     exchange.linger();
-    expect(timers.mock.results.map(({ value }) => value.hasRef())).toEqual([false, false]);
-    timers.mockRestore();
+    vi.unstubAllGlobals();
+    expect(timers.map((timer) => timer.hasRef())).toEqual([false, false]);
   });
 
   it.each([false, true])('comes with the signal (after the head: %s), once', async (hasHead) => {
