@@ -158,7 +158,7 @@ describe('a single connection', () => {
 it('stops to listen to the pools of its replicas when it is closed', async () => {
   const [primary, replica] = [new ScriptedPool(), new ScriptedPool()];
   const database = createPostgresDatabase({ pool: primary, replicas: [{ pool: replica }] });
-  expect(database.read).toBeDefined();
+  expect(database.read).toBeTypeOf('function');
   expect(createPostgresDatabase({ pool: primary }).read).toBeUndefined();
   expect(replica.listenerCount('error')).toBe(1);
   await database.close();
