@@ -1,4 +1,5 @@
 import { AGENTS, type AgentRecord } from '@questline/core/internal';
+import { NO_TRAITS } from './agent-records.ts';
 import type { TestApp } from './test-app.ts';
 
 /** Adds the record of an agent. A public one is approved by default. */
@@ -12,13 +13,7 @@ export async function addAgent(
     description: '',
     triggerWords: [`@${input.name.toLowerCase()}`],
     isPublic: false,
-    personality: {
-      majorMotivation: '',
-      minorMotivation: '',
-      characterFlaw: '',
-      uniqueQuirk: '',
-      responseStyle: '',
-    },
+    personality: NO_TRAITS,
     capabilities: [],
     createdAt: now,
     updatedAt: now,

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers';
 import { afterAll } from 'vitest';
 
 /**
- * Fails a file that leaves faked timers to the next ones of its process. A spy on a faked timer does that: any later
+ * Fails a file that leaves faked timers to the next ones of its process. A spy on a faked timer does that: each later
  * `restoreAllMocks` restores the faked one.
  */
 afterAll(() => {

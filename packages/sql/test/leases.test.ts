@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { isStorageUnavailable } from '@questline/core/ports';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { watch } from '../../../test/support/watch.ts';
 import { createPostgresDatabase } from '../src/index.ts';
 import { ScriptedClient, ScriptedPool, serverError } from './scripted-pool.ts';
 
@@ -12,15 +13,6 @@ const LOST = new Error('lost');
 const lost = async () => {
   throw LOST;
 };
-
-function watch(call: Promise<unknown>) {
-  const ended: unknown[] = [];
-  call.then(
-    (value) => ended.push(value),
-    (error: unknown) => ended.push(error),
-  );
-  return ended;
-}
 
 describe('a connection of the pool', () => {
   it('goes back to the pool after a statement, also after one that fails', async () => {

@@ -1,6 +1,7 @@
 import { isStorageUnavailable } from '@questline/core/ports';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDeferred } from '../../../test/support/deferred.ts';
+import { watch } from '../../../test/support/watch.ts';
 import { createSqliteDatabase } from '../src/index.ts';
 import { ScriptedSqlite, sqliteError } from './scripted-sqlite.ts';
 
@@ -28,15 +29,6 @@ function failFirst(engine: ScriptedSqlite, text: string, times: number, error: E
     left -= 1;
     return error;
   };
-}
-
-function watch(call: Promise<unknown>) {
-  const ended: unknown[] = [];
-  call.then(
-    (value) => ended.push(value),
-    (error: unknown) => ended.push(error),
-  );
-  return ended;
 }
 
 describe('an error of SQLite', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toAgent, toAgentId } from '../../../../../test/support/agent-records.ts';
 import { createMemoryStore } from '../../memory/store.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -8,14 +9,6 @@ import { DELEGATE_TO_AGENT, delegationTools } from './delegation.ts';
 import { createAgentReach } from './reach.ts';
 import { AGENTS, type AgentRecord } from './records.ts';
 
-const toId = (number: number): string => number.toString(16).padStart(24, '0');
-const NO_TRAITS = {
-  majorMotivation: '',
-  minorMotivation: '',
-  characterFlaw: '',
-  uniqueQuirk: '',
-  responseStyle: '',
-};
 const SCOPE = { userId: 'ada', sessionId: 's', agents: true } as unknown as ToolScope;
 const OTHER = { ownerId: 'grace' };
 const PUBLISHED = { ...OTHER, isPublic: true, publication: 'approved' } as const;
@@ -24,11 +17,7 @@ const PUBLISHED = { ...OTHER, isPublic: true, publication: 'approved' } as const
 async function setUp(agents: readonly Partial<AgentRecord>[], session: Partial<SessionRecord> = {}) {
   const store = createMemoryStore();
   for (const [number, agent] of agents.entries()) {
-    await store.collection(AGENTS).insert({
-      ...{ id: toId(number), ownerId: 'ada', name: `n${number}`, description: '', triggerWords: [] },
-      ...{ isPublic: false, personality: NO_TRAITS, capabilities: [], createdAt: number, updatedAt: number },
-      ...agent,
-    } as AgentRecord);
+    await store.collection(AGENTS).insert(toAgent(number, agent));
   }
   const known = { id: 's', ownerId: 'ada', name: 'n', firstCreated: 0, lastUpdated: 0, ...session };
   await store.collection(SESSIONS).insert(known);
@@ -62,11 +51,11 @@ async function setUp(agents: readonly Partial<AgentRecord>[], session: Partial<S
 describe('agents that a turn may ask', () => {
   it('are the attached ones, then the own, the shared and the published ones, the newest first', async () => {
     const agents = [PUBLISHED, { ...OTHER, readerIds: ['ada'] }, {}, {}, OTHER, OTHER];
-    const { offered } = await setUp(agents, { agentIds: [toId(1)] });
+    const { offered } = await setUp(agents, { agentIds: [toAgentId(1)] });
     expect(await offered()).toEqual(['- n1', '- n3', '- n2', '- n0']);
-    const shared = { ownerId: 'grace', writerIds: ['ada'], agentIds: [toId(4)] };
+    const shared = { ownerId: 'grace', writerIds: ['ada'], agentIds: [toAgentId(4)] };
     expect(await (await setUp(agents, shared)).offered()).toEqual(['- n4', '- n3', '- n2', '- n1', '- n0']);
-    const hidden = { ownerId: 'grace', agentIds: [toId(4)] };
+    const hidden = { ownerId: 'grace', agentIds: [toAgentId(4)] };
     expect(await (await setUp(agents, hidden)).offered()).not.toContain('- n4');
   });
 
@@ -112,17 +101,20 @@ describe('agents that a turn may ask', () => {
 describe('task for an agent', () => {
   const LIMITED = { name: 'Grace', allowedTools: ['a', 'b'], deniedTools: ['b'], systemPrompt: 'Rule.' };
 
-  it.each(['Grace', ' @grace ', toId(0)])(
+  it.each(['Grace', ' @grace ', toAgentId(0)])(
     'is given to the agent %j, with its text and its tools',
     async (name) => {
       const { run, consulted } = await setUp([LIMITED]);
       expect(await run(name)).toEqual({
         ...{ content: 'Done.', isError: false },
-        payload: { type: 'agent', payload: { id: toId(0), name: 'Grace', task: 'Count.', result: 'Done.' } },
+        payload: {
+          type: 'agent',
+          payload: { id: toAgentId(0), name: 'Grace', task: 'Count.', result: 'Done.' },
+        },
       });
       expect(consulted).toMatchObject([
         {
-          agent: { id: toId(0), name: 'Grace' },
+          agent: { id: toAgentId(0), name: 'Grace' },
           task: 'Count.',
           system: expect.stringMatching(/Grace\.\nRule\.\n\nAnother/),
         },

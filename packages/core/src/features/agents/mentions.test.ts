@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toAgent, toAgentId } from '../../../../../test/support/agent-records.ts';
 import type { LinkReader } from '../../access/links.ts';
 import { createMemoryStore } from '../../memory/store.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
@@ -7,24 +8,11 @@ import { createFindMentions, mentionedAgents, withAgentLinks } from './mentions.
 import { createAgentReach } from './reach.ts';
 import { AGENTS, type AgentPublishing, type AgentRecord } from './records.ts';
 
-const toId = (number: number): string => number.toString(16).padStart(24, '0');
-const NO_TRAITS = {
-  majorMotivation: '',
-  minorMotivation: '',
-  characterFlaw: '',
-  uniqueQuirk: '',
-  responseStyle: '',
-};
-
 /** Agents by number, in the order of their creation. Those of `ada` by default. */
 async function setUp(agents: readonly Partial<AgentRecord>[], publishing: AgentPublishing = 'approval') {
   const store = createMemoryStore();
   for (const [number, agent] of agents.entries()) {
-    await store.collection(AGENTS).insert({
-      ...{ id: toId(number), ownerId: 'ada', name: `n${number}`, description: '', triggerWords: [] },
-      ...{ isPublic: false, personality: NO_TRAITS, capabilities: [], createdAt: number, updatedAt: number },
-      ...agent,
-    } as AgentRecord);
+    await store.collection(AGENTS).insert(toAgent(number, agent));
   }
   const settings = { EnableAgents: true, AgentPublishing: publishing };
   const adminSettings = { current: async () => settings } as unknown as AdminSettingsReader;
@@ -50,7 +38,7 @@ describe('agent that a message mentions', () => {
   it('is the attached one, then the own one, then the shared one, then the published one', async () => {
     const agents = [PUBLISHED, SHARED, X, X];
     const { find } = await setUp(agents);
-    expect(await find('@x', [toId(3)])).toEqual([[3, true]]);
+    expect(await find('@x', [toAgentId(3)])).toEqual([[3, true]]);
     expect(await find('@x')).toEqual([[2, true]]);
     expect(await (await setUp(agents.slice(0, 2))).find('@x')).toEqual([[1, false]]);
     expect(await (await setUp([PUBLISHED, PUBLISHED])).find('@x')).toEqual([[0, false]]);
@@ -73,7 +61,7 @@ describe('agent that a message mentions', () => {
 
   it('is an attached one of another user only where the owner of the session has it', async () => {
     const { find } = await setUp([OTHER]);
-    const attached = [toId(0)];
+    const attached = [toAgentId(0)];
     expect(await find('@x', attached, 'ada', 'grace')).toEqual([[0, true]]);
     expect(await find('@x', attached, 'ada', 'ada')).toEqual([]);
     expect(await find('@x', [], 'ada', 'grace')).toEqual([]);
@@ -125,24 +113,27 @@ describe('agent that a message mentions', () => {
 });
 
 describe('reach of a user', () => {
-  const attachedTo = (ownerId: string, ...numbers: number[]) => ({ ownerId, agentIds: numbers.map(toId) });
+  const attachedTo = (ownerId: string, ...numbers: number[]) => ({
+    ownerId,
+    agentIds: numbers.map(toAgentId),
+  });
 
   it('finds an agent of the owner of the session only where it is attached', async () => {
     const { agentReach } = await setUp([OTHER, X]);
     const find = (number: number, session?: ReturnType<typeof attachedTo>) =>
-      agentReach.find('ada', toId(number), session).then((agent) => agent?.id);
+      agentReach.find('ada', toAgentId(number), session).then((agent) => agent?.id);
     expect(await find(0)).toBeUndefined();
-    expect(await find(0, attachedTo('grace', 0))).toBe(toId(0));
+    expect(await find(0, attachedTo('grace', 0))).toBe(toAgentId(0));
     expect(await find(0, attachedTo('grace', 1))).toBeUndefined();
     expect(await find(0, attachedTo('ada', 0))).toBeUndefined();
-    expect(await find(1)).toBe(toId(1));
+    expect(await find(1)).toBe(toAgentId(1));
     expect(await agentReach.find('ada', 'no id')).toBeUndefined();
   });
 
   it('lists what it can use in the given order, once', async () => {
     const { agentReach } = await setUp([X, OTHER, SHARED]);
     const list = async (...numbers: number[]) =>
-      (await agentReach.list('ada', numbers.map(toId))).map(({ id }) => Number.parseInt(id, 16));
+      (await agentReach.list('ada', numbers.map(toAgentId))).map(({ id }) => Number.parseInt(id, 16));
     expect(await list(2, 1, 0, 2, 9)).toEqual([2, 0]);
     expect(await list()).toEqual([]);
     expect(await agentReach.attached('ada', { ownerId: 'ada' } as never)).toEqual([]);
@@ -155,10 +146,10 @@ describe('reach of a user', () => {
       findExisting: async (kind, ids) => new Set([`${kind} ${ids}`]),
     };
     const links = withAgentLinks(agentReach, others);
-    const ids = [toId(0), toId(1), toId(2)];
-    expect(await links.findReadable('agent', ids, 'ada')).toEqual(new Set([toId(0)]));
-    expect(await links.findExisting('agent', ids)).toEqual(new Set([toId(0), toId(1)]));
-    expect(await links.findExisting('agent', [toId(1), toId(9)])).toEqual(new Set([toId(1)]));
+    const ids = [toAgentId(0), toAgentId(1), toAgentId(2)];
+    expect(await links.findReadable('agent', ids, 'ada')).toEqual(new Set([toAgentId(0)]));
+    expect(await links.findExisting('agent', ids)).toEqual(new Set([toAgentId(0), toAgentId(1)]));
+    expect(await links.findExisting('agent', [toAgentId(1), toAgentId(9)])).toEqual(new Set([toAgentId(1)]));
     expect(await links.findReadable('file', ['f'], 'ada')).toEqual(new Set(['file f ada']));
     expect(await links.findExisting('file', ['f'])).toEqual(new Set(['file f']));
   });

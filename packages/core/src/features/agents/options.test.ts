@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { NO_TRAITS } from '../../../../../test/support/agent-records.ts';
 import { getAgentOptions, getToolLimits, permits } from './options.ts';
 import { toPersona } from './persona.ts';
 import type { AgentRecord } from './records.ts';
 
-const NO_TRAITS = {
-  majorMotivation: '',
-  minorMotivation: '',
-  characterFlaw: '',
-  uniqueQuirk: '',
-  responseStyle: '',
-};
 const agent = (more: Partial<AgentRecord> = {}): AgentRecord =>
   ({
     id: 'a',
