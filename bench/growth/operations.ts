@@ -10,13 +10,13 @@ export type Ask = (
   body?: unknown,
 ) => Promise<Record<string, unknown>>;
 
-interface Context {
+export interface Context {
   readonly ask: Ask;
   readonly things: { readonly quest: string; readonly session: string; readonly user: string };
   readonly services: Services;
 }
 
-interface MeasuredOperation {
+export interface MeasuredOperation {
   readonly name: string;
   run(context: Context): Promise<unknown>;
 }
