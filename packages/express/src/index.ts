@@ -11,7 +11,8 @@ export interface ExpressRequest extends IncomingMessage {
   readonly body?: unknown;
   /** Present below `app.get(path, …)` and its kind, absent below `app.use`. */
   readonly route?: unknown;
-  readonly params: Readonly<Record<string, string | readonly string[]>>;
+  /** Express 4: undefined for an optional part that the path does not have. */
+  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 export type ExpressHandler = (
@@ -57,6 +58,7 @@ function countWildcard(params: ExpressRequest['params'], segments: readonly stri
   const last = Object.entries(params ?? {}).at(-1);
   if (last === undefined) return 0;
   const [name, value] = last;
+  if (value === undefined) return 0;
   if (typeof value !== 'string') return value.length;
   const text = value.replace(/^\//, '');
   if (!/^\d+$/.test(name) || text === '') return 0;
@@ -75,11 +77,11 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Express 5 gives a wildcard as the list of its segments. */
+/** Express 5 gives a wildcard as the list of its segments. A parameter without a value is left out. */
 function textParams(params: ExpressRequest['params']): Record<string, string> {
   const text: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    text[name] = typeof value === 'string' ? value : value.join('/');
+    if (value !== undefined) text[name] = typeof value === 'string' ? value : value.join('/');
   }
   return text;
 }

@@ -1,6 +1,7 @@
 import type { ApiRequest, Mountable } from '@questline/core';
 import { toExpress } from '@questline/express';
 import express, { type RequestHandler } from 'express';
+import express4 from 'express4';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 
@@ -27,6 +28,26 @@ describe('mounted into an Express application', () => {
     }
   });
 
+  it.each([
+    ['a parameter', '/ai/:tenant', '/ai/t1'],
+    ['a regular expression', /^\/ai-(\d+)/, '/ai-12'],
+    ['a regular expression that matches nothing more', /^\/ai(-\d+)?(?=\/)/, '/ai'],
+  ] as const)('resolves its base path at %s', async (_, path, mountPath) => {
+    for (const app of [express(), express4()]) {
+      app.use(path as string, toExpress(mirror));
+      const answer = await request(app).get(`${mountPath}/x`);
+      expect(answer.body).toEqual({ path: '/x', mountPath });
+    }
+  });
+
+  it.each(['/one', '/two/parts', '/%C3%A9'])(
+    'resolves its base path below a wildcard of Express 4 that matches %s',
+    async (rest) => {
+      const app = express4().use('/ai/*', toExpress(mirror));
+      expect((await request(app).get(`/ai${rest}`)).body).toEqual({ path: rest, mountPath: '/ai' });
+    },
+  );
+
   it('gives precedence to earlier routes of the host', async () => {
     const app = express();
     app.get('/own', (_request, response) => {
@@ -46,6 +67,12 @@ describe('mounted into an Express application', () => {
     });
     expect((await request(app).post('/ask/1')).body.params).toEqual({ id: '1' });
     expect((await request(app).post('/ask/2')).status).toBe(404);
+  });
+
+  it('leaves out an optional parameter of Express 4 that the path does not have', async () => {
+    const app = express4().post('/ask/:id?', toExpress(mirror));
+    expect((await request(app).post('/ask')).body).toEqual({ path: '/ask', mountPath: '', params: {} });
+    expect((await request(app).post('/ask/7')).body.params).toEqual({ id: '7' });
   });
 
   it('resolves the base path of a single route below a router', async () => {
