@@ -2,10 +2,11 @@
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
  * database connections. 32 accounts, 48 turns at once, which the processes share: each of several does less at a time than the
  * one. `BENCH_EACH=16`: so many turns at once for each process instead. `BENCH_RATE=200`: a turn begins every
- * 5 ms, whatever the number of processes, so that no core is full. `BENCH_ACCOUNTS=1`: one account pays for all of them. Also
- * counts transactions that were rolled back. Several processes on few cores cost more of each core's time whatever they do, so
- * the bare server of the comparison is measured in the same way: the ratio of both shows what the processes cost each other. The
- * numbers of processes alternate, and the medians are reported.
+ * 5 ms, whatever the number of processes, so that no core is full. `BENCH_ACCOUNTS=1`: one account pays for all of them.
+ * `BENCH_POOL=3`: connections of each process, 10 by default. Also counts transactions that were rolled back. Several
+ * processes on few cores cost more of each core's time whatever they do, so the bare server of the comparison is measured in the
+ * same way: the ratio of both shows what the processes cost each other. The numbers of processes alternate, and the medians are
+ * reported.
  * Needs a superuser that may create a database.
  */
 import { COLLECTIONS, createServices, createUser, issueApiKey } from '@questline/core';

@@ -32,7 +32,11 @@ export interface PostgresWorkspace {
  * else it creates the database's tables and one caller.
  */
 export async function openPostgresWorkspace(): Promise<PostgresWorkspace> {
-  const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 10, idleTimeoutMillis: 0 });
+  const pool = new Pool({
+    connectionString: process.env.DATABASE_URL,
+    max: Number(process.env.BENCH_POOL ?? 10),
+    idleTimeoutMillis: 0,
+  });
   const database = createPostgresDatabase({ pool });
   const { CALLERS } = process.env;
   if (CALLERS === undefined) await migrate(database, { collections: COLLECTIONS });

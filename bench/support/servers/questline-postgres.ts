@@ -8,7 +8,11 @@ import { serve } from '../child.ts';
 /** One process of a workspace on the migrated PostgreSQL database at `BENCH_DATABASE`, with a model that answers at once. */
 const clock = createSystemClock();
 const ids = createIds({ clock });
-const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE, max: 10, idleTimeoutMillis: 0 });
+const pool = new pg.Pool({
+  connectionString: process.env.BENCH_DATABASE,
+  max: Number(process.env.BENCH_POOL ?? 10),
+  idleTimeoutMillis: 0,
+});
 const database = createPostgresDatabase({ pool });
 const services = createServices(
   { ...createSqlPorts(database, { clock, ids, listen: true }), models: [createDemoProvider()], clock, ids },
