@@ -51,7 +51,11 @@ const answers = {
 const after = snapshot();
 await Promise.all([one.api.close(), two.api.close()]);
 await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-process.stdout.write(JSON.stringify({ before, after, answers, closedAt: Date.now() }));
+const closed = performance.now();
+// Nothing is left that could keep the process alive.
+process.once('beforeExit', () => {
+  process.stdout.write(JSON.stringify({ before, after, answers, idleAfterMs: performance.now() - closed }));
+});
 
 async function listen(api: import('@questline/core').Mountable): Promise<Server> {
   const server = createServer(core.toNodeListener(api)).listen(0, '127.0.0.1');

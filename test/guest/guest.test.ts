@@ -7,7 +7,8 @@ interface Report {
   readonly before: unknown;
   readonly after: unknown;
   readonly answers: { readonly own: [number, string][]; readonly foreign: [number, string][] };
-  readonly closedAt: number;
+  /** From `close()` until nothing kept the process alive. */
+  readonly idleAfterMs: number;
 }
 
 describe('library in a host process', () => {
@@ -16,12 +17,10 @@ describe('library in a host process', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--conditions=@questline/source', child],
-      {
-        timeout: 25_000,
-      },
+      // Only to end what hangs.
+      { timeout: 100_000 },
     );
-    const endedAt = Date.now();
-    const { before, after, answers, closedAt } = JSON.parse(stdout) as Report;
+    const { before, after, answers, idleAfterMs } = JSON.parse(stdout) as Report;
     expect(after).toEqual(before);
     expect(answers.own).toEqual([
       [200, expect.stringContaining('data: [DONE]')],
@@ -29,6 +28,6 @@ describe('library in a host process', () => {
     ]);
     // A key of one instance is unknown to the other.
     expect(answers.foreign.map(([status]) => status)).toEqual([401, 401]);
-    expect(endedAt - closedAt).toBeLessThan(1000);
+    expect(idleAfterMs).toBeLessThan(1000);
   });
 });
