@@ -2,7 +2,9 @@ import { getEventListeners } from 'node:events';
 import { isStorageUnavailable } from '@questline/core/ports';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { watch } from '../../../test/support/watch.ts';
+import { createDeadline } from '../src/deadline.ts';
 import { createPostgresDatabase } from '../src/index.ts';
+import { createConnectionLeases, createPoolLeases } from '../src/postgres/leases.ts';
 import { ScriptedClient, ScriptedPool, serverError } from './scripted-pool.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -107,6 +109,36 @@ describe('a connection of the pool', () => {
     await expect(database.transaction(async () => 1, { signal: leaving.signal })).rejects.toBe('left');
     expect(pool.waiting).toHaveLength(1);
   });
+});
+
+it('is not asked for another connection by a caller that has left', async () => {
+  const pool = new ScriptedPool();
+  const leases = createPoolLeases(pool);
+  const leaving = new AbortController();
+  const lost = await leases.take(createDeadline(100), void pool.give());
+  lost.end(true);
+  const old = new ScriptedClient();
+  old.release = () => leaving.abort('left');
+  pool.next.push(old);
+  await expect(leases.take(createDeadline(100), leaving.signal)).rejects.toBe('left');
+  expect(pool.waiting).toEqual([]);
+  leases.close();
+});
+
+it('has several statements in one text only where the connection has', async () => {
+  const texts: string[] = [];
+  const connection = {
+    query: async () => ({ rows: [] }),
+    async exec(text: string) {
+      expect(this).toBe(connection);
+      texts.push(text);
+    },
+  };
+  const { client } = await createConnectionLeases(connection).take(createDeadline(100));
+  await client.exec?.('select 1; select 2');
+  expect(texts).toEqual(['select 1; select 2']);
+  const plain = await createConnectionLeases({ query: connection.query }).take(createDeadline(100));
+  expect(plain.client).not.toHaveProperty('exec');
 });
 
 it('listens to the pool until it is closed', async () => {

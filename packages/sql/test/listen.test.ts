@@ -88,6 +88,16 @@ it('goes on to try while the server is away', async () => {
   expect(messages).toEqual([undefined]);
 });
 
+it('gives a lost connection back once', async () => {
+  const { pool, listen } = setUp();
+  const client = pool.give();
+  const stop = listen();
+  await wait();
+  client.emit('end');
+  stop();
+  expect(client.releases).toEqual([true]);
+});
+
 it('does not try again after it was stopped', async () => {
   const { pool, listen } = setUp();
   pool.next.push(new Error('refused'));

@@ -45,7 +45,10 @@ describe('claims on PostgreSQL', () => {
     expect(claims).toEqual([0, 10]);
     await vi.advanceTimersByTimeAsync(10);
     await lease();
-    expect(claims).toEqual([0, 10, 20]);
+    const next = lease();
+    await vi.advanceTimersByTimeAsync(10);
+    await next;
+    expect(claims).toEqual([0, 10, 20, 30]);
   });
 
   it('begin at once after one that found as many jobs as it may take', async () => {

@@ -7,6 +7,7 @@ import {
   type PostgresPool,
   type SqlDatabase,
 } from '../src/index.ts';
+import { createVacuum } from '../src/queue/vacuum.ts';
 import { POSTGRES, POSTGRES_URL } from './engines.ts';
 
 const VACUUM = 'vacuum (skip_locked, index_cleanup, truncate off) "questline_jobs"';
@@ -79,6 +80,23 @@ describe('the table of jobs on PostgreSQL', () => {
     await lease(1);
     await settle();
     expect(vacuums).toHaveLength(2);
+  });
+
+  it('is cleaned within a minute', async () => {
+    const options: unknown[] = [];
+    const connection = { query: async () => ({ rows: [] }) };
+    const inner = createPostgresDatabase({ connection });
+    const vacuum = createVacuum({
+      ...inner,
+      listen: () => () => undefined,
+      run(statement, more) {
+        options.push(more);
+        return inner.run(statement);
+      },
+    });
+    vacuum(1000);
+    await settle();
+    expect(options).toEqual([{ timeoutMs: 60_000 }]);
   });
 
   it('is cleaned the next time if the server fails once', async () => {

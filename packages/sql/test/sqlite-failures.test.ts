@@ -1,5 +1,5 @@
 import { isStorageUnavailable } from '@questline/core/ports';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDeferred } from '../../../test/support/deferred.ts';
 import { watch } from '../../../test/support/watch.ts';
 import { createSqliteDatabase } from '../src/index.ts';
@@ -60,6 +60,22 @@ describe('a file that another process writes', () => {
     expect([ended, engine.texts.length]).toEqual([[[]], 4]);
   });
 
+  it('is tried again after pauses that grow', async () => {
+    const chance = vi.spyOn(Math, 'random').mockReturnValue(1);
+    onTestFinished(() => chance.mockRestore());
+    const { engine, database } = setUp();
+    failFirst(engine, 'select 1', 3, BUSY);
+    const ended = watch(database.run(ONE));
+    const counts: number[] = [];
+    for (let ms = 0; ms < 10; ms += 1) {
+      await wait(1);
+      counts.push(engine.texts.length);
+    }
+    // 1.5, 2.5 and 4.5 ms; a faked timer takes whole ones.
+    expect(counts).toEqual([2, 2, 3, 3, 3, 3, 4, 4, 4, 4]);
+    expect(ended).toEqual([[]]);
+  });
+
   it.each([
     { timeoutMs: undefined, call: {}, ms: 4500 },
     { timeoutMs: 80, call: {}, ms: 80 },
@@ -90,10 +106,26 @@ describe('a file that another process writes', () => {
     expect(engine.texts.filter((sent) => sent === text)).toHaveLength(2);
     expect(engine.texts.filter((sent) => sent === 'rollback')).toEqual([]);
   });
+
+  it('gets no other statement before a transaction is committed', async () => {
+    const { engine, database } = setUp();
+    failFirst(engine, 'commit', 2, BUSY);
+    const ended = [watch(database.transaction(async () => 1)), watch(database.run(ONE))];
+    await wait(50);
+    expect(engine.texts).toEqual(['begin immediate', 'commit', 'commit', 'commit', 'select 1']);
+    expect(ended).toEqual([[1], [[]]]);
+  });
 });
 
 describe('a transaction that fails', () => {
   const failure = new Error('refused');
+
+  it('at its commit is rolled back', async () => {
+    const { engine, database } = setUp();
+    failFirst(engine, 'commit', 1, failure);
+    await expect(database.transaction(async () => 1)).rejects.toBe(failure);
+    expect(engine.texts).toEqual(['begin immediate', 'commit', 'rollback']);
+  });
   const fail = () => Promise.reject(failure);
 
   it('is rolled back before the next statement', async () => {
@@ -157,6 +189,18 @@ describe('calls on one connection', () => {
     await wait(0);
     expect([first, others[4]]).toEqual([[1], [[]]]);
     expect(engine.texts).toEqual(['begin immediate', 'commit', 'select 1']);
+  });
+
+  it('wait for a transaction for 4,500 ms', async () => {
+    const { database } = setUp();
+    const work = createDeferred<number>();
+    const first = watch(database.transaction(() => work.promise));
+    const waiting = watch(database.run(ONE));
+    await wait(4500);
+    expect(String(waiting[0])).toContain('took longer than 4500 ms');
+    work.resolve(1);
+    await wait(0);
+    expect(first).toEqual([1]);
   });
 
   it('are not made for a caller that has left', async () => {

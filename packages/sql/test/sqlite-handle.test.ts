@@ -42,6 +42,34 @@ describe('a handle on SQLite', () => {
     expect(await select({ path, ...options }, 'pragma busy_timeout')).toEqual([5]);
   });
 
+  it('waits for other processes that open the file, and later no longer than 5 ms at once', async () => {
+    const texts: string[] = [];
+    const closed: string[] = [];
+    const real = process.getBuiltinModule;
+    onTestFinished(() => {
+      process.getBuiltinModule = real;
+    });
+    const DatabaseSync = function open(path: string) {
+      return {
+        exec: (text: string) => texts.push(text),
+        function: () => undefined,
+        close: () => closed.push(path),
+      };
+    };
+    process.getBuiltinModule = (() => ({ DatabaseSync })) as never;
+    const database = createSqliteDatabase({ path: 'some.db' });
+    expect(texts).toEqual([
+      'pragma busy_timeout = 5000',
+      'pragma journal_mode = wal',
+      'pragma synchronous = normal',
+      'pragma busy_timeout = 5',
+    ]);
+    await database.close();
+    expect(closed).toEqual(['some.db']);
+    process.getBuiltinModule = (() => undefined) as never;
+    expect(() => createSqliteDatabase({ path: 'some.db' })).toThrow('Embedded SQLite needs Node 22.13');
+  });
+
   it('leaves the connection of the host as it is, and open', async () => {
     const given = new DatabaseSync(':memory:');
     onTestFinished(() => given.close());

@@ -86,4 +86,33 @@ describe('the statements of a transaction', () => {
     open[0]?.resolve([]);
     expect(await over).toBe(failure);
   });
+
+  it('are refused after its end, also while those before are running', async () => {
+    const { started, open, run, turn } = setUp();
+    const late: unknown[] = [];
+    const work = runWork(run, async (connection) => {
+      void connection
+        .run(statement('a'))
+        .then(() => connection.run(statement('b')))
+        .catch((error: unknown) => late.push(String(error)));
+      return 'done';
+    });
+    await turn();
+    open[0]?.resolve([]);
+    expect(await work).toBe('done');
+    await turn();
+    expect([started, late]).toEqual([['a'], ['Error: the transaction has ended']]);
+  });
+
+  it('fail the work that does not wait for them', async () => {
+    const { open, run, turn } = setUp();
+    const work = runWork(run, async (connection) => {
+      connection.run(statement('a')).catch(() => undefined);
+      return 'done';
+    });
+    const failed = expect(work).rejects.toBe(failure);
+    await turn();
+    open[0]?.reject(failure);
+    await failed;
+  });
 });
