@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { WholeItem } from '../responses/contract-items.ts';
+import { packServerCall } from '../responses/server-items.ts';
 import { findMessage, readItems, toContext, toKeptItems, toListed, withoutItem } from './items.ts';
 
 const SOURCE = '0123456789abcdef01234567';
 const said = (content: unknown, role = 'user'): WholeItem =>
   ({ type: 'message', role, content }) as unknown as WholeItem;
 
-/** Items by their types. A call of the server is `mcp_call`. */
+const RECORD = packServerCall({
+  ...{ id: 'c', name: 'look', arguments: '{}', content: 'Found.', isError: false },
+} as Parameters<typeof packServerCall>[0]);
+
+/** Items by their types. A call of the server is `mcp_call`; a `record` is the reasoning that keeps its result. */
 const keep = (...types: string[]) =>
-  types.map((type, index) => ({ id: `i${index}`, item: { type } as unknown as WholeItem }));
+  types.map((type, index) => {
+    const item = type === 'record' ? { type: 'reasoning', encrypted_content: RECORD } : { type };
+    return { id: `i${index}`, item: item as unknown as WholeItem };
+  });
 const delete_ = (types: readonly string[], place: number) =>
   withoutItem(keep(...types), `i${place}`)?.map(({ id }) => Number(id.slice(1)));
 
@@ -44,6 +52,12 @@ describe('items of a conversation', () => {
     [['reasoning', 'message', 'reasoning', 'message'], 3, [0, 1]],
     [['reasoning', 'message'], 0, [1]],
     [['mcp_call', 'message'], 0, [1]],
+    [['mcp_call', 'record', 'message'], 0, [2]],
+    [['mcp_call', 'record', 'message'], 1, [0, 2]],
+    [['mcp_call', 'record', 'message'], 2, [0, 1]],
+    [['reasoning', 'mcp_call', 'record', 'reasoning', 'message'], 1, [3, 4]],
+    [['reasoning', 'mcp_call', 'record', 'reasoning', 'message'], 4, [0, 1, 2]],
+    [['function_call', 'record'], 0, [1]],
     [['message'], 1, undefined],
   ])('%j without the one at %i are those at %j', (types, place, left) => {
     expect(delete_(types, place)).toEqual(left);

@@ -1,9 +1,10 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { delayed } from '../../../test/delayed.ts';
-import type { LeasedJob } from '../../ports/queue.ts';
+import type { JobQueue, LeasedJob } from '../../ports/queue.ts';
+import type { Store } from '../../ports/store.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
-import { createDetachHandler } from './deletion.ts';
+import { createDetachHandler, deleteOwnAgent } from './deletion.ts';
 import type { AgentEvents, PublishedAgentEvent } from './events.ts';
 import { AGENTS, type AgentRecord } from './records.ts';
 
@@ -34,7 +35,7 @@ async function setUp(count: number) {
       new AbortController().signal,
       async () => undefined,
     );
-  return { store, sessions, published, run };
+  return { store, sessions, published, run, handler };
 }
 
 describe('deletion of an agent', () => {
@@ -68,5 +69,85 @@ describe('deletion of an agent', () => {
     await store.collection(AGENTS).take(GONE);
     expect(await run(2)).toBeUndefined();
     expect(await sessions.count({ agentIds: { has: GONE } })).toBe(0);
+  });
+
+  it('looks at one deletion at a time', async () => {
+    expect((await setUp(0)).handler.concurrency).toBe(1);
+  });
+
+  it('reads the sessions in pages', async () => {
+    const store = createMemoryStore();
+    const limits: unknown[] = [];
+    const sessions = new Proxy(store.collection(SESSIONS), {
+      get: (target, name) =>
+        name === 'find'
+          ? (...[filter, options]: Parameters<typeof target.find>) => {
+              limits.push(options?.limit);
+              return target.find(filter, options);
+            }
+          : Reflect.get(target, name),
+    });
+    const collection = ((definition: object) =>
+      definition === SESSIONS ? sessions : store.collection(AGENTS)) as unknown as Store['collection'];
+    const handler = createDetachHandler({ store: { ...store, collection }, agentEvents: {} as AgentEvents });
+    const job = { payload: { agentId: GONE }, attempt: 1 } as unknown as LeasedJob;
+    await handler.run(job, new AbortController().signal, async () => undefined);
+    expect(limits).toEqual([200]);
+  });
+
+  it('leaves a session that another change has detached in between', async () => {
+    const { store, sessions, published } = await setUp(1);
+    const agentEvents = {
+      publish: (event) => void published.push(event as PublishedAgentEvent),
+    } as Partial<AgentEvents> as AgentEvents;
+    const transaction: Store['transaction'] = async (work) => {
+      await sessions.update('s0', { agentIds: [OTHER] });
+      return store.transaction(work);
+    };
+    const handler = createDetachHandler({ store: { ...store, transaction }, agentEvents });
+    const job = { payload: { agentId: GONE }, attempt: 1 } as unknown as LeasedJob;
+    await handler.run(job, new AbortController().signal, async () => undefined);
+    expect(published).toEqual([]);
+    expect(await sessions.get('s0')).not.toHaveProperty('droppedLinks');
+  });
+});
+
+describe('request to delete an agent', () => {
+  async function setUpOwned() {
+    const inner = createMemoryStore();
+    const agents = inner.collection(AGENTS);
+    await agents.insert({ id: GONE, ownerId: 'u' } as Partial<AgentRecord> as AgentRecord);
+    const jobs: unknown[] = [];
+    const queue = {
+      enqueue: async (job: unknown) => {
+        jobs.push([job, (await agents.get(GONE)) !== undefined]);
+      },
+    } as unknown as JobQueue;
+    const services = { store: delayed(inner), queue: delayed(queue, 5) };
+    return { agents, jobs, services };
+  }
+
+  it('by its owner enqueues the detachment before the agent is gone', async () => {
+    const { agents, jobs, services } = await setUpOwned();
+    expect(await deleteOwnAgent(services, 'u', GONE)).toBe(true);
+    const job = { kind: 'agents.detach', key: `detach:${GONE}`, payload: { agentId: GONE } };
+    expect(jobs).toEqual([[job, true]]);
+    expect(await agents.get(GONE)).toBeUndefined();
+    expect(await deleteOwnAgent(services, 'u', GONE)).toBe(false);
+  });
+
+  it('by another user does nothing', async () => {
+    const { agents, jobs, services } = await setUpOwned();
+    expect(await deleteOwnAgent(services, 'eve', GONE)).toBe(false);
+    expect([jobs, await agents.count({})]).toEqual([[], 1]);
+  });
+
+  it('deletes no agent that has passed to another user in between', async () => {
+    const { agents, jobs, services } = await setUpOwned();
+    const queue = {
+      enqueue: async () => void (await agents.update(GONE, { ownerId: 'eve' })),
+    } as unknown as JobQueue;
+    expect(await deleteOwnAgent({ ...services, queue }, 'u', GONE)).toBe(false);
+    expect([jobs, await agents.count({})]).toEqual([[], 1]);
   });
 });
