@@ -18,8 +18,8 @@ export interface EventStream<T> extends AsyncIterable<T> {
 /** The events that a reader of a stream gets: its end and its failure are no events, because the loop ends or throws. */
 export type Frame<T> = Exclude<T, '[DONE]' | { readonly type: 'error' }>;
 
-/** Reads server-sent events. Rejects if the connection breaks off. */
-function readServerEvents(response: Response): Omit<EventStream<ServerEvent>, 'lastId'> {
+/** Reads server-sent events. `next` rejects if the connection breaks off. */
+function readServerEvents(response: Response) {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -42,14 +42,7 @@ function readServerEvents(response: Response): Omit<EventStream<ServerEvent>, 'l
       text += decoder.decode(value, { stream: true });
     }
   };
-  const iterator = {
-    next,
-    async return(): Promise<IteratorResult<ServerEvent, undefined>> {
-      await cancel();
-      return { done: true, value: undefined };
-    },
-  };
-  return { cancel, [Symbol.asyncIterator]: () => iterator };
+  return { cancel, next };
 }
 
 function parseEvent(text: string): ServerEvent | undefined {
@@ -80,7 +73,6 @@ interface ErrorEvent {
  */
 export function readFrames(response: Response, signal: AbortSignal | undefined): EventStream<unknown> {
   const events = readServerEvents(response);
-  const source = events[Symbol.asyncIterator]();
   const requestId = response.headers.get('x-request-id') ?? undefined;
   let isOver = false;
   let hasEnd = false;
@@ -95,7 +87,7 @@ export function readFrames(response: Response, signal: AbortSignal | undefined):
       if (isOver) return { done: true, value: undefined };
       let event: IteratorResult<ServerEvent>;
       try {
-        event = await source.next();
+        event = await events.next();
       } catch (cause) {
         isOver = true;
         signal?.throwIfAborted();

@@ -91,15 +91,14 @@ function toResponse(xhr: Xhr): Response {
 
 function countBytes(fetch: Fetch, onProgress: (progress: Progress) => void): Fetch {
   return async (url, init) => {
-    if (init.body === undefined || init.body === null) return fetch(url, init);
     const { body, headers: encoded } = new Response(init.body);
+    if (body === null) return fetch(url, init);
     const headers = new Headers(init.headers);
     const type = encoded.get('content-type');
     if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
     const total = getSize(init.body);
     // A bucket does not accept a body without its length.
     if (total !== undefined && !(init.body instanceof FormData)) headers.set('content-length', String(total));
-    if (body === null) return fetch(url, init);
     const counted = toPieces(body, (loaded) => onProgress({ loaded, total }));
     return fetch(url, { ...init, headers, body: counted, duplex: 'half' });
   };

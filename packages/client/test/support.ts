@@ -51,6 +51,9 @@ export async function advancing<T>(app: TestApp, work: Promise<T>): Promise<T> {
   return ended;
 }
 
+/** Only ends what hangs. */
+const MAX_WAITS = 100;
+
 export interface Sent {
   readonly url: string;
   readonly headers: Headers;
@@ -77,6 +80,7 @@ export function createScriptedClient(
     },
     async wait(ms) {
       waited.push(ms);
+      if (waited.length > MAX_WAITS) throw new Error('the client waits for ever');
     },
     ...options,
   });

@@ -33,8 +33,8 @@ describe('mounted into an Express application', () => {
     ['a regular expression', /^\/ai-(\d+)/, '/ai-12'],
     ['a regular expression that matches nothing more', /^\/ai(-\d+)?(?=\/)/, '/ai'],
   ] as const)('resolves its base path at %s', async (_, path, mountPath) => {
-    for (const app of [express(), express4()]) {
-      app.use(path as string, toExpress(mirror));
+    for (const create of [express, express4 as unknown as typeof express]) {
+      const app = create().use(path as string, toExpress(mirror));
       const answer = await request(app).get(`${mountPath}/x`);
       expect(answer.body).toEqual({ path: '/x', mountPath });
     }

@@ -53,9 +53,8 @@ describe('an answer in Fastify', () => {
       await once(signal, 'abort');
       return { status: 200, headers: {}, body };
     });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const [address] = app.addresses();
-    const socket = connect(address?.port ?? 0, '127.0.0.1');
+    const { port, hostname } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    const socket = connect(Number(port), hostname);
     socket.write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
     await began.promise;
     socket.destroy();

@@ -13,6 +13,8 @@ import { createToolFetch, type ToolFetch } from './tool-fetch.ts';
 const MAX_PAGES = 50;
 /** Servers without sessions report no changes: their tools are listed again after this time. */
 const LIST_LIFE_MS = 60_000;
+/** How long the end of a session may take, in milliseconds: a server that does not answer must not delay its callers. */
+const FAREWELL_MS = 1000;
 
 export interface Times {
   /** Timeout for connecting and listing tools, in milliseconds. */
@@ -73,7 +75,7 @@ export async function connect(
   const close = async (): Promise<void> => {
     isOpen = false;
     try {
-      if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
+      if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     } catch {
       // A server that is gone needs no goodbye.
     }
@@ -112,6 +114,14 @@ export async function connect(
       return isOpen;
     },
   };
+}
+
+async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, FAREWELL_MS);
+  });
+  await Promise.race([transport.terminateSession(), limit]).finally(() => clearTimeout(timer));
 }
 
 function transportTo(

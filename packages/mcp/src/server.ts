@@ -135,10 +135,18 @@ export function createToolServer(
     );
   };
 
+  /** Reports a failure of what is not the connection: that reports its own, once. */
+  const reported = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      report(error);
+      throw error;
+    });
+
   const list = async (): Promise<ListedTools> => {
     try {
-      if (await lacksToken()) return { tools: [getConnectTool(options)] };
-      return { tools: getOffers(options, await (await connected()).tools()) };
+      if (await reported(lacksToken())) return { tools: [getConnectTool(options)] };
+      const connection = await connected();
+      return { tools: getOffers(options, await reported(connection.tools())) };
     } catch (error) {
       if (!isRefused(error)) return { tools: [], error: 'The tool server could not be reached.' };
       const { authorization } = await getCredential().catch(() => NO_CREDENTIAL);

@@ -1,4 +1,4 @@
-import { type FetchLike, OAuthError } from '@modelcontextprotocol/client';
+import { type FetchLike, OAuthError, RegistrationRejectedError } from '@modelcontextprotocol/client';
 import type { AuthorizedServer } from './options.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -39,6 +39,9 @@ export function toSafeError(error: unknown): unknown {
   if (error instanceof OAuthError) {
     const code = CODE.test(error.code) ? error.code : 'unknown error';
     return new Error(`the authorization server refused: ${code}`);
+  }
+  if (error instanceof RegistrationRejectedError) {
+    return new Error(`the authorization server refused the registration: status ${error.status}`);
   }
   const isUnreadable = error instanceof SyntaxError || (error instanceof Error && 'issues' in error);
   return isUnreadable ? new Error('the answer of the authorization server cannot be read') : error;
