@@ -69,7 +69,7 @@ describe('poll', () => {
     const states = poll(client, JOB, input, { isFinal });
     await states.next();
     const next = states.next();
-    await vi.waitFor(() => expect(goOn).toBeDefined());
+    await vi.waitFor(() => expect(goOn).not.toBeUndefined());
     await turn();
     expect(sent).toHaveLength(1);
     goOn?.();

@@ -51,7 +51,7 @@ describe('the connection to events', () => {
         }),
     });
     const reading = take(follow(client, getQuestEvents, input));
-    await vi.waitFor(() => expect(goOn).toBeDefined());
+    await vi.waitFor(() => expect(goOn).not.toBeUndefined());
     await turn();
     expect(sent).toHaveLength(1);
     goOn?.();

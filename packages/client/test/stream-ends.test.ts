@@ -124,7 +124,7 @@ describe('the end of a stream', () => {
         .finally(() => {
           isOver = true;
         });
-      await vi.waitFor(() => expect(close).toBeDefined());
+      await vi.waitFor(() => expect(close).not.toBeUndefined());
       await turn();
       expect(isOver).toBe(false);
       close?.();

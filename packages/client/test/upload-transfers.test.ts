@@ -122,7 +122,7 @@ describe('an upload', () => {
         }),
     });
     const uploading = upload(client, BLOB);
-    await vi.waitFor(() => expect(goOn).toBeDefined());
+    await vi.waitFor(() => expect(goOn).not.toBeUndefined());
     await turn();
     expect(sent).toHaveLength(2);
     goOn?.();

@@ -210,7 +210,7 @@ describe('the connection to a tool server', () => {
     };
     const { list, tools } = create({ authorize });
     const listing = list();
-    await vi.waitFor(() => expect(goOn).toBeDefined());
+    await vi.waitFor(() => expect(goOn).not.toBeUndefined());
     await tools.close();
     goOn?.();
     expect(await listing).toEqual(AWAY);

@@ -158,7 +158,7 @@ describe('the stream of a server', () => {
     const { answers, of, state } = stubStream();
     const tools = create();
     await tools.list(scopeOf('ada'));
-    await vi.waitFor(() => expect(state.controller).toBeDefined());
+    await vi.waitFor(() => expect(state.controller).not.toBeUndefined());
     answers.set('tools/list', () => ({ tools: [] }));
     const change = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
     state.controller?.enqueue(new TextEncoder().encode(`data: ${change}\n\n`));
@@ -171,7 +171,7 @@ describe('the stream of a server', () => {
     const errors: unknown[] = [];
     const tools = create({ onError: (error) => void errors.push(error) });
     await tools.list(scopeOf('ada'));
-    await vi.waitFor(() => expect(state.controller).toBeDefined());
+    await vi.waitFor(() => expect(state.controller).not.toBeUndefined());
     expect(errors).toEqual([]);
     state.controller?.error(new TypeError('terminated'));
     await vi.waitFor(() => expect(errors).not.toEqual([]));
