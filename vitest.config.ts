@@ -36,7 +36,11 @@ export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: ['test/support/children/set-up.ts'],
-    setupFiles: ['test/support/seed.ts', 'test/support/real-timers.ts', 'test/support/vendor-types/setup.ts'],
+    setupFiles: [
+      'test/support/seed.ts',
+      'test/support/real-globals.ts',
+      'test/support/vendor-types/setup.ts',
+    ],
     // Only to end what hangs: a busy machine may take its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

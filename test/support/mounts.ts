@@ -48,7 +48,7 @@ function mountHono(api: Mountable): Promise<MountedHost> {
   const app = new Hono();
   const handle = toFetchHandler(api);
   app.use(async (context, next) => (await handle(context.req.raw)) ?? next());
-  return listen(getRequestListener(app.fetch));
+  return listen(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
 }
 
 async function listen(listener: RequestListener): Promise<MountedHost> {

@@ -10,6 +10,16 @@ import cors from 'cors';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { cors as honoCors } from 'hono/cors';
+import { afterAll, beforeAll, vi } from 'vitest';
+
+// As in most hosts on Hono, its server replaces these two globals. Later files of the process need those of Node.
+beforeAll(() => {
+  vi.stubGlobal('Request', Request);
+  vi.stubGlobal('Response', Response);
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
 
 adapterSuite({
   name: 'node:http',
