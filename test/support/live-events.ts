@@ -7,11 +7,15 @@ export interface Frame {
 
 /** Splits a stream of characters into frames. Comments are left out. @returns the frames that are complete now. */
 export function createFrameParser(): (more: string) => readonly Frame[] {
-  let rest = '';
+  let parts: string[] = [];
   return (more) => {
-    rest += more;
-    const blocks = rest.split('\n\n');
-    rest = blocks.pop() ?? '';
+    if (more === '') return [];
+    const last = parts.at(-1) ?? '';
+    parts.push(more);
+    // A frame may be megabytes in a thousand pieces: they are joined once.
+    if (!`${last.slice(-1)}${more}`.includes('\n\n')) return [];
+    const blocks = parts.join('').split('\n\n');
+    parts = [blocks.pop() ?? ''];
     return blocks.flatMap((block) => {
       const lines = block.split('\n');
       const find = (name: string) =>

@@ -18,28 +18,48 @@ export interface EventStream<T> extends AsyncIterable<T> {
 /** The events that a reader of a stream gets: its end and its failure are no events, because the loop ends or throws. */
 export type Frame<T> = Exclude<T, '[DONE]' | { readonly type: 'error' }>;
 
+const BLOCK_END = /\r?\n\r?\n|\r\r/;
+/** Characters of a `BLOCK_END` that an earlier piece can end with. */
+const MAX_BEGUN = 3;
+
+/** Splits pieces of a text at its empty lines. @returns the blocks that are complete now. */
+function createSplitter(): (piece: string) => readonly string[] {
+  let pieces: string[] = [];
+  let tail = '';
+  return (piece) => {
+    pieces.push(piece);
+    const unseen = tail + piece;
+    tail = unseen.slice(-MAX_BEGUN);
+    // A block of many pieces is searched and joined once.
+    if (!BLOCK_END.test(unseen)) return [];
+    const blocks = pieces.join('').split(BLOCK_END);
+    const rest = blocks.pop() ?? '';
+    pieces = [rest];
+    tail = rest.slice(-MAX_BEGUN);
+    return blocks;
+  };
+}
+
 /** Reads server-sent events. `next` rejects if the connection breaks off. */
 function readServerEvents(response: Response) {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
-  let text = '';
+  const split = createSplitter();
+  let blocks: Iterator<string> = [].values();
   const cancel = async (): Promise<void> => {
     // A connection that has broken off cannot be closed.
     await reader?.cancel().catch(() => undefined);
   };
   const next = async (): Promise<IteratorResult<ServerEvent, undefined>> => {
     for (;;) {
-      const end = /\r?\n\r?\n|\r\r/.exec(text);
-      if (end !== null) {
-        const event = parseEvent(text.slice(0, end.index));
-        text = text.slice(end.index + end[0].length);
+      for (let block = blocks.next(); block.done !== true; block = blocks.next()) {
+        const event = parseEvent(block.value);
         if (event !== undefined) return { done: false, value: event };
-        continue;
       }
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
       // An event without the empty line at its end is incomplete.
       if (done) return { done: true, value: undefined };
-      text += decoder.decode(value, { stream: true });
+      blocks = split(decoder.decode(value, { stream: true })).values();
     }
   };
   return { cancel, next };

@@ -32,6 +32,13 @@ describe('the frames of a completion', () => {
     }
   });
 
+  // Searching all that has arrived at each piece would take minutes.
+  it('arrive whole when one has megabytes in thousands of pieces', async () => {
+    const frame = { type: 'content', text: 'x'.repeat(2 ** 24) };
+    const text = `data: ${JSON.stringify(frame)}\n\ndata: [DONE]\n\n`;
+    expect(await read(eventResponse(text, { length: 4096 }))).toEqual([frame]);
+  });
+
   it('end with an error wherever the connection breaks off, and never with half a frame', async () => {
     const starts = [...TEXT.matchAll(/data: /g)].map(({ index }) => Buffer.byteLength(TEXT.slice(0, index)));
     const bytes = Buffer.from(TEXT);

@@ -14,7 +14,7 @@ const MAX_PAGES = 50;
 /** Servers without sessions report no changes: their tools are listed again after this time. */
 const LIST_LIFE_MS = 60_000;
 /** How long the end of a session may take, in milliseconds: a server that does not answer must not delay its callers. */
-const FAREWELL_MS = 1000;
+const SESSION_END_MS = 1000;
 
 export interface Times {
   /** Timeout for connecting and listing tools, in milliseconds. */
@@ -77,7 +77,7 @@ export async function connect(
     try {
       if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     } catch {
-      // A server that is gone needs no goodbye.
+      // The server that cannot be reached keeps no session.
     }
     await client.close().catch(() => undefined);
   };
@@ -119,7 +119,7 @@ export async function connect(
 async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, FAREWELL_MS);
+    timer = setTimeout(resolve, SESSION_END_MS);
   });
   await Promise.race([transport.terminateSession(), limit]).finally(() => clearTimeout(timer));
 }

@@ -8,7 +8,7 @@ import {
 import type { Collection } from '@questline/core/ports';
 import type { WebSocket } from 'ws';
 import { badFrame, type Frame, type FrameIssue, isFault, notFound, readFrame } from './frames.ts';
-import { CLOSED, type Closing, FAREWELL_MS, LIMITS } from './limits.ts';
+import { CLOSE_TIMEOUT_MS, CLOSED, type Closing, LIMITS } from './limits.ts';
 import { createLine } from './line.ts';
 import type { RealtimeServices } from './realtime.ts';
 
@@ -58,7 +58,7 @@ export function connect(
     if (socket.isPaused) socket.resume();
     socket.close(code, reason);
     // A client that has stopped reading does not receive the close frame either.
-    const cancel = clock.timer(FAREWELL_MS, () => socket.terminate());
+    const cancel = clock.timer(CLOSE_TIMEOUT_MS, () => socket.terminate());
     socket.once('close', cancel);
   };
 

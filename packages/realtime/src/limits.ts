@@ -18,7 +18,7 @@ export const LIMITS = {
 export const CHECK_EVERY_MS = 2000;
 
 /** Timeout for the close frame of the other side, in milliseconds. */
-export const FAREWELL_MS = 1000;
+export const CLOSE_TIMEOUT_MS = 1000;
 
 /** Why a socket was closed. */
 export const CLOSED = {
