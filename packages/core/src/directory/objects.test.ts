@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
+import fs, {
   type FileHandle,
   mkdir,
   mkdtemp,
@@ -11,6 +11,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -19,25 +20,24 @@ import { HEAD_BYTES } from './format.ts';
 import { createDirectoryObjects } from './objects.ts';
 
 /** What closes the files, and what happens after a look at one. */
-const closing = vi.hoisted(() => ({
+const closing = {
   close: (close: () => Promise<void>) => close(),
   afterStat: async (_path: string): Promise<void> => undefined,
-}));
+};
 
-vi.mock('node:fs/promises', async (load) => {
-  const actual = await load<typeof import('node:fs/promises')>();
-  const watchedOpen: typeof actual.open = async (...given) => {
-    const file = await actual.open(...given);
-    const close = file.close.bind(file);
-    return Object.assign(file, { close: () => closing.close(close) });
-  };
-  const watchedStat = async (path: string) => {
-    const found = await actual.stat(path);
-    await closing.afterStat(path);
-    return found;
-  };
-  return { ...actual, open: watchedOpen, stat: watchedStat };
-});
+const actual = { ...fs };
+
+async function watchedOpen(...given: Parameters<typeof fs.open>): Promise<FileHandle> {
+  const file = await actual.open(...given);
+  const close = file.close.bind(file);
+  return Object.assign(file, { close: () => closing.close(close) });
+}
+
+async function watchedStat(path: string) {
+  const found = await actual.stat(path);
+  await closing.afterStat(path);
+  return found;
+}
 
 const TYPE = { contentType: 'text/plain' };
 const BODY = Buffer.from('0123456789');
@@ -47,9 +47,13 @@ let folder = '';
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'questline-objects-'));
+  Object.assign(fs, { open: watchedOpen, stat: watchedStat });
+  syncBuiltinESMExports();
 });
 
 afterEach(async () => {
+  Object.assign(fs, actual);
+  syncBuiltinESMExports();
   vi.restoreAllMocks();
   vi.useRealTimers();
   await rm(folder, { recursive: true, force: true });
