@@ -66,7 +66,7 @@ describe.runIf(hasBrowser())('useConversation', () => {
     await probe.until('chat', `it.messages.length === 4 && ${READY}`);
     expect(JSON.stringify(next.request.messages)).toContain('The Nile.');
     expect([host.countPosts('/api/chat'), host.calls.length]).toEqual([2, 2]);
-    expect(probe.window.complaints).toEqual([]);
+    expect(probe.getComplaints()).toEqual([]);
   });
 
   it('shows the calls of tools and their data', async () => {
@@ -176,11 +176,11 @@ describe.runIf(hasBrowser())('useConversation', () => {
     void probe.read('chat', `it.send('Name a river.')`);
     const call = await getCall(host);
     await probe.until('chat', `it.status === 'running'`);
-    await probe.window.page.goto('about:blank');
+    await probe.page.goto('about:blank');
     answer('The Nile.')(call);
     await vi.waitFor(async () => expect((await host.getBalance()).held).toBe(0), { timeout: 60_000 });
-    await probe.window.page.goto(host.origin);
-    await probe.window.page.waitForFunction('window.mount');
+    await probe.page.goto(host.origin);
+    await probe.page.waitForFunction('window.mount');
     await probe.mount('chat', 'useConversation', { storageKey: 'main' });
     await probe.until('chat', `${READY} && it.messages.length > 0`);
     expect(await probe.read('chat', `it.messages.map(({ text }) => text)`)).toEqual([
@@ -374,9 +374,9 @@ describe.runIf(hasBrowser())('useCredits', () => {
   const STATE = '[it.balance, it.error?.name ?? null]';
 
   /** Keeps the requests for the balance until the test answers them. */
-  async function holdLoads({ window }: Probe): Promise<(count: number) => Promise<Route>> {
+  async function holdLoads({ page }: Probe): Promise<(count: number) => Promise<Route>> {
     const held: Route[] = [];
-    await window.page.route('**/api/v1/credits', (route) => void held.push(route));
+    await page.route('**/api/v1/credits', (route) => void held.push(route));
     return async (count) => {
       await vi.waitFor(() => expect(held).toHaveLength(count), { timeout: 60_000, interval: 5 });
       return held[count - 1] as Route;

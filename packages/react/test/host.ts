@@ -15,6 +15,7 @@ import {
 import { createMemoryPorts } from '@questline/core/memory';
 import { createDemoMedia } from '@questline/demo-media';
 import { build } from 'esbuild';
+import type { Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { createScriptedProvider, type ModelCall } from '../../../test/support/model.ts';
@@ -169,7 +170,9 @@ export async function startHost(onCall?: (call: ModelCall) => void): Promise<Hos
 
 /** The page of a host in a browser. */
 export interface Probe {
-  readonly window: Window;
+  readonly page: Page;
+  /** Errors in the console of the page. */
+  getComplaints(): readonly string[];
   mount(name: string, hook: string, ...args: unknown[]): Promise<void>;
   unmount(name: string): Promise<void>;
   /** Hides a component and keeps its state, or shows it again. */
@@ -181,16 +184,24 @@ export interface Probe {
   reload(): Promise<void>;
 }
 
+/** The window of all probes, one after the other. Opening it takes as long as a test; each host has its own origin. */
+const shared: { window?: Promise<Window> } = {};
+
 export async function openProbe(host: Host): Promise<Probe> {
-  const window = await openWindow({ width: 400, height: 300 });
-  onTestFinished(() => window.close());
-  const { page } = window;
+  shared.window ??= openWindow({ width: 400, height: 300 });
+  const { page, complaints } = await shared.window;
+  const from = complaints.length;
+  onTestFinished(async () => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.goto('about:blank');
+  });
   const wait = async (): Promise<void> => void (await page.waitForFunction('window.mount'));
   await page.goto(host.origin);
   await wait();
   const call = (text: string): Promise<unknown> => page.evaluate(text);
   return {
-    window,
+    page,
+    getComplaints: () => complaints.slice(from),
     mount: async (name, hook, ...args) => {
       await call(`mount(...${JSON.stringify([name, hook, ...args])})`);
       await page.waitForFunction(`handle(${JSON.stringify(name)})`);
