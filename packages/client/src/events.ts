@@ -33,9 +33,7 @@ function createSplitter(): (piece: string) => readonly string[] {
     // A block of many pieces is searched and joined once.
     if (!BLOCK_END.test(unseen)) return [];
     const blocks = pieces.join('').split(BLOCK_END);
-    const rest = blocks.pop() ?? '';
-    pieces = [rest];
-    tail = rest.slice(-MAX_BEGUN);
+    pieces = [blocks.pop() ?? ''];
     return blocks;
   };
 }
