@@ -77,7 +77,7 @@ export async function connect(
     try {
       if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     } catch {
-      // The server that cannot be reached keeps no session.
+      // A server that cannot be reached ends its session itself.
     }
     await client.close().catch(() => undefined);
   };
