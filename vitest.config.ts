@@ -29,6 +29,9 @@ const ALONE = ['test/generations/crash/crash.test.ts', 'test/lists/ping.test.ts'
 
 /** Files share processes, so their results must not depend on their order. `QUESTLINE_ORDER=7` draws another one. */
 const ORDER = process.env.QUESTLINE_ORDER;
+if (ORDER !== undefined && !/^\d{1,9}$/.test(ORDER)) {
+  throw new Error(`QUESTLINE_ORDER is a whole number of at most nine digits, not "${ORDER}".`);
+}
 
 const NEVER = ['**/node_modules/**', '**/dist/**'];
 
