@@ -47,6 +47,8 @@ export interface CountingApp {
     from?: string,
   ): Promise<Record<string, unknown>>;
   advance(ms: number): Promise<void>;
+  /** More API keys of the user. */
+  addKeys(count: number): Promise<readonly string[]>;
   /** The code of the last mail. */
   readCode(): string;
   /** Adds messages to a session of the user. */
@@ -184,13 +186,17 @@ export async function createCountingApp(
   await ledger.grant({
     ...{ account: `user:${user.id}`, amount: fromCredits(1000), key: 'start', reason: 'start' },
   });
-  const { key } = await issueApiKey(services, {
-    userId: user.id,
-    name: 'test',
-    scopes: ['ai:chat', 'ai:generate', 'me:read', 'notebooks:read', 'notebooks:write'],
-    requestsPerMinute: 10_000,
-    requestsPerDay: 1_000_000,
-  });
+  const addKey = async () => {
+    const { key } = await issueApiKey(services, {
+      userId: user.id,
+      name: 'test',
+      scopes: ['ai:chat', 'ai:generate', 'me:read', 'notebooks:read', 'notebooks:write'],
+      requestsPerMinute: 10_000,
+      requestsPerDay: 1_000_000,
+    });
+    return key;
+  };
+  const key = await addKey();
   const token = await services.tokens.sign({ id: user.id, tokenVersion: user.tokenVersion, typ: 'access' });
   const api = createApi(services, { worker: false });
   await api.start();
@@ -223,6 +229,7 @@ export async function createCountingApp(
     session: String(sessionId),
     token,
     advance: (ms) => clock.advance(ms),
+    addKeys: (count) => Promise.all(Array.from({ length: count }, addKey)),
     readCode: () => /\b\d{6}\b/.exec(mailer.sent.at(-1)?.text ?? '')?.[0] ?? '',
     ask,
     idle,

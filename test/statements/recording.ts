@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Operation } from '@questline/core';
+import { createUser, issueApiKey, type Operation } from '@questline/core';
 import { MESSAGES, QUESTS, RETENTION_KINDS, SESSIONS } from '@questline/core/internal';
 import { createSqlPorts, type SqlDatabase } from '@questline/sql';
 import type { SqlStatement } from '../../packages/sql/src/statement.ts';
@@ -68,6 +68,8 @@ export async function recordStatements(database: SqlDatabase): Promise<readonly 
       await callAtOnce(wire.app);
       operation = 'archive of charges';
       await archiveCharges(wire.app);
+      operation = 'callers who come again';
+      await comeAgain(wire.app);
     }
     await wire.app.api.close();
     for (const table of filled) await database.run({ sql: `delete from ${table}`, parameters: [] });
@@ -110,6 +112,21 @@ async function archiveCharges({ services, account }: TestApp): Promise<void> {
   await ledger.countArchivable?.(before);
   await ledger.archiveCharges?.({ before, limit: 500 }, async () => {});
   await ledger.settle(released, 1);
+}
+
+/** Enough callers that their credentials are read together. */
+async function comeAgain({ services, clock }: TestApp): Promise<void> {
+  const keys: string[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    const user = await createUser(services, { email: `again-${index}@example.com`, username: 'again' });
+    if (user === undefined) throw new Error('the address is taken');
+    const input = { userId: user.id, name: 'again', scopes: ['me:read'], organizationId: user.id } as const;
+    keys.push((await issueApiKey(services, input)).key);
+  }
+  for (let time = 0; time < 3; time += 1) {
+    for (const key of keys) await services.authenticator.identify(key);
+    await clock.advance(1000);
+  }
 }
 
 /** A session in use, with an old turn and a newer one. */

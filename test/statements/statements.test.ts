@@ -6,6 +6,7 @@ type Run = (app: CountingApp) => Promise<unknown>;
 
 const completion = { model: 'scripted', messages: [{ role: 'user', content: 'Hi' }] };
 const EMAIL = 'ada@example.com';
+const CALLERS = 20;
 /** Short enough for every message. */
 const SHOWN = 160;
 
@@ -103,6 +104,23 @@ for (const { name: engine, observe, at, isMissing } of ENGINES) {
       const shown = statements.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, SHOWN)).join('\n');
       expect(statements.length, shown).toBeLessThanOrEqual(max);
       expect(statements.length).toBeGreaterThan(0);
+    });
+
+    it('reads the keys of callers together who come every two seconds', async () => {
+      const { ask, quest, addKeys, advance, idle, take } = app;
+      const keys = await addKeys(CALLERS);
+      const pollAll = async (): Promise<number> => {
+        await advance(2000);
+        await idle();
+        for (const key of keys) await ask('GET', `/api/v1/quests/${quest}`, undefined, key);
+        await idle();
+        return take().length;
+      };
+      await pollAll();
+      await pollAll();
+      const max = OPERATIONS.find(([name]) => name === 'a poll')?.[at] ?? 0;
+      // The keys are read once a second, and their owner for the first of them.
+      expect(await pollAll()).toBeLessThanOrEqual(CALLERS * max + 3);
     });
 
     it('counts no messages for a turn of a long session', async () => {

@@ -67,6 +67,8 @@ export async function openAuthenticator(start?: number) {
       ofUser: ({ tier }: { tier: string }) =>
         tier === 'pro' ? [{ source: 'plan', models: ['p'] } as const] : [],
       ofOrganization: async (id: string) => [{ source: 'organization', models: [id] } as const],
+      ofOrganizations: async (ids: readonly string[]) =>
+        new Map(ids.map((id) => [id, [{ source: 'organization', models: [id] } as const]])),
     },
     onError: (error: unknown) => errors.push(error),
   };

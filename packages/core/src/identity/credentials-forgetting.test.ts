@@ -55,6 +55,25 @@ it('forgets the keys and tokens of a user, and of no other, here and in other pr
   }
 });
 
+it('forgets the keys of a user and the models of the organizations that pay for them, and no other', async () => {
+  const { services, authenticator, keys, addUser, user, issue } = await openAuthenticator();
+  const eve = await addUser('eve@example.com');
+  const [ended, mine, hers] = [
+    await issue({ organizationId: 'o' }),
+    await issue({ organizationId: 'o' }),
+    await issue({ userId: eve.id, organizationId: 'p' }),
+  ];
+  for (const { key } of [ended, mine, hers]) await authenticator.identify(key);
+  await keys.update(ended.record.id, { status: 'disabled' });
+  await keys.update(hers.record.id, { status: 'disabled' });
+  const ofOrganization = async () => [{ source: 'organization', models: ['new'] } as const];
+  Object.assign(services.modelLists, { ofOrganization });
+  authenticator.forgetUser(user.id);
+  await expect(authenticator.identify(ended.key)).rejects.toMatchObject(BAD_KEY);
+  expect(await authenticator.identify(mine.key)).toMatchObject({ modelLists: [{ models: ['new'] }] });
+  expect(await authenticator.identify(hers.key)).toMatchObject({ modelLists: [{ models: ['p'] }] });
+});
+
 it('does not believe what a read returns after a key is forgotten', async () => {
   const { clock, reads, authenticator, keys, issue, tryKey } = await openAuthenticator();
   const { key, record } = await issue();

@@ -33,7 +33,11 @@ function setUp(answer: () => ReturnType<HostCallers['identify']> = () => CALLER)
       },
       forgetUser: (userId) => forgotten.push(userId),
     },
-    modelLists: { ofUser: () => [], ofOrganization: async () => [] },
+    modelLists: {
+      ofUser: () => [],
+      ofOrganization: async () => [],
+      ofOrganizations: async () => new Map(),
+    },
     onError: () => undefined,
   });
   const authenticate = (

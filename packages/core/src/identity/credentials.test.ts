@@ -140,7 +140,7 @@ it('believes a key for 1.5 seconds, and answers at once then', async () => {
   reads.counts.reads = 0;
   await keys.update(record.id, { status: 'disabled' });
   await clock.advance(TTL_MS - 1);
-  expect(tryKey(key)).toBe(caller);
+  expect(tryKey(key)).toEqual(caller);
   expect(reads.counts.reads).toBe(0);
   await clock.advance(1);
   await expect(tryKey(key)).rejects.toMatchObject(BAD_KEY);

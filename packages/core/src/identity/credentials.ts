@@ -12,15 +12,14 @@ import { hashSecret } from '../shared/secrets.ts';
 import type { HostCallers } from './host-callers.ts';
 import { type ModelLists, toModelLists } from './model-lists.ts';
 import { badCredential, findCredential, isOurs } from './presented.ts';
+import { createRecentRecords } from './recent-records.ts';
 import { API_KEYS, type ApiKeyRecord, USERS, type UserRecord } from './records.ts';
 import { createRevocations } from './revocations.ts';
 import type { AccessTokens } from './tokens.ts';
 
-/** Cache TTL of credentials. Bounds the delay of a revocation by another process. */
-const CACHE_TTL_MS = 1500;
 /** Minimum interval between writes of a key's `lastUsedAt`. */
 const USED_EVERY_MS = 60_000;
-const CACHED = 10_000;
+const MAX_NOTED = 10_000;
 
 /** Authenticates callers. */
 export interface Authenticator {
@@ -52,16 +51,6 @@ export interface Authenticator {
   close(): Promise<void>;
 }
 
-interface CacheEntry<T> {
-  readonly value: T;
-  readonly until: number;
-}
-
-interface KnownKey {
-  readonly record: ApiKeyRecord;
-  readonly caller: KeyCaller;
-}
-
 export function createAuthenticator(services: {
   store: Store;
   clock: Clock;
@@ -72,83 +61,88 @@ export function createAuthenticator(services: {
   modelLists: ModelLists;
   onError: (error: unknown) => void;
 }): Authenticator {
-  const { store, clock, tokens, hostCallers, modelLists } = services;
+  const { store, clock, tokens, hostCallers, modelLists, onError } = services;
   const apiKeys = store.collection(API_KEYS);
-  const users = store.collection(USERS);
-  const knownKeys = new LRUCache<string, CacheEntry<KnownKey>>({
-    ...withMaxEntries(CACHED),
-    dispose({ value: { record } }) {
-      // A rotated key may already be cached under its new secret.
-      if (hashes.get(record.id) === record.hash) hashes.delete(record.id);
+  const userRecords = store.collection(USERS);
+  const keys = createRecentRecords<ApiKeyRecord>({
+    ...{ clock, onError },
+    read: async (hash) => (await apiKeys.find({ hash, status: 'active' }, { limit: 1 }))[0],
+    async readAll(hashes) {
+      const found = await apiKeys.find({ hash: { in: hashes }, status: 'active' });
+      return new Map(found.map((record) => [record.hash, record]));
     },
   });
-  const knownUsers = new LRUCache<string, CacheEntry<UserRecord>>(withMaxEntries(CACHED));
-  /** The cache key by key id, for eviction. */
-  const hashes = new Map<string, string>();
-  const used = new LRUCache<string, number>(withMaxEntries(CACHED));
-  /** Eviction counter: a read that began before an eviction is not cached. */
-  let forgotten = 0;
+  const users = createRecentRecords<UserRecord>({
+    ...{ clock, onError },
+    read: (id) => userRecords.get(id),
+    async readAll(ids) {
+      const found = await userRecords.find({ id: { in: ids } });
+      return new Map(found.map((record) => [record.id, record]));
+    },
+  });
+  const organizationLists = createRecentRecords<readonly ModelList[]>({
+    ...{ clock, onError },
+    read: (id) => modelLists.ofOrganization(id),
+    readAll: (ids) => modelLists.ofOrganizations(ids),
+  });
+  const used = new LRUCache<string, number>(withMaxEntries(MAX_NOTED));
 
-  const dropKey = (keyId: string): void => {
-    forgotten += 1;
-    const hash = hashes.get(keyId);
-    if (hash !== undefined) knownKeys.delete(hash);
-  };
+  const dropKey = (keyId: string): void => keys.forgetAll(({ id }) => id === keyId);
   const dropUser = (userId: string): void => {
-    forgotten += 1;
-    knownUsers.delete(userId);
+    const payers = new Set<string | null>();
+    users.forget(userId);
+    keys.forgetAll((record) => {
+      if (record.userId !== userId) return false;
+      payers.add(record.organizationId);
+      return true;
+    });
+    organizationLists.forgetAll((_, id) => payers.has(id));
     hostCallers?.forgetUser(userId);
-    for (const [hash, { value }] of [...knownKeys.entries()]) {
-      if (value.caller.userId === userId) knownKeys.delete(hash);
-    }
   };
   const revocations = createRevocations({
     publisher: services.publisher,
     clock,
-    onError: services.onError,
+    onError,
     onRevocation: (revoked) => ('keyId' in revoked ? dropKey(revoked.keyId) : dropUser(revoked.userId)),
   });
 
   function keyCaller(secret: string): KeyCaller | Promise<KeyCaller> {
     const hash = hashSecret(secret);
-    const now = clock.now();
-    const known = knownKeys.get(hash);
-    return known !== undefined && known.until > now ? admit(known.value, now) : lookUp(hash, now);
+    const record = keys.peek(hash);
+    const owner = record && users.peek(record.userId);
+    if (record === undefined || owner === undefined) return lookUp(hash);
+    const ofPayer = findPayerLists(record, owner);
+    return ofPayer instanceof Promise
+      ? ofPayer.then((lists) => admit(record, owner, lists))
+      : admit(record, owner, ofPayer);
   }
 
-  async function lookUp(hash: string, now: number): Promise<KeyCaller> {
+  async function lookUp(hash: string): Promise<KeyCaller> {
     revocations.listen();
-    const before = forgotten;
-    const [record] = await apiKeys.find({ hash, status: 'active' }, { limit: 1 });
-    const owner = record && (await userById(record.userId));
-    if (record === undefined || owner === undefined || owner.value.disabled) {
-      knownKeys.delete(hash);
-      throw badCredential();
-    }
-    const known = { record, caller: callerOfKey(record, await findKeyLists(record, owner.value)) };
-    if (forgotten === before) {
-      // Expires no later than the cached owner.
-      knownKeys.set(hash, { value: known, until: Math.min(now + CACHE_TTL_MS, owner.until) });
-      hashes.set(record.id, hash);
-    }
-    return admit(known, now);
+    const record = await keys.find(hash);
+    const owner = record && (await users.find(record.userId));
+    if (record === undefined || owner === undefined) throw badCredential();
+    return admit(record, owner, await findPayerLists(record, owner));
   }
 
-  async function findKeyLists(
-    { models, organizationId }: ApiKeyRecord,
+  function findPayerLists(
+    { organizationId }: ApiKeyRecord,
     owner: UserRecord,
-  ): Promise<readonly ModelList[]> {
-    const own: readonly ModelList[] = models ? [{ source: 'key', models }] : [];
-    const ofPayer =
-      organizationId === null ? modelLists.ofUser(owner) : await modelLists.ofOrganization(organizationId);
-    return [...own, ...ofPayer];
+  ): readonly ModelList[] | undefined | Promise<readonly ModelList[] | undefined> {
+    return organizationId === null ? modelLists.ofUser(owner) : organizationLists.find(organizationId);
   }
 
-  function admit({ record, caller }: KnownKey, now: number): KeyCaller {
-    if (record.expiresAt !== null && record.expiresAt <= now) throw badCredential();
+  function admit(
+    record: ApiKeyRecord,
+    owner: UserRecord,
+    ofPayer: readonly ModelList[] | undefined = [],
+  ): KeyCaller {
+    const now = clock.now();
+    if (owner.disabled || (record.expiresAt !== null && record.expiresAt <= now)) throw badCredential();
     const lastUse = used.get(record.id) ?? record.lastUsedAt ?? 0;
     if (now - lastUse >= USED_EVERY_MS) void noteUse(record, now);
-    return caller;
+    const own: readonly ModelList[] = record.models ? [{ source: 'key', models: record.models }] : [];
+    return callerOfKey(record, own, ofPayer);
   }
 
   /** Fire and forget: on failure only `lastUsedAt` is stale. */
@@ -157,29 +151,14 @@ export function createAuthenticator(services: {
     try {
       await apiKeys.update(record.id, { lastUsedAt: now });
     } catch (error) {
-      services.onError(error);
+      onError(error);
     }
-  }
-
-  async function userById(id: string): Promise<CacheEntry<UserRecord> | undefined> {
-    const now = clock.now();
-    const known = knownUsers.get(id);
-    if (known !== undefined && known.until > now) return known;
-    const before = forgotten;
-    const user = await users.get(id);
-    if (user === undefined) {
-      knownUsers.delete(id);
-      return undefined;
-    }
-    const believed = { value: user, until: now + CACHE_TTL_MS };
-    if (forgotten === before) knownUsers.set(id, believed);
-    return believed;
   }
 
   async function tokenCaller(token: string): Promise<TokenCaller> {
     revocations.listen();
     const claims = await tokens.verify(token, 'access');
-    const user = claims && (await userById(claims.id))?.value;
+    const user = claims && (await users.find(claims.id));
     if (user === undefined || user.disabled || user.tokenVersion !== claims?.tokenVersion) throw badToken();
     const { family, renewableUntil = claims.expiresAt } = claims;
     if (user.endedFamilies?.some(({ id }) => id === family) === true) throw badToken();
@@ -228,11 +207,14 @@ export function createAuthenticator(services: {
       dropUser(userId);
       revocations.tell({ userId });
     },
-    close: () => revocations.close(),
+    close() {
+      for (const records of [keys, users, organizationLists]) records.close();
+      return revocations.close();
+    },
   };
 }
 
-function callerOfKey(record: ApiKeyRecord, lists: readonly ModelList[]): KeyCaller {
+function callerOfKey(record: ApiKeyRecord, ...lists: readonly (readonly ModelList[])[]): KeyCaller {
   return {
     kind: 'key',
     userId: record.userId,
@@ -244,7 +226,7 @@ function callerOfKey(record: ApiKeyRecord, lists: readonly ModelList[]): KeyCall
     requestsPerMinute: record.requestsPerMinute,
     requestsPerDay: record.requestsPerDay,
     spendCap: record.spendCap ?? undefined,
-    ...toModelLists(lists),
+    ...toModelLists(...lists),
   };
 }
 

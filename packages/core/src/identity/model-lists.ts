@@ -10,6 +10,8 @@ export interface ModelLists {
   ofUser(user: Pick<UserRecord, 'tier'>): readonly ModelList[];
   /** The lists of work that an organization pays. */
   ofOrganization(id: string): Promise<readonly ModelList[]>;
+  /** The same of several organizations. @param ids at most 1,000. */
+  ofOrganizations(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ModelList[]>>;
 }
 
 /** Returns the list of a plan, if it has one. */
