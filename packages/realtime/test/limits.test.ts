@@ -7,6 +7,7 @@ import { createTestApp, type TestApp } from './test-app.ts';
 const LIMIT = 32 * 1024;
 /** Maximum time until a revocation closes a socket. */
 const FIVE_SECONDS = 5000;
+const SOCKETS = 20;
 /** Lifetime of an access token. */
 const WEEK = 7 * 86_400_000;
 
@@ -45,6 +46,42 @@ describe('realtime frame', () => {
 });
 
 describe('realtime socket', () => {
+  it('shares the reads of its user with those of others while many are open', async () => {
+    let reads = 0;
+    const app = await createTestApp({
+      store: (store) => ({
+        ...store,
+        collection(definition) {
+          const collection = store.collection(definition);
+          return {
+            ...collection,
+            get(...args) {
+              reads += 1;
+              return collection.get(...args);
+            },
+            find(...args) {
+              reads += 1;
+              return collection.find(...args);
+            },
+          };
+        },
+      }),
+    });
+    const users = await Promise.all(Array.from({ length: SOCKETS }, (_, at) => app.addUser(`user-${at}`)));
+    const clients = await Promise.all(users.map(async (user) => app.open(await app.token(user))));
+    // Two checks of each socket, which read its user alone.
+    await app.clock.advance(4000);
+    reads = 0;
+    await app.clock.advance(60_000);
+    expect(reads).toBe(60);
+    const [banned] = users;
+    if (banned === undefined) throw new Error('no user');
+    await app.store.collection(USERS).update(banned.id, { disabled: true });
+    await app.clock.advance(FIVE_SECONDS);
+    expect((await clients[0]?.closed)?.code).toBe(4401);
+    expect(clients.filter(({ socket }) => socket.readyState === socket.OPEN)).toHaveLength(SOCKETS - 1);
+  });
+
   it('rejects subscription 51, and accepts another when one ends', async () => {
     const { app, user, token } = await someone();
     const client = await app.open(token);
