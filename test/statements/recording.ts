@@ -117,14 +117,17 @@ async function archiveCharges({ services, account }: TestApp): Promise<void> {
 /** Enough callers that their credentials are read together. */
 async function comeAgain({ services, clock }: TestApp): Promise<void> {
   const keys: string[] = [];
+  const users: string[] = [];
   for (let index = 0; index < 10; index += 1) {
     const user = await createUser(services, { email: `again-${index}@example.com`, username: 'again' });
     if (user === undefined) throw new Error('the address is taken');
     const input = { userId: user.id, name: 'again', scopes: ['me:read'], organizationId: user.id } as const;
     keys.push((await issueApiKey(services, input)).key);
+    users.push(user.id);
   }
   for (let time = 0; time < 3; time += 1) {
     for (const key of keys) await services.authenticator.identify(key);
+    for (const user of users) await services.ownModels?.getCatalogue(user);
     await clock.advance(1000);
   }
 }

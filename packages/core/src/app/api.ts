@@ -177,6 +177,7 @@ export function createApi(
       isIdle = false;
       await Promise.all([engine.drain(0), services.streams.drain(0)]);
       await services.settlementRetries.flush();
+      services.ownModels?.close();
       await services.authenticator.close();
       await Promise.all([...services.providers, ...services.extractors].map((port) => port.close?.()));
     },

@@ -27,7 +27,7 @@ function setUp(change: (store: Store) => Store = (store) => store) {
       return { async *[Symbol.asyncIterator]() {} } as never;
     },
   };
-  const options = { providers: [provider], creditsPerUsd: 1 };
+  const options = { providers: [provider], creditsPerUsd: 1, overrides: { m: { name: 'Renamed' } } };
   const catalogue = createCatalogue(options);
   const errors: unknown[] = [];
   let reads = 0;
@@ -80,7 +80,7 @@ describe('models of a user with keys', () => {
     ]);
     // With the settings of the workspace, and free.
     const entry = (await own.getCatalogue('ada')).find('m');
-    expect(entry).toMatchObject({ ownKey: true, prices: { input: 0 } });
+    expect(entry).toMatchObject({ ownKey: true, prices: { input: 0 }, info: { name: 'Renamed' } });
   });
 
   it('are read again after 1.5 s, or at once after a change in this process', async () => {
@@ -109,6 +109,59 @@ describe('models of a user with keys', () => {
     await before;
     await own.getCatalogue('ada');
     expect(getReads()).toBe(2);
+  });
+});
+
+describe('models of many users who come again', () => {
+  const COUNT = 300;
+  const USERS = Array.from({ length: COUNT }, (_, index) => `user-${index}`);
+
+  async function openUsers() {
+    const opened = setUp();
+    // As many as a read returns.
+    for (let index = 0; index < 1000; index += 1) await opened.add(`absent-${index}`);
+    for (const user of USERS) if (user.endsWith('0')) await opened.add(user);
+    const askAll = () => Promise.all(USERS.map((user) => opened.own.getCatalogue(user)));
+    for (let time = 0; time < 2; time += 1) {
+      await askAll();
+      await opened.clock.advance(2000);
+    }
+    return { ...opened, askAll };
+  }
+
+  it('are read together, at most 250 users at once', async () => {
+    const { clock, getReads, askAll, catalogue } = await openUsers();
+    const before = getReads();
+    const first = await askAll();
+    await clock.advance(2000);
+    expect(await askAll()).toEqual(first);
+    expect(getReads() - before).toBe(4);
+    expect(new Set(first).size).toBe(COUNT / 10 + 1);
+    expect(first[1]).toBe(catalogue);
+  });
+
+  it('know a key that another process has added or removed within 1.5 s', async () => {
+    const { add, clock, keys, own, askAll, catalogue } = await openUsers();
+    await askAll();
+    const id = await add('user-1');
+    const [old] = await keys.find({ userId: 'user-0' });
+    await keys.update(old?.id ?? '', { isActive: false });
+    await clock.advance(1000);
+    expect(own.getCatalogue('user-0')).toBe(catalogue);
+    expect((own.getCatalogue('user-1') as typeof catalogue).find('m')).toMatchObject({ ownKey: true });
+    await keys.update(id, { sealed: 'another' });
+    const before = own.getCatalogue('user-1');
+    await clock.advance(1000);
+    expect(own.getCatalogue('user-1')).not.toBe(before);
+  });
+
+  it('are not read again after the end', async () => {
+    const { clock, getReads, own, askAll } = await openUsers();
+    await askAll();
+    own.close();
+    const before = getReads();
+    await clock.advance(10_000);
+    expect(getReads()).toBe(before);
   });
 });
 

@@ -3,29 +3,31 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
+import { createRecentRecords } from '../shared/recent-records.ts';
 import { type CatalogueOptions, createCatalogue, type ModelCatalogue } from './catalogue.ts';
 import { keyedProvider } from './keyed-provider.ts';
-import { getPlace, PROVIDER_KEYS, type ProviderKeyRecord } from './provider-keys-records.ts';
+import { getPlace, KEYED_SERVICES, PROVIDER_KEYS, type ProviderKeyRecord } from './provider-keys-records.ts';
 import type { SecretBox } from './secret-box.ts';
 
-/** Cache TTL of a user's keys. Bounds the delay of a change in another process. */
-const CACHE_TTL_MS = 1500;
 /** Minimum interval between writes of a key's `lastUsedAt`. */
 const USED_EVERY_MS = 60_000;
 const CACHED = 10_000;
+/** A user has one active key per service, and a read returns at most 1,000 of them. */
+const MAX_TOGETHER = 1000 / KEYED_SERVICES.length;
 
 export interface OwnModels {
   /** Returns the models of a user, without the lists of its calls. */
   getCatalogue(userId: string): ModelCatalogue | Promise<ModelCatalogue>;
   /** Evicts a user's keys after a change in this process. */
   forget(userId: string): void;
+  /** Ends the repeated reads of keys in use. */
+  close(): void;
 }
 
 interface CacheEntry {
   readonly catalogue: ModelCatalogue;
   /** The keys that the catalogue was created from. */
-  readonly keyIds: string;
-  readonly until: number;
+  readonly madeFrom: string;
 }
 
 export function createOwnModels(services: {
@@ -36,12 +38,21 @@ export function createOwnModels(services: {
   readonly options: CatalogueOptions;
   readonly onError: (error: unknown) => void;
 }): OwnModels {
-  const { clock, box, catalogue, options } = services;
+  const { clock, box, catalogue, options, onError } = services;
   const keys = services.store.collection(PROVIDER_KEYS);
-  const known = new LRUCache<string, CacheEntry>(withMaxEntries(CACHED));
+  const catalogues = new LRUCache<string, CacheEntry>(withMaxEntries(CACHED));
   const used = new LRUCache<string, number>(withMaxEntries(CACHED));
-  /** Eviction counter: a read that began before an eviction is not cached. */
-  let forgotten = 0;
+  const active = createRecentRecords<readonly ProviderKeyRecord[]>({
+    ...{ clock, onError, maxTogether: MAX_TOGETHER },
+    read: (userId) => keys.find({ userId, isActive: true }),
+    async readAll(userIds) {
+      const byUser = new Map<string, ProviderKeyRecord[]>(userIds.map((id) => [id, []]));
+      for (const record of await keys.find({ userId: { in: userIds }, isActive: true })) {
+        byUser.get(record.userId)?.push(record);
+      }
+      return byUser;
+    },
+  });
 
   /** Fire and forget: on failure only `lastUsedAt` is stale. */
   const noteUse = async ({ id, lastUsedAt }: ProviderKeyRecord): Promise<void> => {
@@ -51,7 +62,7 @@ export function createOwnModels(services: {
     try {
       await keys.update(id, { lastUsedAt: now });
     } catch (error) {
-      services.onError(error);
+      onError(error);
     }
   };
 
@@ -77,28 +88,29 @@ export function createOwnModels(services: {
     });
   };
 
-  async function look(userId: string): Promise<ModelCatalogue> {
-    const before = forgotten;
-    const own = await keys.find({ userId, isActive: true });
-    const keyIds = own.map(({ id }) => id).join();
-    const earlier = known.get(userId);
-    const found =
-      earlier?.keyIds === keyIds ? earlier.catalogue : own.length === 0 ? catalogue : catalogueWith(own);
-    if (forgotten === before) {
-      known.set(userId, { catalogue: found, keyIds, until: clock.now() + CACHE_TTL_MS });
-    }
-    return found;
-  }
+  /** Keeps the catalogue of a user while the keys are the same. */
+  const catalogueOf = (userId: string, own: readonly ProviderKeyRecord[] = []): ModelCatalogue => {
+    if (own.length === 0) return catalogue;
+    const madeFrom = own.map(({ id, sealed }) => `${id}:${sealed}`).join();
+    const earlier = catalogues.get(userId);
+    if (earlier?.madeFrom === madeFrom) return earlier.catalogue;
+    const made = catalogueWith(own);
+    catalogues.set(userId, { catalogue: made, madeFrom });
+    return made;
+  };
 
   return {
     getCatalogue(userId) {
-      const believed = known.get(userId);
-      return believed !== undefined && believed.until > clock.now() ? believed.catalogue : look(userId);
+      const own = active.find(userId);
+      return own instanceof Promise
+        ? own.then((found) => catalogueOf(userId, found))
+        : catalogueOf(userId, own);
     },
     forget(userId) {
-      forgotten += 1;
-      known.delete(userId);
+      active.forget(userId);
+      catalogues.delete(userId);
     },
+    close: () => active.close(),
   };
 }
 

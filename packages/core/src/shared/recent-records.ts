@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../ports/clock.ts';
-import { withMaxEntries } from '../shared/cache-size.ts';
+import { withMaxEntries } from './cache-size.ts';
 
 /** How long a record counts, from the start of its read. Bounds the delay of a revocation by another process. */
 const TTL_MS = 1500;
@@ -30,11 +29,20 @@ export interface RecentRecords<R> {
   close(): void;
 }
 
+interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** @returns a function that cancels the timer. */
+  timer(ms: number, listener: () => void): () => void;
+}
+
 export interface RecentRecordsOptions<R> {
   readonly clock: Clock;
   read(key: string): Promise<R | undefined>;
-  /** @param keys at most 500. @returns the records that exist. */
+  /** @param keys at most `maxTogether`. @returns the records that exist. */
   readAll(keys: readonly string[]): Promise<ReadonlyMap<string, R>>;
+  /** Default 500. */
+  readonly maxTogether?: number;
   /** Called with the error of a repeated read. Each record is then read for its next use. */
   onError(error: unknown): void;
 }
@@ -49,7 +57,7 @@ interface Entry<R> {
 type InUse<R> = readonly [key: string, entry: Entry<R>];
 
 export function createRecentRecords<R extends object>(options: RecentRecordsOptions<R>): RecentRecords<R> {
-  const { clock, read, readAll, onError } = options;
+  const { clock, read, readAll, maxTogether = MAX_TOGETHER, onError } = options;
   const entries = new LRUCache<string, Entry<R>>(withMaxEntries(MAX_ENTRIES));
   /** Eviction counter: a read that began before an eviction is not cached. */
   let evictions = 0;
@@ -84,8 +92,8 @@ export function createRecentRecords<R extends object>(options: RecentRecordsOpti
     const inUse = [...entries.entries()].filter(([, { usedAt = usedAfter }]) => usedAt > usedAfter);
     const isWorthIt = inUse.length >= MIN_TOGETHER;
     try {
-      for (let start = 0; isWorthIt && start < inUse.length; start += MAX_TOGETHER) {
-        await readAgain(inUse.slice(start, start + MAX_TOGETHER));
+      for (let start = 0; isWorthIt && start < inUse.length; start += maxTogether) {
+        await readAgain(inUse.slice(start, start + maxTogether));
       }
     } catch (error) {
       onError(error);
