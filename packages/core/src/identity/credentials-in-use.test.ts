@@ -74,9 +74,23 @@ it.each([
   await poll(1);
   reads.counts.reads = 0;
   await clock.advance(1000);
+  // Others have their turn between two reads.
+  expect(reads.counts.reads).toBe(2);
+  await clock.advance(10);
   expect(reads.counts.reads).toBe(expected);
   await askAll();
   expect(reads.counts.reads).toBe(expected);
+});
+
+it('reads no further records when it is closed', async () => {
+  const { reads, clock, authenticator, askAll, poll } = await openCallers(1001);
+  await askAll();
+  await poll(1);
+  await clock.advance(1000);
+  await authenticator.close();
+  reads.counts.reads = 0;
+  await clock.advance(10_000);
+  expect(reads.counts.reads).toBe(0);
 });
 
 // A revocation by another process whose message is lost, at each tenth of the time between two reads.
@@ -223,6 +237,7 @@ it('reads nothing for later callers after it is closed', async () => {
   await askAll();
   await poll(1);
   await authenticator.close();
+  expect(clock.pending).toBe(0);
   reads.counts.reads = 0;
   await clock.advance(10_000);
   expect(reads.counts.reads).toBe(0);

@@ -92,8 +92,11 @@ export function createRecentRecords<R extends object>(options: RecentRecordsOpti
     const inUse = [...entries.entries()].filter(([, { usedAt = usedAfter }]) => usedAt > usedAfter);
     const isWorthIt = inUse.length >= MIN_TOGETHER;
     try {
-      for (let start = 0; isWorthIt && start < inUse.length; start += maxTogether) {
+      for (let start = 0; isWorthIt && start < inUse.length && !isClosed; ) {
         await readAgain(inUse.slice(start, start + maxTogether));
+        start += maxTogether;
+        // Reads of a store in this process follow each other without a turn of the event loop.
+        if (start < inUse.length) await new Promise<void>((resolve) => clock.timer(1, resolve));
       }
     } catch (error) {
       onError(error);
