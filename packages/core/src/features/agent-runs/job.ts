@@ -121,8 +121,8 @@ async function answer(
     scope,
     offers,
     unlock,
-    waitsFor: (offer) =>
-      request.approvals === true && toolset.needsApproval(offer) ? 'approval' : undefined,
+    // Without `approvals`, such a call ends the run; but in the work of a consulted agent it is refused.
+    waitsFor: (offer) => (toolset.needsApproval(offer) ? 'approval' : undefined),
     isResumed: paused !== undefined,
   });
   const { store, clock } = services;
