@@ -58,7 +58,7 @@ const OPERATIONS: readonly (readonly [name: string, postgres: number, sqlite: nu
   [
     'an agent run of one round, with its job',
     12,
-    42,
+    43,
     ({ ask, session }) => ask('POST', '/api/v1/agent-executions', { session_id: session, message: 'Do it' }),
   ],
   ['a mailed code', 1, 9, (app) => sendCode(app)],

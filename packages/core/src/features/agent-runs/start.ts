@@ -51,11 +51,11 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
 
   /** @throws ApiError 404 for an agent that the caller may not use in this session. */
   const findAgent = async (
-    { agent_id: id, session_id: sessionId }: ExecutionBody,
+    id: string,
     userId: string,
-  ): Promise<AgentRecord | undefined> => {
-    if (id === undefined) return undefined;
-    const session = isId(sessionId) ? await sessions.get(sessionId, canEditSession(userId)) : undefined;
+    session: SessionRecord | undefined,
+  ): Promise<AgentRecord> => {
+    await requireAgents(adminSettings);
     const agent = await services.agentReach.find(userId, id, session);
     if (agent === undefined) throw notFound('Agent');
     return agent;
@@ -65,8 +65,9 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
     const { userId } = call.caller;
     const current = adminSettings.current();
     const settings = current instanceof Promise ? await current : current;
-    if (body.agent_id !== undefined) await requireAgents(adminSettings);
-    const agent = await findAgent(body, userId);
+    const mayRun = canEditSession(userId);
+    const session = isId(body.session_id) ? await sessions.get(body.session_id, mayRun) : undefined;
+    const agent = body.agent_id === undefined ? undefined : await findAgent(body.agent_id, userId, session);
     const payer = await payerFor(services, call.caller, body.organization_id);
     const entry = chatModel(
       await services.getCatalogue(payer),
@@ -76,13 +77,10 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
     if (settings.enforceCredits && entry.prices === undefined) throw unpriced(entry);
     const fileIds = [...new Set([...(body.file_ids ?? []), ...(body.session_file_ids ?? [])])];
     if (fileIds.length > 0) await checkAttachments(services.files, userId, fileIds);
-    const now = clock.now();
-    const used = { lastUsedModel: entry.info.id, lastUpdated: now };
-    const session = isId(body.session_id)
-      ? await sessions.update(body.session_id, used, canEditSession(userId))
-      : undefined;
     if (session === undefined) throw notFound('Session');
 
+    const now = clock.now();
+    const used = { lastUsedModel: entry.info.id, lastUpdated: now };
     const request = toRequest(body, call, {
       entry,
       payer: inProject(payer, session),
@@ -107,6 +105,8 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
     const write = async (where: Store): Promise<void> => {
       await requireStorage(where, owner, services.storageQuotas);
       if (!isReserved) await acquireSlot(where, wanted);
+      const isUsed = await where.collection(SESSIONS).update(session.id, used, mayRun);
+      if (isUsed === undefined) throw notFound('Session');
       if (!(await where.collection(QUESTS).insert(quest))) throw new Error('duplicate quest id');
     };
     return {
@@ -128,6 +128,7 @@ export function createPrepareExecution(services: StartServices): PrepareExecutio
         toWrites: () => [
           ...expectStorage(owner, services.storageQuotas),
           ...slot,
+          writesTo(SESSIONS).update(session.id, used, mayRun),
           writesTo(QUESTS).insert(quest),
         ],
       }),
@@ -156,7 +157,7 @@ function toRequest(
     agent?.maxTokens === undefined
       ? capWithBudget(entry.info, thinkingBudget)
       : agent.maxTokens + thinkingBudget;
-  const approvedTools = [...new Set(body.tools ?? [])];
+  const approvedTools = [...new Set(body.tools)];
   return {
     message: body.message,
     model: entry.info.id,
