@@ -41,6 +41,22 @@ describe('public agent', () => {
     ]);
   });
 
+  it('is shown to administrators with all that it tells a model', async () => {
+    const { app, owner, asAdmin } = await createStage();
+    const own = {
+      systemPrompt: 'Count.',
+      preferredModel: 'scripted',
+      allowedTools: ['calculator', 'roll_dice'],
+      deniedTools: ['roll_dice'],
+    };
+    await addAgent(app, {
+      ...{ id: GRACE, name: 'Grace', ownerId: owner.id, isPublic: true, publication: undefined },
+      ...own,
+    });
+    const { body } = await app.json('GET', '/api/agents/submissions?state=pending', asAdmin);
+    expect(body.agents).toMatchObject([{ id: GRACE, ...own }]);
+  });
+
   it('is approved only in the version that was read', async () => {
     const { app, asOwner, path, create, approve, isSeen } = await createStage();
     const agent = await create();

@@ -111,3 +111,16 @@ describe('web tools of a turn', () => {
     expect((await app.poll(id)).status).toBe('stopped');
   });
 });
+
+describe('web tools that an application runs', () => {
+  it('report each failure to the host, with its cause and the id of the request', async () => {
+    const cause = new Error('secret of the remote');
+    const app = await createChatApp({ web: { search: () => Promise.reject(cause) } });
+    const { status, body } = await app.json('POST', '/api/ai/v1/tools', {
+      body: { toolName: 'web_search', input: { query: 'bees' } },
+      credential: await app.token(),
+    });
+    expect([status, body.error]).toEqual([500, 'The tool failed.']);
+    expect(app.incidents).toEqual([{ operation: 'executeTool', requestId: body.request_id, error: cause }]);
+  });
+});

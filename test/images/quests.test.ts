@@ -1,6 +1,7 @@
 import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import { createFrameParser } from '../support/live-events.ts';
 import { createStudio, drawAll, IMAGE_MODEL, PICTURE, type Studio } from '../support/media.ts';
 
 interface ImageApp extends ChatApp {
@@ -114,6 +115,15 @@ describe('image generation', () => {
     const again = await app.poll(String(quest.id));
     expect(getUrl(quest)).toMatch(/^\/api\/v1\/objects/);
     expect(getUrl(again)).not.toBe(getUrl(quest));
+  });
+
+  it('is followed with the addresses of its files', async () => {
+    const app = await createImageApp();
+    const { id } = await app.drawn();
+    const answer = await app.ask('GET', `/api/v1/quests/${id}/events`);
+    const [snapshot] = createFrameParser()(await answer.text());
+    expect(snapshot?.data).toMatchObject({ type: 'snapshot', state: await app.poll(String(id)) });
+    expect(snapshot?.data.state.files[0].url).toMatch(/^\/api\/v1\/objects/);
   });
 
   it('returns at most as many images as requested', async () => {

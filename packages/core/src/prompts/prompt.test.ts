@@ -37,10 +37,49 @@ describe('system prompt', () => {
     expect(prompt.details.map(({ source }) => source)).toEqual(['hardcoded', 'session', 'caller', 'user']);
   });
 
+  it('has the text of the request before all parts of the turn', async () => {
+    const { text } = await compose([part('hardcoded', 'now', { perTurn: true }), part('caller', 'C')]);
+    expect(text).toBe('C\n\nnow');
+  });
+
   it('counts its parts so that they add up to the estimate of the whole text', async () => {
     const { text, tokens, details } = await compose([part('hardcoded', 'abc'), part('caller', 'defg')]);
     expect(tokens).toBe(estimateTokens(text.length));
     expect(details.reduce((sum, { tokenCount }) => sum + tokenCount, 0)).toBe(tokens);
+  });
+
+  it('counts a separator with the part after it, 2.5 characters to a token', async () => {
+    const { text, tokens, details } = await compose([
+      part('hardcoded', 'a'.repeat(5)),
+      part('session', 'b'.repeat(8)),
+      part('caller', 'c'.repeat(8)),
+    ]);
+    expect([text.length, tokens, details]).toEqual([
+      25,
+      10,
+      [
+        { source: 'hardcoded', name: 'hardcoded', tokenCount: 2, wasIncluded: true },
+        { source: 'session', name: 'session', tokenCount: 4, wasIncluded: true },
+        { source: 'caller', name: 'caller', tokenCount: 4, wasIncluded: true },
+      ],
+    ]);
+  });
+
+  it('names agents and sources of the parts that it has', async () => {
+    const of = (id: string) => ({
+      agent: { id, name: id } as NonNullable<PromptPart['agent']>,
+      citation: { file_id: id, file_name: id },
+    });
+    const prompt = await compose([
+      part('user', 'kept', of('a')),
+      part('session', 'left', { ...of('b'), leftOut: 'disabled' }),
+      part('caller', 'C'),
+    ]);
+    expect(prompt).toMatchObject({ systemText: 'kept\n\nC', turnText: '' });
+    expect([prompt.agents, prompt.citations]).toEqual([
+      [{ id: 'a', name: 'a' }],
+      [{ file_id: 'a', file_name: 'a' }],
+    ]);
   });
 
   it('leaves out what its source left out, with the count of its tokens', async () => {
@@ -83,6 +122,14 @@ describe('system prompt', () => {
     ]);
   });
 
+  it('repeats no text that was first written with spaces around it', async () => {
+    const prompt = await compose([part('user', ' Be brief. '), part('session', 'Be brief.')]);
+    expect(reasons(prompt)).toEqual([
+      ['user', undefined],
+      ['session', 'duplicate'],
+    ]);
+  });
+
   it('takes 2.5 characters per token of the limit, for the text of the request first', async () => {
     // With its separator each part has 10 characters: 20 fit into 8 tokens.
     const parts = [
@@ -110,6 +157,8 @@ describe('system prompt', () => {
     ]);
     expect([prompt.text, prompt.shownText]).toEqual(['secret\n\nC', '[not shown: workspace]\n\nC']);
     expect(prompt.details.map((detail) => 'withheld' in detail)).toEqual([true, false]);
+    const { details } = await compose([part('admin', 'secret', { isPrivate: true, leftOut: 'disabled' })]);
+    expect(details).toMatchObject([{ wasIncluded: false, withheld: true }]);
   });
 
   it.each([
@@ -117,12 +166,15 @@ describe('system prompt', () => {
     ['grace', true],
   ])('withholds the text of a session from a user who is not its owner: %s', async (userId, isPrivate) => {
     const session = { ownerId: 'ada', systemPromptText: 'S' } as PromptContext['session'];
-    const parts = await builtInPrompt('host')({ ...CONTEXT, userId, session, promptMode: 'surface' });
+    const asked = { promptMode: 'surface', systemPrompt: 'C' } as const;
+    const parts = await builtInPrompt('host')({ ...CONTEXT, userId, session, ...asked });
     expect(parts.map(({ name, isPrivate: isHidden }) => [name, isHidden])).toEqual([
       ['base', undefined],
       ['mode:surface', undefined],
       ['workspace', true],
       ['session', isPrivate],
+      ['systemPrompt', undefined],
     ]);
+    expect(parts.at(-1)).toEqual({ source: 'caller', name: 'systemPrompt', text: 'C' });
   });
 });

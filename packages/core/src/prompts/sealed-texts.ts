@@ -63,7 +63,7 @@ export function showPrompt(
   }: StoredPrompt & { readonly id: string; readonly ownerId: string },
   userId: string,
 ): { promptDetails?: PromptDetail[]; promptText?: string } {
-  if (userId !== ownerId || (promptDetails === undefined && sealedPrompt === undefined)) return {};
+  if (userId !== ownerId) return {};
   const promptText = sealedPrompt === undefined ? undefined : box.open(sealedPrompt, shownPlace(id));
   return {
     ...(promptDetails !== undefined && { promptDetails: [...promptDetails] }),

@@ -96,7 +96,7 @@ function showQuest(
   mountPath: string,
 ): WireQuest | Promise<WireQuest> {
   const own = { ...showPrompt(textBox, quest, userId), ...toPendingApprovals(quest, userId) };
-  if (quest.files === undefined || quest.files.length === 0) return Object.assign(toWireQuest(quest), own);
+  if (quest.files === undefined) return Object.assign(toWireQuest(quest), own);
   return getFiles(library, quest, mountPath).then((files) => Object.assign(toWireQuest(quest, files), own));
 }
 
