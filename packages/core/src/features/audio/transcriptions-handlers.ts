@@ -92,7 +92,10 @@ export function createTranscriptionHandler(services: TranscriptionServices): Rou
       const audio = await readRecording(objects, upload, call.signal);
       return await transcribe(services, audio, { operation: createTranscription.id, family: 'public' }, call);
     } finally {
-      await objects.remove(upload.objectKey);
+      // After a failure the job of the upload removes it.
+      await objects.remove(upload.objectKey).catch((error: unknown) => {
+        services.onError({ operation: createTranscription.id, requestId: call.requestId, error });
+      });
     }
   });
 }
@@ -121,7 +124,7 @@ export function createTranscribeAtOnceHandler(services: TranscriptionServices): 
 }
 
 async function recordingIn(request: ApiRequest): Promise<Media> {
-  if (Number(header(request.headers, 'content-length') ?? 0) > MAX_BYTES + FORM_BYTES) throw tooLarge();
+  if (Number(header(request.headers, 'content-length')) > MAX_BYTES + FORM_BYTES) throw tooLarge();
   for await (const part of readForm(request)) {
     if (part.name !== 'file') {
       await textOfPart(part, MAX_FIELD);
@@ -149,7 +152,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 function typeOf({ contentType }: FormPart): string | undefined {
-  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   const known = ALIASES[type] ?? type;
   return (RECORDINGS as readonly string[]).includes(known) ? known : undefined;
 }
