@@ -6402,7 +6402,7 @@ export const getApplicationFile: Operation<{ params: {
 /**
  * Generate an image with the workspace’s default model: `POST /api/ai/generate-image`.
  *
- * Takes only a prompt and starts a quest in a session of its own. Poll the quest for the image.
+ * Takes only a prompt and starts a quest in the latest session of the user, or in a new one for a user without any. Poll the quest for the image.
  */
 export const generateImageSimply: Operation<{ body: GenerateImageSimplyRequest }, GenerateImageSimplyResponse> = { id: 'generateImageSimply', method: 'POST', path: '/api/ai/generate-image' };
 

@@ -152,7 +152,7 @@ export const generateImageSimply = defineOperation({
   path: '/api/ai/generate-image',
   summary: 'Generate an image with the workspace’s default model',
   description:
-    'Takes only a prompt and starts a quest in a session of its own. Poll the quest for the image.',
+    'Takes only a prompt and starts a quest in the latest session of the user, or in a new one for a user without any. Poll the quest for the image.',
   auth: 'token',
   scopes: [],
   rate: { key: 'unlimited', user: 'application-ai' },
