@@ -1,47 +1,8 @@
 import { ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import { createImageApp, type ImageApp, spentBy } from '../support/images.ts';
 import { createFrameParser } from '../support/live-events.ts';
-import { createStudio, drawAll, IMAGE_MODEL, PICTURE, type Studio } from '../support/media.ts';
-
-interface ImageApp extends ChatApp {
-  readonly studio: Studio;
-  draw(
-    body?: object,
-    path?: string,
-  ): Promise<{ status: number; body: Record<string, never> & { id: string } }>;
-  /** Requests an image, runs all jobs and returns the quest. */
-  drawn(body?: object, path?: string): Promise<Record<string, unknown>>;
-  addFile(mimeType: string, content?: string): Promise<string>;
-}
-
-async function createImageApp(
-  studio: Studio = createStudio(),
-  options: Partial<ChatAppOptions> = {},
-): Promise<ImageApp> {
-  const app = await createChatApp({ models: [studio], ...options });
-  const draw: ImageApp['draw'] = (body = {}, path = '/api/v1/image-generations') =>
-    app.json('POST', path, { body: { prompt: 'A red panda', model: 'painter', ...body } });
-  return {
-    ...app,
-    studio,
-    draw,
-    async drawn(body, path) {
-      const { id } = (await draw(body, path)).body;
-      await app.settle();
-      return app.poll(id);
-    },
-    async addFile(mimeType, content = 'a file') {
-      const made = { name: 'file', mimeType, content: Buffer.from(content) };
-      const { file } = await app.services.library.save(app.user.id, made);
-      if (file === undefined) throw new Error('the quest is not stored');
-      return file.id;
-    },
-  };
-}
-
-const spentBy = async (app: ChatApp): Promise<number> =>
-  1000 - (await app.ledger.balance(app.account)).available / 1e6;
+import { createStudio, drawAll, IMAGE_MODEL, PICTURE } from '../support/media.ts';
 
 describe('image generation', () => {
   it('is acknowledged at once, run as a quest, stored as a file and charged', async () => {
@@ -91,6 +52,13 @@ describe('image generation', () => {
     await app.drawn({ projectId: own.id });
     const ids = await files();
     expect(new Set(ids).size).toBe(3);
+    const edit = {
+      sessionId: (await app.draw()).body.sessionId,
+      image: await app.addFile('image/png'),
+      projectId: own.id,
+    };
+    expect(await app.drawn(edit, '/api/v1/image-edits')).toMatchObject({ type: 'message' });
+    expect(await files()).toHaveLength(4);
     const { body: file } = await app.json('GET', `/api/v1/files/${ids[0]}`);
     expect(file).toMatchObject({ mime_type: 'image/png' });
 
@@ -104,7 +72,7 @@ describe('image generation', () => {
       [],
     );
     // No image was generated for them.
-    expect([app.studio.images.length, await spentBy(app)]).toEqual([2, spent]);
+    expect([app.studio.images.length, await spentBy(app)]).toEqual([4, spent]);
   });
 
   it('has an address that is signed anew at each poll', async () => {
@@ -206,10 +174,12 @@ describe('source images', () => {
   it('are files of the caller that reach the model', async () => {
     const app = await createImageApp();
     const reference = await app.addFile('image/png', 'one');
-    const { body } = await app.draw({ referenceImageFileIds: [reference] });
+    const first = await app.addFile('image/png', 'two');
+    const { body } = await app.draw({ referenceImageFileIds: [reference], fileIds: [first] });
     expect(body).toMatchObject({ intent: 'continuation' });
     await app.settle();
     expect(app.studio.images[0]?.request.references).toEqual([
+      { mediaType: 'image/png', data: Buffer.from('two') },
       { mediaType: 'image/png', data: Buffer.from('one') },
     ]);
   });
@@ -344,39 +314,5 @@ describe('failed image generation', () => {
     await app.settle();
     expect(await spentBy(app)).toBe(0);
     expect((await app.ledger.balance(app.account)).held).toBe(0);
-  });
-
-  it('reports that a model was removed', async () => {
-    const models = [[IMAGE_MODEL], [{ ...IMAGE_MODEL, id: 'other' }]];
-    const studio = { ...createStudio(drawAll), models: () => models[0] ?? [] };
-    const app = await createImageApp(studio, { started: false });
-    const { id } = (await app.draw()).body;
-    models.shift();
-    await app.api.start();
-    await app.settle();
-    expect(await app.poll(id)).toMatchObject({
-      type: 'error',
-      reply: "The model 'painter' is no longer available.",
-    });
-  });
-});
-
-describe('image requested by the workspace', () => {
-  it('uses the default image model, also for a user without a session', async () => {
-    const app = await createImageApp(createStudio(), {
-      settings: { admin: { DefaultAPIModel: 'scripted', DefaultImageModel: 'painter' } },
-    });
-    const credential = await app.token();
-    const { status, body } = await app.json('POST', '/api/ai/generate-image', {
-      credential,
-      body: { prompt: 'A cat', style: 'vivid', size: '128x128' },
-    });
-    expect([status, body]).toMatchObject([200, { status: 'queued' }]);
-    await app.settle();
-    expect(await app.poll(body.questId)).toMatchObject({ status: 'done', type: 'message' });
-    expect(app.studio.images[0]?.request).toMatchObject({
-      style: 'vivid',
-      size: { width: 128, height: 128 },
-    });
   });
 });

@@ -273,7 +273,7 @@ describe('paths of the API', () => {
       status: 404,
       headers: { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'mine' },
       text: expect.any(String),
-      body: { error: 'Not found', request_id: 'mine', name: expect.any(String) },
+      body: { error: 'Not found', request_id: 'mine', name: 'NotFoundError' },
     });
     expect((await wire.send({ method: 'GET', path: '/elsewhere' })).status).toBe(0);
   });

@@ -95,8 +95,7 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
     perUser.set(userId, count + 1);
     open.set(connection, closed);
     if (cancelCheck === undefined) checkAll();
-    if (isClosing) connection.close(CLOSED.goingAway);
-    else if (count >= LIMITS.socketsPerUser) connection.close(CLOSED.tooMany);
+    if (count >= LIMITS.socketsPerUser) connection.close(CLOSED.tooMany);
   };
 
   const shakeHands = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
@@ -108,6 +107,7 @@ export function createRealtime(services: RealtimeServices, options: RealtimeOpti
     const caller = credential === undefined ? undefined : await identify(credential);
     if (caller === undefined || credential === undefined) return refuse(socket, 401, 'Authentication failed');
     if (isClosing) return refuse(socket, 503, 'The service is about to restart');
+    // Calls back at once, before anything can close.
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       socket.off('error', ignore);
       admit(accepted, caller.userId, credential);
@@ -169,5 +169,5 @@ function toIdentityRequest(request: IncomingMessage): IdentityRequest {
 }
 
 function getPath({ url = '/' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '';
+  return url.split('?')[0] ?? '';
 }

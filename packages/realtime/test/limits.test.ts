@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { revokeApiKey, USERS } from '@questline/core';
 import { SESSIONS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
@@ -179,6 +180,19 @@ describe('realtime sockets of a user', () => {
     await next?.settled();
   });
 
+  it.each([
+    [2, 1],
+    [1, 1],
+  ])('are ten at a time: of %i open ones, %i ended before', async (opened, ended) => {
+    const { app, token } = await someone();
+    const first = await Promise.all(Array.from({ length: opened }, () => app.open(token)));
+    for (const { socket } of first.slice(0, ended)) socket.close();
+    await untilConnected(app, opened - ended);
+    const others = Array.from({ length: 10 - opened + ended }, () => app.open(token));
+    for (const client of await Promise.all(others)) await client.settled();
+    expect((await (await app.open(token)).closed).code).toBe(4429);
+  });
+
   it('keeps ten of 40 parallel sockets', async () => {
     const { app, token } = await someone();
     const clients = await Promise.all(Array.from({ length: 40 }, () => app.open(token)));
@@ -212,6 +226,21 @@ describe('open socket closes with 4401', () => {
     const { key, keyId } = await app.key(user, ['ai:chat']);
     const elsewhere = { ...app.services.authenticator, forgetKey: () => undefined };
     await closes(app, key, () => revokeApiKey({ ...app.services, authenticator: elsewhere }, user.id, keyId));
+  });
+
+  it('is not looked at without sockets, and is again with the next one', async () => {
+    const { app, user, token } = await someone();
+    // From its second use on, a credential has a timer of its own.
+    for (let use = 0; use < 2; use += 1) await app.services.authenticator.identify(token);
+    const before = app.clock.pending;
+    const client = await app.open(token);
+    await client.settled();
+    expect(app.clock.pending).toBe(before + 1);
+    client.socket.close();
+    await untilConnected(app, 0);
+    await app.clock.advance(FIVE_SECONDS);
+    expect(app.clock.pending).toBe(0);
+    await closes(app, token, () => app.store.collection(USERS).add(user.id, { tokenVersion: 1 }));
   });
 
   it('closes within five seconds after a logout', async () => {
@@ -248,6 +277,16 @@ describe('open socket closes with 4401', () => {
     expect(client.heard).toEqual([]);
   });
 });
+
+/** Waits until the server has this number of connections, and has handled the end of the others. */
+async function untilConnected({ server }: TestApp, wanted: number): Promise<void> {
+  const count = () =>
+    new Promise<number>((resolve, reject) => {
+      server.getConnections((error, connections) => (error ? reject(error) : resolve(connections)));
+    });
+  while ((await count()) !== wanted) await turn();
+  await turn();
+}
 
 /** A slot is free when the server has received the close frame. */
 async function firstThatStays(app: TestApp, token: string) {

@@ -129,14 +129,11 @@ export function createApi(
   const routes = [...left, ...inDescription(left).filter(({ operation }) => ids.has(operation.id))];
   const router = createRouter(routes, services);
   const engine = createEngine(services, engineParts(services));
-  let isIdle = worker;
-  const begin = (): Promise<void> => {
-    isIdle = false;
-    return engine.start();
-  };
+  let startsItself = worker;
   services.jobWatch.onAccepted(() => {
-    if (!isIdle) return;
-    begin().catch((error: unknown) => services.onError({ operation: 'worker', requestId: '', error }));
+    if (!startsItself) return;
+    // No effect while it runs.
+    engine.start().catch((error: unknown) => services.onError({ operation: 'worker', requestId: '', error }));
   });
 
   // Not async, because every call passes it.
@@ -168,13 +165,13 @@ export function createApi(
   return {
     routes,
     handle,
-    start: begin,
+    start: engine.start,
     async drain(timeoutMs = DRAIN_MS) {
-      isIdle = false;
+      startsItself = false;
       await Promise.all([engine.drain(timeoutMs), services.streams.drain(timeoutMs)]);
     },
     async close() {
-      isIdle = false;
+      startsItself = false;
       await Promise.all([engine.drain(0), services.streams.drain(0)]);
       await services.settlementRetries.flush();
       services.ownModels?.close();

@@ -2,30 +2,37 @@ import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
 import { withLateWrites } from '../../test/late-store.ts';
 import { EVENT_OUTBOX, LOW_CREDITS, type OutboxRecord } from '../events/records.ts';
+import { ARTIFACTS } from '../features/artifacts/records.ts';
+import { FILE_USAGE } from '../features/files/records.ts';
 import { SESSIONS, type SessionRecord } from '../features/sessions/records.ts';
 import { EXTERNAL_IDS } from '../features/sign-in/external-ids.ts';
 import { USERS, type UserRecord } from '../identity/records.ts';
 import { createMemoryPorts } from '../memory/ports.ts';
 import { IDEMPOTENCY } from '../operations/idempotency-records.ts';
-import type { Store } from '../ports/store.ts';
+import type { CollectionDefinition, Store, StoredRecord } from '../ports/store.ts';
 import { QUESTS, type QuestRecord } from '../runs/records.ts';
 import { hashSecret } from '../shared/secrets.ts';
+import { COLLECTIONS } from './collections.ts';
 import { createServices } from './create-services.ts';
 import { findUserId, forgetUser } from './forget-user.ts';
 
 const ADA = 'a'.repeat(24);
 const BOB = 'b'.repeat(24);
 
-/** Services with two users. The forgotten one is known to the host. @param change the store of `forgetUser`. */
+/** Services with two users. The forgotten one is known to the host. @param change the store of the services. */
 async function setUp(change: (store: Store) => Store = withLateWrites) {
   const clock = createFakeClock();
   const ports = { ...createMemoryPorts({ clock }), models: [] };
   const { store } = ports;
-  const own = createServices(ports, { jwtSecret: 'a'.repeat(64), onError: () => undefined });
+  const changed = change(store);
+  const own = createServices(
+    { ...ports, store: changed },
+    { jwtSecret: 'a'.repeat(64), onError: () => undefined },
+  );
   const revoked: unknown[] = [];
   const services = {
     ...own,
-    store: change(store),
+    store: changed,
     authenticator: {
       ...own.authenticator,
       async forgetUser(userId: string) {
@@ -35,9 +42,47 @@ async function setUp(change: (store: Store) => Store = withLateWrites) {
   };
   for (const id of [ADA, BOB])
     await store.collection(USERS).insert({ id, email: id, disabled: false } as UserRecord);
-  const link = { externalId: 'host|ada', userId: ADA, isWelcomed: true, createdAt: 1 };
-  await store.collection(EXTERNAL_IDS).insert({ id: hashSecret('host|ada'), ...link });
+  for (const [externalId, userId] of [
+    ['host|ada', ADA],
+    ['host|bob', BOB],
+  ] as const) {
+    const link = { externalId, userId, isWelcomed: true, createdAt: 1 };
+    await store.collection(EXTERNAL_IDS).insert({ id: hashSecret(externalId), ...link });
+  }
   return { clock, store, services, revoked, forget: () => forgetUser(services, { userId: ADA }) };
+}
+
+/** A store that calls `before` before each write. */
+function watchWrites(store: Store, before: (shape: string, verb: string) => void): Store {
+  const collection: Store['collection'] = (definition) => {
+    const usual = store.collection(definition);
+    return {
+      ...usual,
+      async insert(...given) {
+        before(definition.name, 'insert');
+        return usual.insert(...given);
+      },
+      async update(...given) {
+        before(definition.name, 'update');
+        return usual.update(...given);
+      },
+      async take(...given) {
+        before(definition.name, 'take');
+        return usual.take(...given);
+      },
+      ...(usual.removeWhere !== undefined && {
+        async removeWhere(...given: Parameters<NonNullable<typeof usual.removeWhere>>) {
+          before(definition.name, 'removeWhere');
+          return (await usual.removeWhere?.(...given)) as never;
+        },
+      }),
+    };
+  };
+  return {
+    ...store,
+    collection,
+    transaction: (work, options) => store.transaction((inner) => work(watchWrites(inner, before)), options),
+  };
 }
 
 describe('user to forget', () => {
@@ -53,7 +98,7 @@ describe('user to forget', () => {
     const { store, services, revoked } = await setUp();
     expect(await forgetUser(services, { externalId: 'host|ada' })).toBe(true);
     expect((await store.collection(USERS).find({})).map(({ id }) => id)).toEqual([BOB]);
-    expect(await store.collection(EXTERNAL_IDS).count({})).toBe(0);
+    expect((await store.collection(EXTERNAL_IDS).find({})).map(({ userId }) => userId)).toEqual([BOB]);
     expect(revoked).toEqual([ADA, ADA]);
     expect([await forgetUser(services, { externalId: 'host|ada' }), revoked.length]).toEqual([false, 2]);
   });
@@ -102,6 +147,17 @@ describe('traces of a forgotten user', () => {
     ]);
   });
 
+  it('leave no change in records of others without the user', async () => {
+    const changed: string[] = [];
+    const { store, forget } = await setUp((inner) =>
+      watchWrites(inner, (shape, verb) => void changed.push(`${verb} ${shape}`)),
+    );
+    const session = { id: 's', ownerId: BOB, name: 's', readerIds: ['c'] };
+    await store.collection(SESSIONS).insert(session as Partial<SessionRecord> as SessionRecord);
+    await forget();
+    expect(changed).not.toContain('update sessions');
+  });
+
   it('leave stored answers that name the user or an erased record', async () => {
     const { store, forget } = await setUp();
     const session = {
@@ -144,6 +200,50 @@ describe('traces of a forgotten user', () => {
     await outbox.insert({ id: 'open', checkAt: 9e15, createdAt: 1 });
     await forget();
     expect((await outbox.find({})).map(({ id }) => id)).toEqual(['charge', 'of bob', 'open']);
+  });
+});
+
+describe('erasure that fails', () => {
+  /** Records of each kind that end with the user. @param failing the write that fails, counted from 1. */
+  async function openFailing(failing: number) {
+    let left = Number.POSITIVE_INFINITY;
+    const opened = await setUp((inner) =>
+      watchWrites(withLateWrites(inner), () => {
+        left -= 1;
+        if (left === 0) throw new Error('away');
+      }),
+    );
+    const { store } = opened;
+    const add = <R extends StoredRecord>(definition: CollectionDefinition<R>, record: object) =>
+      store.collection(definition).insert(record as R);
+    await add(SESSIONS, { id: 'c'.repeat(24), ownerId: ADA, name: 's' });
+    await add(SESSIONS, { id: 'd'.repeat(24), ownerId: BOB, name: 's', readerIds: [ADA], writerIds: [ADA] });
+    await add(ARTIFACTS, { id: 'e'.repeat(24), ownerId: ADA, title: 't' });
+    await add(FILE_USAGE, { id: ADA, bytes: 1 });
+    await add(LOW_CREDITS, { id: '1', account: `user:${ADA}` });
+    await add(IDEMPOTENCY, { id: 'answer', answer: ADA, bodyHash: '', expiresAt: 9e15 });
+    const event = { type: 'quest.done', data: { userId: ADA } };
+    await add(EVENT_OUTBOX, { id: 'event', event, checkAt: 9e15, createdAt: 1 });
+    left = failing;
+    return opened;
+  }
+
+  it('at any write keeps the account, and the next call erases the rest', async () => {
+    let failing = 0;
+    for (let isErased = false; !isErased; ) {
+      failing += 1;
+      const { store, forget } = await openFailing(failing);
+      const outcome = await forget().catch(String);
+      isErased = outcome === true;
+      if (!isErased) {
+        expect([outcome, await store.collection(USERS).count({ id: ADA })]).toEqual(['Error: away', 1]);
+        expect(await forget()).toBe(true);
+      }
+      for (const shape of COLLECTIONS) {
+        expect(JSON.stringify(await store.collection(shape as never).find({}))).not.toContain(ADA);
+      }
+    }
+    expect(failing).toBeGreaterThan(8);
   });
 });
 

@@ -19,10 +19,8 @@ function compareText(a: string, b: string): number {
     const left = a.charCodeAt(at);
     const right = b.charCodeAt(at);
     if (left === right) continue;
-    const isSurrogate = left >= 0xd800 && left <= 0xdfff;
-    if (isSurrogate !== (right >= 0xd800 && right <= 0xdfff) && left >= 0xd800 && right >= 0xd800) {
-      return isSurrogate ? 1 : -1;
-    }
+    const isSurrogate = left <= 0xdfff;
+    if (left >= 0xd800 && right >= 0xd800 && isSurrogate !== right <= 0xdfff) return isSurrogate ? 1 : -1;
     return left - right;
   }
   return a.length - b.length;

@@ -38,6 +38,12 @@ describe('history of an account', () => {
     expect(history.page(9, '0000000700000000000000ff').map(({ key }) => key)).toEqual(['k3', 'k2', 'k1']);
   });
 
+  it('has ids with the hexadecimal number of the account', () => {
+    const history = createHistory('user:b', 300, RETAIN);
+    history.push({ kind: 'grant', amount: 1, key: 'k', reason: 'r', createdAt: 1, position: 1 });
+    expect(history.page(1, undefined)[0]?.id).toBe('0000012c0000000000000001');
+  });
+
   it('merges the oldest entries into one, with their sum', () => {
     const { history, push } = setUp(10, -2, -3, 4, 5, 6);
     expect(history.page(99, undefined)).toHaveLength(6);

@@ -60,7 +60,7 @@ export function createHistory(account: string, number: number, retain: number): 
     page(limit, before) {
       const end = before === undefined ? lines.length : getPlace(before, idPrefix) - first;
       const page: LedgerEntry[] = [];
-      for (let at = Math.min(end, lines.length) - 1; at >= 0 && page.length < limit; at -= 1) {
+      for (let at = Math.min(end, lines.length) - 1; page.length < limit; at -= 1) {
         const line = lines[at];
         if (line === undefined) break;
         const { position: _, charge: __, ...entry } = line;
@@ -82,8 +82,7 @@ export function createHistory(account: string, number: number, retain: number): 
   };
 }
 
-/** Returns the number of an entry by its id; an id of another account sorts before all entries. */
+/** Returns the number of an entry by its id. An id of another account sorts before all entries, and so does one without a number. */
 function getPlace(id: string, idPrefix: string): number {
-  const number = id.startsWith(idPrefix) ? Number.parseInt(id.slice(idPrefix.length), 16) : 0;
-  return Number.isNaN(number) ? 0 : number;
+  return id.startsWith(idPrefix) ? Number.parseInt(id.slice(idPrefix.length), 16) : 0;
 }

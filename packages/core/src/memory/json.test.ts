@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { frozenCopy } from './json.ts';
 
@@ -19,6 +20,26 @@ describe('frozen copy', () => {
     expect(copy.isAdmin).toBeUndefined();
     expect(Object.keys(copy)).toEqual(['__proto__', 'a']);
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"isAdmin":true},"a":1}');
+    expect(Object.isFrozen(Object.getOwnPropertyDescriptor(copy, '__proto__')?.value)).toBe(true);
+  });
+
+  it('takes plain objects without a prototype, and of another realm', () => {
+    const elsewhere: unknown = runInNewContext('({ a: [1, { b: 2 }] })');
+    expect(frozenCopy({ elsewhere, none: Object.assign(Object.create(null), { c: 3 }) })).toEqual({
+      ...{ elsewhere: { a: [1, { b: 2 }] }, none: { c: 3 } },
+    });
+  });
+
+  it('rejects objects of classes, whatever they derive from', () => {
+    class Point {}
+    class Circle extends Point {}
+    const withoutParent = Object.create(Object.create(null)) as object;
+    const named = { constructor: { value: { name: 'Bare' } } };
+    const bare = Object.create(Object.create(null, named)) as object;
+    for (const value of [new Point(), new Circle(), runInNewContext('new Date()'), bare])
+      expect(() => frozenCopy({ value })).toThrow(/^an? \w+ cannot be stored$/);
+    expect(() => frozenCopy({ value: withoutParent })).toThrow(TypeError);
   });
 
   it('rejects values that are not JSON', () => {

@@ -100,7 +100,13 @@ it('does nothing for a signal that is aborted, also while a body is read', async
     objects.remove('a', options),
   ])
     await expect(call).rejects.toThrow('left');
-  expect([(await objects.head('a'))?.size, await objects.head('b')]).toEqual([1, undefined]);
+  let isRead = false;
+  const unread = async function* () {
+    isRead = true;
+    yield toBytes(1);
+  };
+  await expect(objects.put('b', unread(), TYPE, options)).rejects.toThrow('left');
+  expect([isRead, (await objects.head('a'))?.size, await objects.head('b')]).toEqual([false, 1, undefined]);
   for (const parts of [1, 2]) {
     const leaving = new AbortController();
     let given = 0;

@@ -26,8 +26,9 @@ export function createMemoryObjects(): ObjectStore {
       options?.signal?.throwIfAborted();
       const stored = objects.get(key);
       if (stored === undefined) return undefined;
-      const { start, end } = range ?? { start: 0, end: stored.size - 1 };
-      if (range !== undefined && (start < 0 || start >= stored.size || end < start)) {
+      if (range === undefined) return { ...getInfo(stored), body: getChunks(stored.bytes) };
+      const { start, end } = range;
+      if (start < 0 || start >= stored.size || end < start) {
         throw new RangeError(`bytes ${start}-${end} of ${stored.size}`);
       }
       return { ...getInfo(stored), body: getChunks(stored.bytes.subarray(start, end + 1)) };

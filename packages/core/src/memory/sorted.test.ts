@@ -128,4 +128,19 @@ describe('sorted keys', () => {
     expect([...sorted.walk(2, 2)]).toEqual([]);
     expect([...sorted.walk(1, 0)]).toEqual([[1]]);
   });
+
+  it('walk from any place in both directions', () => {
+    const { sorted, plain, insert } = setUp();
+    for (let number = 0; number < 1100; number += 1) insert([number]);
+    for (let from = 3; from <= plain.length; from += 1) {
+      expect([...sorted.walk(from, from - 3)]).toEqual(plain.slice(from - 3, from).toReversed());
+      expect([...sorted.walk(from - 3, from)]).toEqual(plain.slice(from - 3, from));
+    }
+  });
+
+  it('have their order also for fractions', () => {
+    const { insert, check } = setUp();
+    for (const number of [2, 1.5, 2.5, 2.25, 1.75]) insert([number]);
+    check();
+  });
 });

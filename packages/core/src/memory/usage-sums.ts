@@ -37,12 +37,12 @@ export function sumByGroup(
     const values = groupBy.map((dimension) => VALUES[dimension](charge));
     const key = JSON.stringify(values);
     const group = Object.fromEntries(groupBy.map((dimension, at) => [dimension, values[at] ?? null]));
-    const { sum } = sums.get(key) ?? { sum: { group, requests: 0, amount: 0, usage: {} } };
+    const before = sums.get(key)?.sum;
     const next = {
       group,
-      requests: sum.requests + (charge.requests ?? 1),
-      amount: sum.amount + charge.charged,
-      usage: add(sum.usage, charge.usage),
+      requests: (before?.requests ?? 0) + (charge.requests ?? 1),
+      amount: (before?.amount ?? 0) + charge.charged,
+      usage: add(before?.usage, charge.usage),
     };
     sums.set(key, { values, sum: next });
   }
@@ -61,7 +61,7 @@ export function createHourSums(): HourSums {
     add({ account, operation, model, keyId, userId, createdAt, charged, usage }) {
       const hour = createdAt - (createdAt % HOUR_MS);
       const about = { account, operation, model, keyId, userId, createdAt: hour };
-      const key = JSON.stringify([account, operation, model ?? null, keyId ?? null, userId ?? null, hour]);
+      const key = JSON.stringify([account, operation, model, keyId, userId, hour]);
       const before = sums.get(key);
       sums.set(key, {
         ...about,

@@ -72,7 +72,8 @@ export function createMusicHandler(services: AudioServices): Route {
         candidates,
         metered,
         most: { seconds, characters: countCharacters(prompt) },
-        mayFallBack: body.provider === undefined && body.modelId === undefined,
+        // A named model is the only candidate.
+        mayFallBack: body.provider === undefined,
         notConfigured: 503,
         async ask({ provider, providerModel }, signal) {
           if (provider.music === undefined)

@@ -80,9 +80,6 @@ export function createGenerateImageSimplyHandler(services: ImageServices): Route
       throw new ApiError(
         422,
         'There is no image model on this server: no model provider that makes images has a key.',
-        {
-          code: 'model_unavailable',
-        },
       );
     }
     const owned = await sessions.find({ ownerId: call.caller.userId }, { limit: 1 });

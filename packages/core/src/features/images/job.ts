@@ -10,7 +10,7 @@ import type { QuestFile, QuestOutcome, QuestRecord } from '../../runs/records.ts
 import type { RunContext } from '../../runs/run-context.ts';
 import { type RunningQuests, untilInterrupted } from '../../runs/running.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { FileLibrary } from '../files/library.ts';
+import type { FileLibrary, SkippedReason } from '../files/library.ts';
 import { callProvider } from '../media-jobs/ask-provider.ts';
 import { madeFileId } from '../media-jobs/result-id.ts';
 import { addFiles, hasRoom } from '../projects/members.ts';
@@ -126,7 +126,7 @@ async function keep(
   images: ImageResult['images'],
 ): Promise<QuestFile[]> {
   const files: QuestFile[] = [];
-  let skipped: string | undefined;
+  let skipped: SkippedReason = 'error';
   for (const [place, { mediaType, data }] of images.entries()) {
     const name = `image-${quest.id.slice(-6)}-${place + 1}.${ENDINGS[mediaType] ?? 'png'}`;
     const made = { id: madeFileId(quest.id, place), name, mimeType: mediaType, content: data };
@@ -135,10 +135,10 @@ async function keep(
     else files.push({ name, fileId: saved.file.id, isImage: true, isAudio: false, isVideo: false });
   }
   if (files.length > 0) return files;
-  throw new ApiError(422, `The image could not be stored: ${REASONS[skipped ?? 'error'] ?? REASONS.error}`);
+  throw new ApiError(422, `The image could not be stored: ${REASONS[skipped]}`);
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<SkippedReason, string>> = {
   storage_limit: 'the storage quota for your files is used up.',
   file_too_large: 'it exceeds the maximum file size.',
   error: 'its file could not be written.',

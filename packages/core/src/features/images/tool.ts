@@ -65,7 +65,8 @@ async function draw(
 ): Promise<ToolResult> {
   const { provider, prices, info, providerModel } = entry;
   const { enforceCredits: metered } = await services.adminSettings.current();
-  if (provider.image === undefined || (metered && prices === undefined)) {
+  const { image } = provider;
+  if (image === undefined || (metered && prices === undefined)) {
     return failed('The image model has no price, so it cannot be used here.');
   }
   const request = {
@@ -73,13 +74,13 @@ async function draw(
     model: providerModel,
   };
   const most = computeMaximum(entry, request, 1);
-  const keep = async (image: Media | undefined): Promise<FileRecord | undefined> => {
-    if (image === undefined) return undefined;
+  const keep = async (made: Media | undefined): Promise<FileRecord | undefined> => {
+    if (made === undefined) return undefined;
     const saved = await services.library.save(userId, {
       id: madeFileId(callKey, 0),
-      name: `image-${callKey.replaceAll(/[^0-9a-z]/g, '').slice(-8)}.${image.mediaType.split('/')[1] ?? 'png'}`,
-      mimeType: image.mediaType,
-      content: image.data,
+      name: `image-${callKey.replaceAll(/[^0-9a-z]/g, '').slice(-8)}.${made.mediaType.split('/')[1] ?? 'png'}`,
+      mimeType: made.mediaType,
+      content: made.data,
     });
     return saved.file;
   };
@@ -100,13 +101,10 @@ async function draw(
         signal,
         whenLeft: 'finish',
         async ask(own) {
-          const { images, usage } = await callProvider(services, getCircuit(entry, userId), own, async () =>
-            // Called as a method, so that `this` is the provider.
-            provider.image === undefined
-              ? { images: [], usage: undefined }
-              : provider.image(request, { signal: own }),
+          const { images, usage } = await callProvider(services, getCircuit(entry, userId), own, () =>
+            image.call(provider, request, { signal: own }),
           );
-          if (signal.aborted) return { file: undefined, usage };
+          if (signal.aborted) return { usage };
           const kept = await keep(images[0]);
           if (kept === undefined) throw new NotKept();
           return { file: kept, usage };
