@@ -7,6 +7,7 @@ import {
   STREAM_HEADERS,
   type StoredResponse,
 } from '@questline/core/internal';
+import { toPage } from '../conversations/pages.ts';
 import { issue } from '../errors.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems } from './contract-stored.ts';
 import { toResponseId } from './ids.ts';
@@ -70,13 +71,7 @@ export function storedResponseRoutes(services: StoredRouteServices): Route[] {
       const place = after === undefined ? -1 : all.findIndex((item) => item.id === after);
       if (after !== undefined && place < 0) throw issue('after', 'expected the id of an item of this list');
       const data = all.slice(place + 1, place + 1 + limit);
-      return jsonReply(200, {
-        object: 'list',
-        data,
-        has_more: place + 1 + limit < all.length,
-        first_id: data[0]?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-      });
+      return jsonReply(200, toPage(data, place + 1 + limit < all.length));
     }),
   ];
 }
