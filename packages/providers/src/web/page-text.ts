@@ -28,37 +28,35 @@ export function getPageText(html: string): { readonly title: string | null; read
   const breakLine = (): void => {
     if (!text.endsWith('\n')) text += '\n';
   };
-  const parser = new Parser(
-    {
-      onopentag(name) {
-        depth += 1;
-        isTooDeep ||= depth > MAX_DEPTH;
-        if (isHead && !HEAD.has(name)) isHead = false;
-        if (name === 'head') isHead = true;
-        // An image may have a title, too.
-        if (name === 'title' && hidden === 0 && title === null) isTitle = true;
-        if (HIDDEN.has(name)) hidden += 1;
-        else if (name === 'br') text += '\n';
-        else if (BLOCKS.has(name)) breakLine();
-        else if (CELLS.has(name)) text += ' ';
-        if (name === 'pre') preformatted += 1;
-      },
-      ontext(part) {
-        if (isTooDeep) return;
-        if (isTitle) title = `${title ?? ''}${part}`;
-        else if (hidden === 0 && !isHead) text += preformatted > 0 ? part : part.replace(/\s+/g, ' ');
-      },
-      onclosetag(name) {
-        depth -= 1;
-        if (name === 'title') isTitle = false;
-        else if (name === 'head') isHead = false;
-        else if (HIDDEN.has(name)) hidden = Math.max(0, hidden - 1);
-        else if (BLOCKS.has(name) && name !== 'br') breakLine();
-        if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
-      },
+  const parser = new Parser({
+    onopentag(name) {
+      depth += 1;
+      isTooDeep ||= depth > MAX_DEPTH;
+      if (!HEAD.has(name)) isHead = false;
+      if (name === 'head') isHead = true;
+      // An image may have a title, too.
+      if (name === 'title' && hidden === 0 && title === null) isTitle = true;
+      if (HIDDEN.has(name)) hidden += 1;
+      else if (name === 'br') text += '\n';
+      else if (BLOCKS.has(name)) breakLine();
+      else if (CELLS.has(name)) text += ' ';
+      if (name === 'pre') preformatted += 1;
     },
-    { decodeEntities: true },
-  );
+    ontext(part) {
+      if (isTooDeep) return;
+      const line = part.replace(/\s+/g, ' ');
+      if (isTitle) title = `${title ?? ''}${line}`;
+      else if (hidden === 0 && !isHead) text += preformatted > 0 ? part : line;
+    },
+    onclosetag(name) {
+      depth -= 1;
+      if (name === 'title') isTitle = false;
+      else if (name === 'head') isHead = false;
+      else if (HIDDEN.has(name)) hidden = Math.max(0, hidden - 1);
+      else if (BLOCKS.has(name)) breakLine();
+      if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
+    },
+  });
   for (let at = 0; at < html.length && !isTooDeep; at += PIECE) parser.write(html.slice(at, at + PIECE));
   parser.end();
   return { title: title === null ? null : tidy(title), text: tidy(text) };
