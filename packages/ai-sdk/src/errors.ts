@@ -238,7 +238,7 @@ function getLocation({ detail }: Fields): unknown {
 function retryDelay(notes: readonly Fields[]): number | undefined {
   for (const note of notes) {
     const delay = note.retryDelay;
-    const seconds = typeof delay === 'string' ? /^([\d.]+)s$/.exec(delay)?.[1] : undefined;
+    const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined;
     if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
   }
   return undefined;
@@ -246,7 +246,7 @@ function retryDelay(notes: readonly Fields[]): number | undefined {
 
 /** The delay of a `Retry-After` header, in milliseconds. A date is relative to the response's own date. */
 function retryAfter(headers: Fields): number | undefined {
-  const exact = Number(text(headers['retry-after-ms']) ?? Number.NaN);
+  const exact = Number(text(headers['retry-after-ms']));
   if (exact >= 0) return exact;
   const value = text(headers['retry-after']);
   if (value === undefined) return undefined;
