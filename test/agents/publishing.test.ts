@@ -41,7 +41,7 @@ describe('public agent', () => {
     ]);
   });
 
-  it('is shown to administrators with all that it tells a model', async () => {
+  it('is shown to administrators with everything that a model receives', async () => {
     const { app, owner, asAdmin } = await createStage();
     const own = {
       systemPrompt: 'Count.',

@@ -127,7 +127,7 @@ it.each([
   [true, true],
   [false, false],
   [undefined, false],
-])('a run tells prompt sources whether it uses mementos: %s', async (enable_mementos, mementos) => {
+])('prompt sources know whether a run uses mementos: %s', async (enable_mementos, mementos) => {
   const seen: PromptContext['features'][] = [];
   const app = await createExecutionApp({
     onCall: compute,

@@ -51,7 +51,7 @@ export class AnswerReader {
   /** Index of each tool call in the answer, by call id. */
   readonly #inputs = new Map<string, number>();
   #brokenCall = false;
-  #calls = 0;
+  #hasCalls = false;
   #finished = false;
   #model: string | undefined;
 
@@ -183,7 +183,7 @@ export class AnswerReader {
     const { toolCallId: id, toolName: name, providerMetadata } = part;
     // Some vendors send a tool call only when it is complete.
     if (!this.#inputs.has(id)) this.#openCall(id, name, json, parts);
-    this.#calls += 1;
+    this.#hasCalls = true;
     this.#layout.push({ type: 'tool_use', id, ...(providerMetadata !== undefined && { providerMetadata }) });
     parts.push({ type: 'tool_use', id, name, arguments: json });
   }
@@ -215,7 +215,7 @@ export class AnswerReader {
     this.#finished = true;
     parts.push({
       type: 'finish',
-      reason: reason === 'stop' && this.#calls > 0 ? 'tool_use' : reason,
+      reason: reason === 'stop' && this.#hasCalls ? 'tool_use' : reason,
       ...(this.#model !== undefined && { model: this.#model }),
     });
   }

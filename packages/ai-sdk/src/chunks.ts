@@ -33,14 +33,13 @@ export function toChunks(
 
   const aborted = () => end({ error: signal?.reason }, 'stop');
   if (signal?.aborted) aborted();
-  else signal?.addEventListener('abort', aborted, { once: true });
+  else signal?.addEventListener('abort', aborted);
 
   function end(outcome: { readonly error: unknown } | undefined, how: 'done' | 'stop'): void {
     if (over) return;
     over = true;
     failed = outcome;
     signal?.removeEventListener('abort', aborted);
-    clearImmediate(turn);
     if (how === 'stop') {
       // Streams that a vendor's package has split do not forward a cancellation: abort the call too.
       reader.cancel(outcome?.error).catch(() => {});
@@ -80,7 +79,7 @@ export function toChunks(
 
   return {
     async next() {
-      if (!reading && !over) {
+      if (!reading) {
         reading = true;
         void pump();
       }
@@ -89,7 +88,6 @@ export function toChunks(
           wake = resolve;
         });
       }
-      wake = undefined;
       if (ready.length > 0) {
         const chunk = ready;
         ready = [];

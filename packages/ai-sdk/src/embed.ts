@@ -24,7 +24,7 @@ export async function embed(
   signal?.throwIfAborted();
   const work = new AbortController();
   const aborted = () => work.abort(signal?.reason);
-  signal?.addEventListener('abort', aborted, { once: true });
+  signal?.addEventListener('abort', aborted);
   try {
     const most = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
     const batches = splitIntoBatches(request.inputs, Math.max(1, most));
@@ -84,7 +84,7 @@ async function embedBatch(
 /** Before version 4, dimensions are a vendor option, which most vendors call `dimensions`. */
 function olderDimensions(vendor: string, dimensions: number | undefined) {
   if (dimensions === undefined) return {};
-  const name = vendor.split('.', 1)[0] ?? vendor;
+  const name = vendor.split('.')[0] ?? vendor;
   return {
     providerOptions: {
       openai: { dimensions },

@@ -66,7 +66,7 @@ function unlessAborted(
       work.abort(signal.reason);
       reject(signal.reason);
     };
-    signal.addEventListener('abort', aborted, { once: true });
+    signal.addEventListener('abort', aborted);
     started
       .then((stream) => {
         if (signal.aborted) stream.cancel(signal.reason).catch(() => {});

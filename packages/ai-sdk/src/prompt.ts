@@ -102,7 +102,7 @@ function filePart(mediaType: string, data: string): LanguageModelV4FilePart {
 }
 
 function documentText(document: Extract<ModelContent, { type: 'document' }>): string | undefined {
-  const type = document.mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const type = document.mediaType.split(';')[0]?.trim().toLowerCase() ?? '';
   const textual = type.startsWith('text/') || type === 'application/json' || type === 'application/xml';
   return textual ? Buffer.from(document.data, 'base64').toString('utf8') : undefined;
 }

@@ -63,8 +63,7 @@ function flatUsage(
   const written = metadata?.anthropic?.cacheCreationInputTokens;
   const cachedApart = /anthropic|bedrock/.test(vendor) || cachedInput > (input ?? 0);
   const reasoningApart =
-    reasoning > (output ?? 0) ||
-    (reasoning > 0 && total !== undefined && total >= (input ?? 0) + (output ?? 0) + reasoning);
+    reasoning > (output ?? 0) || (total !== undefined && total >= (input ?? 0) + (output ?? 0) + reasoning);
   return compact({
     input: cachedApart ? (input ?? 0) : (input ?? 0) - cachedInput,
     output: reasoningApart ? (output ?? 0) : (output ?? 0) - reasoning,

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { EmbeddingModelV4, EmbeddingModelV4CallOptions } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { getProvider, hello, toFailure } from './scripted.ts';
@@ -73,22 +74,59 @@ describe('embeddings through the bridge', () => {
     const { embed, calls } = scripted();
     expect((await embed(['a'], { dimensions: 3 })).embeddings).toEqual([[1, 1, 1]]);
     expect(calls[0]?.dimensions).toBe(3);
-    const stubborn = scripted({ answer: () => [[1, 2]] });
-    expect(await toFailure(stubborn.embed(['a'], { dimensions: 3 }))).toMatchObject({
-      kind: 'invalid_request',
-    });
+    for (const answer of [
+      [[1, 2]],
+      [
+        [1, 2, 3],
+        [1, 2],
+      ],
+    ]) {
+      const stubborn = scripted({ answer: () => answer });
+      const call = stubborn.embed(answer.map(String), { dimensions: 3 });
+      expect(await toFailure(call)).toMatchObject({ kind: 'invalid_request' });
+    }
   });
 
   test.each(['v2', 'v3'])('requests dimensions through vendor options for version %s', async (version) => {
     const { embed, calls } = scripted({ version, answer: () => [[1, 2, 3]] });
     await embed(['a'], { dimensions: 3 });
-    expect(calls[0]?.providerOptions).toMatchObject({ openai: { dimensions: 3 }, test: { dimensions: 3 } });
+    expect(calls[0]?.providerOptions).toEqual({
+      openai: { dimensions: 3 },
+      google: { outputDimensionality: 3 },
+      cohere: { outputDimension: 3 },
+      test: { dimensions: 3, outputDimensionality: 3, outputDimension: 3 },
+    });
+    expect(calls[0]?.abortSignal).toBeInstanceOf(AbortSignal);
     expect(calls[0]).not.toHaveProperty('dimensions');
   });
 
   test('estimates tokens when the model reports none', async () => {
     expect((await scripted({ tokens: undefined }).embed(['12345', '123'])).tokens).toBe(4);
     expect((await scripted({ tokens: Number.NaN }).embed(['12345'])).tokens).toBe(2);
+  });
+
+  test('makes no empty call', async () => {
+    const { embed, calls } = scripted({ most: 3 });
+    await embed(texts(6));
+    expect(calls.map((call) => call.values.length)).toEqual([3, 3]);
+    expect(await embed([])).toEqual({ embeddings: [], tokens: 0 });
+    expect(calls).toHaveLength(2);
+  });
+
+  test('starts no call after an abort, and leaves no listener', async () => {
+    const abort = new AbortController();
+    const { embed, calls } = scripted({
+      most: 1,
+      answer({ values }) {
+        if (values[0] === 'xx') abort.abort(new Error('gone'));
+        return [[1, 1]];
+      },
+    });
+    expect((await embed(['x'], {}, abort.signal)).embeddings).toHaveLength(1);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+    expect(await toFailure(embed(texts(4), {}, abort.signal))).toBe(abort.signal.reason);
+    expect(calls).toHaveLength(3);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
   });
 
   test('fails when there are fewer vectors than texts', async () => {

@@ -81,6 +81,7 @@ describe('download from another host', () => {
     const result = await take(`${url}/video?signature=1`, 'https://api.example.com');
     expect([result.mediaType, await toBytes(result)]).toEqual(['video/webm', VIDEO]);
     expect(requests[0]?.url).toBe('/video?signature=1');
+    expect(requests[0]?.headers).toMatchObject({ accept: '*/*' });
     expect(requests[0]?.headers.authorization).toBeUndefined();
   });
 

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGuardedFetch } from '../src/web/index.ts';
+import { here, serveSite, serveText, toClose } from './web-site.ts';
 
 const local = { isAllowedAddress: (address: string) => address === '127.0.0.1' };
 
@@ -72,9 +73,49 @@ describe('createGuardedFetch', () => {
     await expect(createGuardedFetch({ ...local, maxBytes: 1000 })(`${url}/large`)).rejects.toThrow('larger');
   });
 
-  it('ends with the signal', async () => {
-    const url = await serve(() => undefined);
+  it('reads an answer of the maximum size, 1 MiB by default', async () => {
+    const { url } = await serveText('x'.repeat(2 ** 20));
+    expect(await (await createGuardedFetch(here)(url)).text()).toHaveLength(2 ** 20);
+    const larger = await serveText('x'.repeat(2 ** 20 + 1));
+    await expect(createGuardedFetch(here)(larger.url)).rejects.toThrow(
+      'the answer is larger than 1048576 bytes.',
+    );
+  });
+
+  it('returns each value of a header, and no body where a status has none', async () => {
+    const { url } = await serveText('', { 'set-cookie': ['a=1', 'b=2'] });
+    expect((await createGuardedFetch(here)(url)).headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    for (const status of [204, 205, 304]) {
+      const answer = await createGuardedFetch(here)((await serveText('', {}, status)).url);
+      expect([answer.status, answer.body]).toEqual([status, null]);
+    }
+  });
+
+  it('leaves no connection open', async () => {
+    const { url, requests } = await serveText('here');
+    await createGuardedFetch(here)(url);
+    await toClose(requests[0]);
+    expect(requests[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('ends with the signal, also while it waits', async () => {
+    const { url } = await serveSite(() => undefined);
     const signal = AbortSignal.abort(new Error('left'));
-    await expect(createGuardedFetch(local)(url, { signal })).rejects.toThrow('left');
+    await expect(createGuardedFetch(here)(url, { signal })).rejects.toThrow('left');
+    const abort = new AbortController();
+    const call = createGuardedFetch(here)(url, { signal: abort.signal });
+    abort.abort(new Error('left'));
+    await expect(call).rejects.toThrow('left');
+  });
+
+  it('ends at the deadline, also within an answer', async () => {
+    const { url } = await serveSite((request, response) => {
+      if (request.url === '/half') response.writeHead(200, { 'content-length': 9 }).write('half');
+    });
+    for (const path of ['/silent', '/half']) {
+      await expect(createGuardedFetch({ ...here, timeoutMs: 50 })(`${url}${path}`)).rejects.toMatchObject({
+        name: 'TimeoutError',
+      });
+    }
   });
 });

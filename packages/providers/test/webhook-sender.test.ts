@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWebhookSender } from '../src/web/index.ts';
+import { serveText, toClose } from './web-site.ts';
 
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'evt_1' };
 const LOCAL = { isAllowedAddress: (address: string) => address === '127.0.0.1' };
@@ -139,6 +140,33 @@ describe('webhook sender', () => {
     });
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual({ outcome: 'answered', status: 200 });
     expect(sent).toBeLessThan(25 * 2 ** 20);
+  });
+
+  it.each([
+    [299, { outcome: 'answered', status: 299 }],
+    [300, { outcome: 'failed', reason: 'redirect' }],
+    [399, { outcome: 'failed', reason: 'redirect' }],
+    [400, { outcome: 'answered', status: 400 }],
+    [500, { outcome: 'answered', status: 500 }],
+  ])('takes status %i as %j', async (status, outcome) => {
+    const { url } = await serveText('', {}, status);
+    expect(await send(url)).toEqual(outcome);
+  });
+
+  it('leaves no connection open', async () => {
+    const { url, requests } = await serveText('');
+    await send(url);
+    await toClose(requests[0]);
+    expect(requests[0]?.socket.destroyed).toBe(true);
+  });
+
+  it('times out with a signal of the caller, too', async () => {
+    const { port } = await listen(() => undefined);
+    const outcome = createWebhookSender({ ...LOCAL, timeoutMs: 50 }).send(
+      { url: `http://127.0.0.1:${port}/`, headers: HEADERS, body: '{}' },
+      { signal: new AbortController().signal },
+    );
+    expect(await outcome).toEqual({ outcome: 'failed', reason: 'timeout' });
   });
 
   it('reports a connection that fails, and rejects when the caller aborts', async () => {

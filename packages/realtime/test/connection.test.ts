@@ -74,17 +74,17 @@ async function setUp() {
   } as unknown as RealtimeServices;
   const socket = new FakeSocket();
   const connection = connect(socket as unknown as WebSocket, services, () => given.identify());
-  const hear = (frame: object, isBinary = false) =>
+  const receive = (frame: object, isBinary = false) =>
     socket.emit('message', Buffer.from(JSON.stringify(frame)), isBinary);
   const query = (action: string) =>
-    hear({ action, data: { query: 'session', filters: { sessionId: SESSION } } });
+    receive({ action, data: { query: 'session', filters: { sessionId: SESSION } } });
   const settle = async () => {
     for (let count = 0; count < 5; count += 1) await turn();
   };
   return {
-    ...{ clock, incidents, listeners, given, socket, connection, hear, settle },
+    ...{ clock, incidents, listeners, given, socket, connection, receive, settle },
     beat: (count: number) => {
-      for (let at = 0; at < count; at += 1) hear({ action: 'heartbeat' });
+      for (let at = 0; at < count; at += 1) receive({ action: 'heartbeat' });
     },
     async subscribe() {
       query('subscribe_query');
@@ -208,8 +208,8 @@ describe('events of a connection', () => {
 
 describe('frames of a connection', () => {
   it('are text', async () => {
-    const { socket, hear, settle } = await setUp();
-    hear({ action: 'heartbeat' }, true);
+    const { socket, receive, settle } = await setUp();
+    receive({ action: 'heartbeat' }, true);
     await settle();
     expect(socket.sent.map((text) => JSON.parse(text))).toMatchObject([
       ...[{ type: 'error', message: expect.stringContaining('a frame is text') }],

@@ -68,7 +68,10 @@ describe('the scopes of a caller', () => {
     const narrowed = { kind: 'token', scopes };
     expect(check({ scopes }, narrowed)).toBeUndefined();
     expect(check({ scopes: ['files:read'] }, narrowed)).toMatchObject({ status: 403 });
-    expect(check({ scopes, auth: 'token' }, narrowed)).toMatchObject({ status: 403, message: /limited/ });
+    expect(check({ scopes, auth: 'token' }, narrowed)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('limited'),
+    });
     expect(check({ scopes, auth: 'token' }, key('me:read'))).toBeUndefined();
   });
 });

@@ -124,10 +124,14 @@ function readBody(answer: IncomingMessage, options: DownloadOptions): AsyncItera
         answer.destroy();
       };
       const timer = idleTimeoutMs > 0 ? setTimeout(late, idleTimeoutMs).unref() : undefined;
-      try {
-        const step = await pieces.next();
+      const check = (): void => {
         signal?.throwIfAborted();
         if (isLate) throw faults.timeout(idleTimeoutMs);
+      };
+      try {
+        const step = await pieces.next();
+        // A piece may have arrived together with the abort or the deadline.
+        check();
         if (step.done === true) {
           isOver = true;
           close();
@@ -136,8 +140,8 @@ function readBody(answer: IncomingMessage, options: DownloadOptions): AsyncItera
       } catch (error) {
         isOver = true;
         close();
-        signal?.throwIfAborted();
-        throw isLate ? faults.timeout(idleTimeoutMs) : faults.other(error);
+        check();
+        throw faults.other(error);
       } finally {
         clearTimeout(timer);
       }

@@ -35,6 +35,15 @@ describe('look-up of a name', () => {
     expect(resolve([OTHER, OPEN], false)).toEqual([null, OTHER.address, 6]);
   });
 
+  it('asks for all addresses, with the options of the connection', () => {
+    let asked: unknown;
+    const dns = ((...given: unknown[]) => {
+      asked = given.slice(0, 2);
+    }) as unknown as typeof lookup;
+    guardedLookup(() => true, dns)('example.com', { family: 6, hints: 1, all: false }, () => undefined);
+    expect(asked).toEqual(['example.com', { family: 6, hints: 1, all: true }]);
+  });
+
   it('passes on a failure', () => {
     const failure = new Error('not found');
     expect(resolve(null, true, failure)).toEqual([failure, []]);

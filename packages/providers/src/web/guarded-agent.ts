@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { WebToolError } from '@questline/core/ports';
 import { Agent } from 'undici/index.js';
@@ -11,8 +11,7 @@ export type AddressCheck = (address: string) => boolean;
  */
 export function guardedLookup(isAllowed: AddressCheck, resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      const addresses: LookupAddress[] = found ?? [];
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) callback(error, []);
       else if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) {
         callback(forbiddenTarget(), []);
@@ -25,8 +24,6 @@ export function guardedLookup(isAllowed: AddressCheck, resolve: typeof lookup = 
 /** Connections to permitted addresses only. */
 export function createGuardedAgent(isAllowed: AddressCheck, timeoutMs: number): Agent {
   return new Agent({
-    connections: 4,
-    keepAliveTimeout: 1,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect: { timeout: timeoutMs, lookup: guardedLookup(isAllowed) },

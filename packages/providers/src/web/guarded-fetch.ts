@@ -23,7 +23,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const { timeoutMs = 10_000, isAllowedAddress = isPublicAddress, maxBytes = 2 ** 20 } = options;
   return async (url, init = {}) => {
     const target = checkTarget(String(url), isAllowedAddress);
-    const asked = new Request(target, { ...init, redirect: 'manual' });
+    const asked = new Request(target, init);
     const deadline = AbortSignal.timeout(timeoutMs);
     const agent = createGuardedAgent(isAllowedAddress, timeoutMs);
     try {

@@ -33,9 +33,8 @@ export function createWebhookSender(options: WebhookSenderOptions = {}): Webhook
       try {
         const target = checkTarget(url, isAllowedAddress);
         const answer = await request(target, { method: 'POST', dispatcher: agent, signal, headers, body });
-        // The answer may be endless, and is not read.
+        // The answer may be endless, and is not read: it ends with its connection.
         answer.body.on('error', () => undefined);
-        answer.body.destroy();
         const { statusCode: status } = answer;
         if (status >= 300 && status < 400) return { outcome: 'failed', reason: 'redirect' };
         return { outcome: 'answered', status };
@@ -52,7 +51,6 @@ export function createWebhookSender(options: WebhookSenderOptions = {}): Webhook
 function getReason(error: unknown): WebhookFailure {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof WebToolError) return 'forbidden_address';
-    if ('code' in cause && /TIMEOUT/.test(String(cause.code))) return 'timeout';
   }
   return 'connection';
 }
