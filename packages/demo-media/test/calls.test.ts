@@ -25,7 +25,7 @@ describe.each(Object.entries(CALLS))('call %s of the demo provider', (_name, cal
   });
 });
 
-test('draws a square for a shape that is none', async () => {
+test('draws a square for an unknown shape', async () => {
   const draw = (more: object) => demoCalls.image({ model: 'demo-image', prompt: 'a', count: 1, ...more }, {});
   expect(await draw({ aspectRatio: '0:0' })).toEqual(await draw({}));
 });
