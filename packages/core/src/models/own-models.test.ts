@@ -5,7 +5,7 @@ import type { ModelInfo, ModelProvider } from '../ports/models.ts';
 import type { Store } from '../ports/store.ts';
 import { createCatalogue } from './catalogue.ts';
 import { createOwnModels } from './own-models.ts';
-import { getPlace, PROVIDER_KEYS } from './provider-keys-records.ts';
+import { activeFor, getPlace, PROVIDER_KEYS } from './provider-keys-records.ts';
 import { createSecretBox } from './secret-box.ts';
 
 const MODEL: ModelInfo = {
@@ -54,7 +54,8 @@ function setUp(change: (store: Store) => Store = (store) => store) {
       const id = ids.next();
       const facts = { name: 'k', service: 'openai', keyPreview: 'wxyz', isActive, lastUsedAt } as const;
       const sealed = box.seal(`key of ${userId}`, getPlace({ userId, id }));
-      await keys.insert({ id, userId, sealed, createdAt: clock.now(), ...facts });
+      const place = isActive ? { activeFor: activeFor({ userId, service: 'openai' }) } : {};
+      await keys.insert({ id, userId, sealed, createdAt: clock.now(), ...facts, ...place });
       return id;
     },
     async use(userId: string, signal?: AbortSignal): Promise<void> {
@@ -145,7 +146,7 @@ describe('models of many users who come again', () => {
     await askAll();
     const id = await add('user-1');
     const [old] = await keys.find({ userId: 'user-0' });
-    await keys.update(old?.id ?? '', { isActive: false });
+    await keys.update(old?.id ?? '', { isActive: false, activeFor: undefined });
     await clock.advance(1000);
     expect(own.getCatalogue('user-0')).toBe(catalogue);
     expect((own.getCatalogue('user-1') as typeof catalogue).find('m')).toMatchObject({ ownKey: true });

@@ -6,7 +6,13 @@ import { withMaxEntries } from '../shared/cache-size.ts';
 import { createRecentRecords } from '../shared/recent-records.ts';
 import { type CatalogueOptions, createCatalogue, type ModelCatalogue } from './catalogue.ts';
 import { keyedProvider } from './keyed-provider.ts';
-import { getPlace, KEYED_SERVICES, PROVIDER_KEYS, type ProviderKeyRecord } from './provider-keys-records.ts';
+import {
+  activeFor,
+  getPlace,
+  KEYED_SERVICES,
+  PROVIDER_KEYS,
+  type ProviderKeyRecord,
+} from './provider-keys-records.ts';
 import type { SecretBox } from './secret-box.ts';
 
 /** Minimum interval between writes of a key's `lastUsedAt`. */
@@ -47,7 +53,11 @@ export function createOwnModels(services: {
     read: (userId) => keys.find({ userId, isActive: true }),
     async readAll(userIds) {
       const byUser = new Map<string, ProviderKeyRecord[]>(userIds.map((id) => [id, []]));
-      for (const record of await keys.find({ userId: { in: userIds }, isActive: true })) {
+      // By the unique field: the planner of a database can then rely on few records, however many a user has.
+      const places = userIds.flatMap((userId) =>
+        KEYED_SERVICES.map((service) => activeFor({ userId, service })),
+      );
+      for (const record of await keys.find({ activeFor: { in: places } })) {
         byUser.get(record.userId)?.push(record);
       }
       return byUser;
