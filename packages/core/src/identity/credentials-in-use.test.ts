@@ -53,6 +53,7 @@ it.each([
   await askAll();
   await poll(1);
   reads.counts.reads = 0;
+  expect(clock.pending).toBe(expected);
   await clock.advance(1000);
   expect(reads.counts.reads).toBe(expected);
 });

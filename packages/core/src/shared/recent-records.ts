@@ -83,7 +83,8 @@ export function createRecentRecords<R extends object>(options: RecentRecordsOpti
   };
 
   function armTimer(): void {
-    if (!isClosed) cancelTimer ??= clock.timer(REFRESH_EVERY_MS, () => void refresh());
+    if (isClosed || entries.size < MIN_TOGETHER) return;
+    cancelTimer ??= clock.timer(REFRESH_EVERY_MS, () => void refresh());
   }
 
   /** The timer counts as armed until the end, so that no second round begins. */
