@@ -147,6 +147,18 @@ describe('mementos of a turn', () => {
     expect(await getMementos(app)).toEqual([]);
     expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0 });
   });
+
+  it('leave no copy of the message when its user loses access to the session before', async () => {
+    const app = await createTestApp();
+    const { body } = await app.chat({ message: LONG, enableMementos: true, wait: true });
+    const { store } = app.services;
+    expect(await store.collection(QUESTS).count({})).toBe(2);
+    await store.collection(SESSIONS).update(body.sessionId, { ownerId: 'grace' });
+    await app.settle();
+    expect(app.calls).toHaveLength(1);
+    expect(await store.collection(QUESTS).count({})).toBe(1);
+    expect(await app.ledger.balance(app.account)).toMatchObject({ held: 0 });
+  });
 });
 
 describe('recall of mementos', () => {

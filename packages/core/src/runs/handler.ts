@@ -3,6 +3,7 @@ import type { JobEnd, JobHandler } from '../jobs/handler.ts';
 import type { JobQueue, LeasedJob } from '../ports/queue.ts';
 import { isStorageUnavailable, type Json, type Store } from '../ports/store.ts';
 import { isApiError } from '../shared/errors.ts';
+import { stopAbandoned } from './abandoned.ts';
 import type { PendingCharge } from './charges.ts';
 import { createClaim } from './claim.ts';
 import type { ClaimedQuests } from './claimed-quests.ts';
@@ -24,7 +25,7 @@ import { createRunContext, type RunContext, type RunServices } from './run-conte
 import type { Interruption, RunningQuests } from './running.ts';
 import { hasContent, isTakenOver } from './states.ts';
 import { loadText, removeAllPieces } from './text-pieces.ts';
-import { abandonQuest, closeStopped, endQuest, getFence, pauseQuest } from './transitions.ts';
+import { closeStopped, endQuest, getFence, pauseQuest } from './transitions.ts';
 
 /** After a crash the quest runs once more, if the worker left no output. */
 const MAX_RUNS = 2;
@@ -162,13 +163,9 @@ export function createQuestHandler(
       if (await hasLost(run)) return abandon(run);
       await run.endSteps('broken');
       if (!(await run.settle())) return resolveConflict(run);
-      const { id } = run.quest;
-      const { promptMeta } = run.progress();
-      const stopped = await abandonQuest(quests, id, run.job, error.message, clock.now(), promptMeta);
-      // A client has stopped it meanwhile.
-      if (stopped === undefined) return resolveConflict(run);
-      questEvents.ended(id);
-      await removePiecesOf(run);
+      // A client may have stopped it meanwhile.
+      if (!(await stopAbandoned(services, task, run, error.message))) return resolveConflict(run);
+      questEvents.ended(run.quest.id);
       return undefined;
     }
     if (isStorageUnavailable(error) && !run.hasOutput && !run.hasCharges) {

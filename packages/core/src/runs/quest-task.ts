@@ -39,6 +39,8 @@ export interface QuestTask {
    * Writes in the transaction of the quest's end. May run more than once. `planEnd` of the run can make it unnecessary.
    */
   alongside(store: Store, quest: QuestRecord): Promise<void>;
+  /** Writes in the transaction in which a quest whose target was deleted is stopped, in place of `alongside`. May run more than once. */
+  abandoned?(store: Store, quest: QuestRecord): Promise<void>;
   /** Follow-up quests of this quest, e.g. to extract mementos. */
   readonly followUps?: readonly FollowUp[];
   /** Called after the end is stored. */

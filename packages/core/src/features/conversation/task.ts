@@ -83,6 +83,9 @@ export function createBackgroundHandler(
       if (quest.status === 'done' && quest.type === 'system') await task.keep(store, quest, quest.text ?? '');
       await store.collection(QUESTS).take(quest.id);
     },
+    async abandoned(store, quest) {
+      await store.collection(QUESTS).take(quest.id);
+    },
   });
 }
 
