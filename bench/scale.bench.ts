@@ -1,9 +1,12 @@
 /**
  * Chat turns per CPU-second of 1, 2 and 4 processes on one PostgreSQL database: CPU of the processes and of their
  * database connections. 32 accounts, 48 turns at once, which the processes share: each of several does less at a time than the
- * one. `BENCH_EACH=16`: so many turns at once for each process instead. `BENCH_RATE=200`: a turn begins every
+ * one. `BENCH_EACH=16`: so many turns at once for each process instead, and as many turns in all: otherwise each of several is
+ * measured sooner after its start, with more code that is not compiled yet. `BENCH_RATE=200`: a turn begins every
  * 5 ms, whatever the number of processes, so that no core is full. `BENCH_ACCOUNTS=1`: one account pays for all of them.
- * `BENCH_POOL=3`: connections of each process, 10 by default. Also counts transactions that were rolled back. Several
+ * `BENCH_POOL=3`: connections of each process, 10 by default. `BENCH_CORE=0`: everything runs on this core, with the
+ * connections of a local database, so that it is busy whatever the number of processes. On two threads of one core a second of CPU does
+ * more while the other thread waits, as it often does beside one process. Also counts transactions that were rolled back. Several
  * processes on few cores cost more of each core's time whatever they do, so the bare server of the comparison is measured in the
  * same way: the ratio of both shows what the processes cost each other. The numbers of processes alternate, and the medians are
  * reported.
@@ -15,7 +18,7 @@ import { createPostgresDatabase, createSqlPorts, migrate } from '@questline/sql'
 import pg from 'pg';
 import { Pool } from 'undici';
 import { NOT_MEASURED, readBackendTime } from './support/backends.ts';
-import { type Measured, start } from './support/process.ts';
+import { type Measured, pin, start } from './support/process.ts';
 import { median, reportRatio } from './support/report.ts';
 import type { Caller } from './support/servers/postgres-workspace.ts';
 
@@ -30,6 +33,8 @@ const AT_ONCE = 48;
 const EACH = Number(process.env.BENCH_EACH ?? 0);
 /** Turns that begin per second, after the warm-up. 0: the next one begins when one ends. */
 const RATE = Number(process.env.BENCH_RATE ?? 0);
+/** Number of the core of all processes. Undefined: the scheduler chooses. */
+const CORE = process.env.BENCH_CORE === undefined ? undefined : Number(process.env.BENCH_CORE);
 /** The one key that the bare server knows. */
 const BARE_KEY = `svc_live_${'k'.repeat(43)}`;
 const COUNTS = [1, 2, 4];
@@ -42,6 +47,8 @@ address.pathname = `/${name}`;
 const admin = new pg.Pool({ connectionString: address.href, max: 1, application_name: NOT_MEASURED });
 // At the end its connection may close later than its database.
 admin.on('error', () => undefined);
+// Processes that are started inherit it.
+if (CORE !== undefined) pin(process.pid, CORE);
 
 const { keys, callers } = await prepare();
 /** The servers, and how a finished request answers. */
@@ -145,11 +152,13 @@ async function measure(kind: Kind, count: number): Promise<Result> {
   );
   const warmUp = count * WARM_UP;
   await chat(kind, servers, warmUp);
+  await pinBackends();
   // As the server does by itself in its own time.
   await admin.query('vacuum analyze');
   // The pools are full after the warm-up, and keep their connections.
   const [node, postgres] = [await getNodeCpu(servers), await readBackendTime(main, name)];
-  await (RATE === 0 ? chat(kind, servers, TURNS) : chatAtRate(kind, servers, TURNS));
+  const turns = EACH === 0 ? TURNS : count * TURNS;
+  await (RATE === 0 ? chat(kind, servers, turns) : chatAtRate(kind, servers, turns));
   const used = {
     node: (await getNodeCpu(servers)) - node,
     postgres: ((await readBackendTime(main, name)) - postgres) / 1e6,
@@ -157,7 +166,7 @@ async function measure(kind: Kind, count: number): Promise<Result> {
   await Promise.all(servers.map((server) => server.stop()));
   // Connections report when they end.
   await untilIdle();
-  return { ...used, turns: TURNS, allTurns: TURNS + warmUp, rollbacks: (await getRollbacks()) - before };
+  return { ...used, turns, allTurns: turns + warmUp, rollbacks: (await getRollbacks()) - before };
 }
 
 /** Sends one turn of the account at `place`. */
@@ -210,6 +219,13 @@ function createTurns(kind: Kind): SendTurn {
 async function getNodeCpu(servers: readonly Measured[]): Promise<number> {
   const readings = await Promise.all(servers.map((server) => server.read()));
   return readings.reduce((sum, { cpu }) => sum + cpu, 0) / 1e6;
+}
+
+/** Keeps the database's processes, which are no children of this one, on the same core. */
+async function pinBackends(): Promise<void> {
+  if (CORE === undefined) return;
+  const { rows } = await admin.query('select pid from pg_stat_activity where datname = $1', [name]);
+  for (const { pid } of rows) pin(Number(pid), CORE);
 }
 
 async function getRollbacks(): Promise<number> {
