@@ -4,12 +4,14 @@
  * tests of its area, then with the other tests, a folder at a time; `--near`: only with those of its area, whose score is the least
  * that all tests have, and `--tries=25`: at most so many tests try one change. A change that does not compile is found. Not in the sample
  * are the published suites, the models of the demo, and the self-hosted server and its console, whose tests start processes.
+ * `--since=HEAD~1`: only changes on lines that differ from that commit. `--least=80`: fails if less than 80 % are found.
  */
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findReason, readAccepted } from './mutants/accepted.ts';
 import { getArea, listAreaTests } from './mutants/areas.ts';
+import { listChangedLines } from './mutants/changed-lines.ts';
 import type { Mutant } from './mutants/instrument.ts';
 import { toKey } from './mutants/left.ts';
 import { listMutants, type Result, run } from './mutants/run.ts';
@@ -24,25 +26,37 @@ const { values, positionals } = parseArgs({
     tries: { type: 'string' },
     each: { type: 'boolean', default: false },
     near: { type: 'boolean', default: false },
+    since: { type: 'string' },
+    least: { type: 'string', default: '0' },
   },
   allowPositionals: true,
 });
 const [count, seed] = positionals.map(Number);
 const [part = 1, parts = 1] = values.part.split('/').map(Number);
 const maxTries = values.tries === undefined ? undefined : Number(values.tries);
-if (!count || seed === undefined || !(part <= parts) || Number.isNaN(maxTries)) {
+const least = Number(values.least);
+if (!count || seed === undefined || !(part <= parts) || Number.isNaN(maxTries) || Number.isNaN(least)) {
   console.error(
-    'usage: npm run mutants:sample -- <number of changes> <seed> [--part=1/2] [--each] [--only=FOLDER] [--near] [--tries=N]',
+    'usage: npm run mutants:sample -- <number of changes> <seed> [--part=1/2] [--each] [--only=FOLDER] [--near] [--tries=N] [--since=COMMIT] [--least=PERCENT]',
   );
   process.exit(2);
 }
 const LEFT_OUT = /^packages\/(?:testing|demo-media|server|console)\//;
 const root = join(import.meta.dirname, '..');
 const accepted = await readAccepted(root);
+const changed = values.since === undefined ? undefined : await listChangedLines(root, values.since);
 const sources = (await listSources(root, 'packages')).filter(
-  (file) => file.includes('/src/') && !LEFT_OUT.test(file) && file.startsWith(values.only),
+  (file) =>
+    file.includes('/src/') &&
+    !LEFT_OUT.test(file) &&
+    file.startsWith(values.only) &&
+    (changed === undefined || changed.has(file)),
 );
-const all = (await listMutants(root, sources)).filter((mutant) => findReason(accepted, mutant) === undefined);
+const all = (await listMutants(root, sources)).filter(
+  (mutant) =>
+    findReason(accepted, mutant) === undefined &&
+    (changed === undefined || changed.get(mutant.file)?.has(mutant.line) === true),
+);
 const sample = values.each
   ? [...groupByArea(all).values()].flatMap((mutants) => drawSample(mutants, count, seed))
   : drawSample(all, count, seed);
@@ -80,7 +94,9 @@ for (const [area, mutants] of values.each ? areas : []) {
 }
 const tried = total - [...left.keys()].filter(isLoading).length;
 const found = total - left.size;
-console.log(`${found} of ${tried} found: ${((100 * found) / tried).toFixed(0)} %; ${total - tried} at load`);
+const percent = (100 * found) / Math.max(tried, 1);
+console.log(`${found} of ${tried} found: ${percent.toFixed(0)} %; ${total - tried} at load`);
+if (tried > 0 && percent < least) process.exitCode = 1;
 
 async function tryWith(name: string, tests: readonly string[], mutants: readonly Mutant[]): Promise<void> {
   const keys = new Set(mutants.map(toKey));

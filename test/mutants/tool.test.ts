@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readDiff } from '../../scripts/mutants/changed-lines.ts';
 import { readLeft, toKey, writeLeft } from '../../scripts/mutants/left.ts';
 import { formatReport } from '../../scripts/mutants/report.ts';
 import { listMutants, run } from '../../scripts/mutants/run.ts';
@@ -45,6 +46,22 @@ test('the check of types refuses only changes that do not compile', async () => 
   const wrong = mutants.filter((mutant) => !compiles(mutant));
   expect(mutants.length).toBeGreaterThan(wrong.length);
   expect(wrong.map(({ line, kind }) => [line, kind])).toEqual([[29, 'property']]);
+});
+
+test('the changed lines are those that a diff adds, without those that it only removes', () => {
+  const diff = [
+    ...['diff --git a/packages/a/src/a.ts b/packages/a/src/a.ts', '--- a/packages/a/src/a.ts'],
+    ...['+++ b/packages/a/src/a.ts', '@@ -3 +3 @@ function first() {', '-before', '+after'],
+    ...['@@ -9,0 +10,2 @@', '+one', '+two', '@@ -20,2 +22,0 @@', '-@@ -1 +1 @@', '-gone'],
+    ...['diff --git a/packages/b/src/b.ts b/packages/b/src/b.ts', 'new file mode 100644', '--- /dev/null'],
+    ...['+++ b/packages/b/src/b.ts', '@@ -0,0 +1,3 @@', '+a', '+b', '+c', ''],
+  ].join('\n');
+  expect(readDiff(diff)).toEqual(
+    new Map([
+      ['packages/a/src/a.ts', new Set([3, 10, 11])],
+      ['packages/b/src/b.ts', new Set([1, 2, 3])],
+    ]),
+  );
 });
 
 test('a run goes on with what the run before has left', async () => {
