@@ -71,6 +71,11 @@ describe('page of the web', () => {
     expect(await fetchPage(url, 0)).toMatchObject({ text });
   });
 
+  it('is read whatever the case of its type', async () => {
+    const { url } = await serveText('<title>a</title>', { 'content-type': 'Text/HTML' });
+    expect(await fetchPage(url, 0)).toMatchObject({ title: 'a' });
+  });
+
   it.each(['image/png', 'application/pdf', 'application/octet-stream', 'x-text/html'])(
     'is refused as %s',
     async (type) => {

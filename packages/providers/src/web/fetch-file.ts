@@ -1,5 +1,6 @@
 import { WebToolError, type WebTools } from '@questline/core/ports';
 import type { Dispatcher } from 'undici';
+import { decodeContent } from './content-coding.ts';
 import { asWebToolError, follow } from './fetch-page.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
 
@@ -30,10 +31,10 @@ export function createFetchFile(
   };
 }
 
-async function getWhole({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+async function getWhole({ body, headers }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
+  for await (const chunk of decodeContent(body, headers['content-encoding'])) {
     size += (chunk as Buffer).length;
     if (size > maxBytes)
       throw new WebToolError('INVALID_INPUT', `url: the file is larger than ${maxBytes} bytes.`);

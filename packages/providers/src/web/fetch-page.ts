@@ -1,5 +1,7 @@
 import { WebToolError, type WebTools } from '@questline/core/ports';
 import { type Dispatcher, request } from 'undici/index.js';
+import { decodePage, isHtml } from './charset.ts';
+import { CODINGS, decodeContent } from './content-coding.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
 import { getPageText } from './page-text.ts';
 
@@ -20,10 +22,12 @@ export function createFetchPage(
     const signal = options?.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
     try {
       const { url, answer } = await follow(checkTarget(address, isAllowed), isAllowed, agent, signal, PAGE);
-      if (!READABLE.test(String(answer.headers['content-type'] ?? 'text/plain'))) {
+      const type = String(answer.headers['content-type'] ?? 'text/plain').toLowerCase();
+      if (!READABLE.test(type)) {
         throw new WebToolError('INVALID_INPUT', 'url: this is not a page that can be read as text.');
       }
-      const { title, text } = readable(await readBody(answer), String(answer.headers['content-type'] ?? ''));
+      const body = decodePage(await readBody(answer), type);
+      const { title, text } = isHtml(body, type) ? getPageText(body) : { title: null, text: body };
       const part = text.slice(offset, offset + PART_CHARACTERS);
       const end = offset + part.length;
       return { url: url.href, title, text: part, offset, nextOffset: end < text.length ? end : null };
@@ -48,7 +52,7 @@ export async function follow(
     const answer = await request(url, {
       dispatcher,
       signal,
-      headers: { accept, 'user-agent': 'Questline' },
+      headers: { accept, 'accept-encoding': CODINGS, 'user-agent': 'Questline' },
     });
     // The rest is discarded; without a listener, its error would be unhandled.
     answer.body.on('error', () => undefined);
@@ -68,23 +72,15 @@ export async function follow(
 }
 
 /** Reads the body up to the maximum and discards the rest. */
-async function readBody({ body }: Dispatcher.ResponseData): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
-    text += decoder.decode(bytes, { stream: true });
+  for await (const chunk of decodeContent(body, headers['content-encoding'])) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
     if (size > MAX_BYTES) break;
   }
-  return text + decoder.decode();
-}
-
-function readable(body: string, type: string): { title: string | null; text: string } {
-  return type.includes('html') || /^\s*<(?:!doctype|html)/i.test(body)
-    ? getPageText(body)
-    : { title: null, text: body };
+  return Buffer.concat(chunks);
 }
 
 export function asWebToolError(error: unknown): WebToolError {

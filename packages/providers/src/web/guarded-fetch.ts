@@ -1,6 +1,7 @@
 import { WebToolError } from '@questline/core/ports';
 import { request } from 'undici';
 import { isPublicAddress } from './addresses.ts';
+import { decodeContent } from './content-coding.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
 
 export interface GuardedFetchOptions {
@@ -34,11 +35,13 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         headers: Object.fromEntries(asked.headers),
         body: asked.body === null ? null : await asked.text(),
       });
-      const headers = Object.entries(answer.headers).flatMap(([name, value]) =>
+      const { 'content-encoding': coding, ...fields } = answer.headers;
+      const headers = Object.entries(fields).flatMap(([name, value]) =>
         [value ?? []].flat().map((one): [string, string] => [name, one]),
       );
-      const body = await readWhole(answer.body, maxBytes);
-      const isBodiless = [204, 205, 304].includes(answer.statusCode);
+      const isBodiless = asked.method === 'HEAD' || [204, 205, 304].includes(answer.statusCode);
+      const content = isBodiless ? answer.body : decodeContent(answer.body, coding);
+      const body = await readWhole(content, maxBytes);
       return new Response(isBodiless ? null : body, { status: answer.statusCode, headers });
     } finally {
       await agent.destroy();
