@@ -17,6 +17,8 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['application/octet-stream', '
 const MAX_VALUES = 300_000;
 /** Maximum characters of all lines. */
 const MAX_LENGTH = 2 ** 26;
+/** Characters before and after the first error of an encoding that decide about the encoding. */
+const SAMPLE = 2 ** 19;
 /** Values between two yields to the event loop. */
 const AT_ONCE = 5000;
 
@@ -40,12 +42,29 @@ function isMarkdown({ mimeType, name }: DocumentType): boolean {
   return mimeType.endsWith('markdown') || ['md', 'markdown'].includes(getEnding(name));
 }
 
-/** Decodes by the byte order mark, else UTF-8. */
 function decode(bytes: Uint8Array): string {
+  return decodeBytes(bytes).replaceAll('\0', '').replaceAll('\r\n', '\n');
+}
+
+/** Decodes by the byte order mark, else UTF-8, or windows-1252, in which spreadsheets write text, where that fits better. */
+function decodeBytes(bytes: Uint8Array): string {
   const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes).replaceAll('\0', '').replaceAll('\r\n', '\n');
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  const text = new TextDecoder().decode(bytes);
+  return hasMoreErrors(text) ? new TextDecoder('windows-1252').decode(bytes) : text;
+}
+
+/** Whether decoding replaced more bytes than it found characters beyond ASCII, around the first replacement. */
+function hasMoreErrors(text: string): boolean {
+  const first = text.indexOf('\ufffd');
+  if (first < 0) return false;
+  let balance = 0;
+  for (let at = Math.max(0, first - SAMPLE); at < Math.min(text.length, first + SAMPLE); at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) balance += code === 0xfffd ? 1 : -1;
+  }
+  return balance > 0;
 }
 
 /** Reads the tags of the front matter: the block between two lines of hyphens at the beginning. */
