@@ -45,6 +45,10 @@ describe('files attached to a chat', () => {
     ['text/markdown', 'a.md', '# Hello', '# Hello'],
     ['text/csv', 'a.csv', 'a,b\n1,2', 'a,b\n1,2'],
     ['application/json', 'a.json', '{"a":1}', 'a: 1'],
+    ['text/x-python', 'a.py', 'print(1)', 'print(1)'],
+    ['application/x-yaml', 'a.yaml', 'a: 1', 'a: 1'],
+    ['video/mp2t', 'a.ts', 'export const a = 1;', 'export const a = 1;'],
+    ['text/csv', 'a.csv', Buffer.from('Größe', 'latin1'), 'Größe'],
     ['text/html', 'a.html', '<p>Hello</p><script>x()</script>', 'Hello'],
     [DOCX, 'a.docx', WORD, 'Grüße'],
     ['application/pdf', 'a.pdf', makePdf(['One page', 'and another']), 'One page\n\nand another'],
@@ -69,6 +73,7 @@ describe('files attached to a chat', () => {
     const dropped = [
       await save(PNG, 'image/png'),
       await save(Buffer.from([1, 2]), 'video/mp4'),
+      await save(Buffer.from([0x47, 0x40, 0, 0x10]), 'video/mp2t', 'a.ts'),
       await save('   ', 'text/plain'),
       await save('no archive', DOCX, 'a.docx'),
       await save('no pages', 'application/pdf', 'a.pdf'),
@@ -77,13 +82,13 @@ describe('files attached to a chat', () => {
     const { given, attachmentDelivery, attachmentNotices } = await ask(...dropped, taken);
     expect(given).toEqual([document('a.txt', 'Hello')]);
     expect(attachmentDelivery).toEqual({
-      requested: 6,
+      requested: 7,
       delivered: 1,
       fullyDelivered: false,
-      dropped: 5,
+      dropped: 6,
       droppedIds: dropped,
     });
-    expect(attachmentNotices).toEqual(['5 of 6 attached files could not be given to Scripted.']);
+    expect(attachmentNotices).toEqual(['6 of 7 attached files could not be given to Scripted.']);
   });
 
   it('are truncated with a notice when they exceed the context of the model', async () => {

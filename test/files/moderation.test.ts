@@ -198,7 +198,9 @@ describe('model as a moderator', () => {
   it('receives images and the beginning of texts and decides', async () => {
     const { moderator, calls } = asking('Sure: {"allowed": true}');
     expect(await moderator.check(makeFile(PNG, 'image/png'))).toEqual({ isClean: true });
-    expect(await moderator.check(makeFile('Hello', 'text/plain'))).toEqual({ isClean: true });
+    expect(await moderator.check(makeFile(Buffer.from('\ufeffHello', 'utf16le'), 'text/plain'))).toEqual({
+      isClean: true,
+    });
     expect(calls.map(({ request }) => request.messages[1]?.content[0])).toEqual([
       { type: 'image', mediaType: 'image/png', data: PNG.toString('base64') },
       { type: 'text', text: 'Hello' },
@@ -210,7 +212,16 @@ describe('model as a moderator', () => {
   it('is not called for unsupported files', async () => {
     const { moderator, calls } = asking('{"allowed": false}');
     expect(await moderator.check(makeFile(WORDS, 'application/zip'))).toEqual({ isClean: true });
+    const named = (content: string, name: string) => ({
+      ...makeFile(content, 'application/octet-stream'),
+      name,
+    });
+    expect(await moderator.check(named('Hello', 'a.bin'))).toEqual({ isClean: true });
+    expect(await moderator.check(named('Hello\0', 'a.txt'))).toEqual({ isClean: true });
     expect(calls).toEqual([]);
+    // A model of a chat would read it, too.
+    expect(await moderator.check(named('Hello', 'a.txt'))).toMatchObject({ isClean: false });
+    expect(await moderator.check(makeFile('<p>Hello', 'text/html'))).toMatchObject({ isClean: false });
   });
 
   it.each(['I cannot say.', '{"allowed": "perhaps"}', '{"allowed": '])(

@@ -59,7 +59,7 @@ export interface Ports {
   /** Stores and searches the passages of data lakes. Default: in memory; lost when the process exits. */
   readonly vectors?: VectorIndex;
   /**
-   * Text extractors for formats other than plain text, Markdown, CSV and JSON; see `@questline/documents`. Used by
+   * Text extractors for formats other than text, such as Markdown, CSV, JSON and source code; see `@questline/documents`. Used by
    * data lakes and chats.
    */
   readonly extractors?: readonly TextExtractor[];

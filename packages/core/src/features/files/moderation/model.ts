@@ -1,6 +1,7 @@
 import { CAP_SPENT, taskEffort, taskOutputCap } from '../../../models/output-cap.ts';
 import type { FinishReason, GenerateRequest, ModelContent, ModelProvider } from '../../../ports/models.ts';
 import type { FileToCheck, Moderator } from '../../../ports/moderator.ts';
+import { decodeText, isTextFile } from '../text-files.ts';
 import { CLEAN } from './verdicts.ts';
 
 /** Options of `createModelModerator`. */
@@ -75,10 +76,9 @@ async function readContent(file: FileToCheck): Promise<ModelContent | undefined>
     const data = Buffer.from(await file.read(0, size)).toString('base64');
     return { type: 'image', mediaType: mimeType, data };
   }
-  if (/^text\/|^application\/json$|\+xml$/.test(mimeType)) {
-    return { type: 'text', text: Buffer.from(await file.read(0, MAX_TEXT_BYTES)).toString('utf8') };
-  }
-  return undefined;
+  if (!isTextFile(file) && !/^text\/|\+xml$/.test(mimeType)) return undefined;
+  const text = decodeText(await file.read(0, MAX_TEXT_BYTES), file);
+  return text === undefined ? undefined : { type: 'text', text };
 }
 
 function parseVerdict(answer: string): Awaited<ReturnType<Moderator['check']>> {
