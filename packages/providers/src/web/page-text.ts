@@ -2,12 +2,12 @@ import { Parser } from 'htmlparser2';
 
 /** Elements whose content is not for readers. */
 const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template', 'svg']);
-/** Elements of a head. Any other one ends it: its end tag may be omitted. */
-const HEAD: ReadonlySet<string> = new Set([...HIDDEN, 'title', 'meta', 'link', 'base']);
 /** Elements that begin and end a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
-  `address article aside blockquote br dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav
-  ol p pre section table tr ul`.split(/\s+/),
+  `address article aside blockquote br caption center dd details dialog div dl dt fieldset figcaption figure footer form
+  h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol optgroup option p pre section summary table tr ul`.split(
+    /\s+/,
+  ),
 );
 const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
 /** Characters parsed at a time. */
@@ -22,7 +22,6 @@ export function getPageText(html: string): { readonly title: string | null; read
   let depth = 0;
   let hidden = 0;
   let preformatted = 0;
-  let isHead = false;
   let isTitle = false;
   let isTooDeep = false;
   const breakLine = (): void => {
@@ -32,8 +31,6 @@ export function getPageText(html: string): { readonly title: string | null; read
     onopentag(name) {
       depth += 1;
       isTooDeep ||= depth > MAX_DEPTH;
-      if (!HEAD.has(name)) isHead = false;
-      if (name === 'head') isHead = true;
       // An image may have a title, too.
       if (name === 'title' && hidden === 0 && title === null) isTitle = true;
       if (HIDDEN.has(name)) hidden += 1;
@@ -46,12 +43,11 @@ export function getPageText(html: string): { readonly title: string | null; read
       if (isTooDeep) return;
       const line = part.replace(/\s+/g, ' ');
       if (isTitle) title = `${title ?? ''}${line}`;
-      else if (hidden === 0 && !isHead) text += preformatted > 0 ? part : line;
+      else if (hidden === 0) text += preformatted > 0 ? part : line;
     },
     onclosetag(name) {
       depth -= 1;
       if (name === 'title') isTitle = false;
-      else if (name === 'head') isHead = false;
       else if (HIDDEN.has(name)) hidden = Math.max(0, hidden - 1);
       else if (BLOCKS.has(name)) breakLine();
       if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
