@@ -1,4 +1,4 @@
-import { STORED_COMPLETIONS } from '@questline/core/internal';
+import { STORED_COMPLETIONS, toCompletionId } from '@questline/core/internal';
 import { createMemoryEventLog } from '@questline/core/memory';
 import type { EventLog, ModelPart, Store } from '@questline/core/ports';
 import { createFakeClock } from '@questline/testing';
@@ -48,7 +48,9 @@ function watchStore(before: (verb: 'update' | 'take') => Promise<void> | void) {
 
 async function setUp(options: TestAppOptions, onCall = answerAtOnce) {
   const app = await createTestApp({ models: [createScriptedProvider(onCall)], ...options });
-  return { app, ask: () => app.ask('POST', PATH, REQUEST) };
+  const ask = (headers: object = {}) =>
+    app.ask('POST', PATH, { ...REQUEST, headers: { ...REQUEST.headers, ...headers } });
+  return { app, ask };
 }
 
 describe('the end of a stored completion', () => {
@@ -64,6 +66,97 @@ describe('the end of a stored completion', () => {
     await app.clock.advance(60_000);
     await app.settle();
     expect(updates).toBe(1);
+  });
+
+  it('follows no more heartbeat, also while it is being stored', async () => {
+    let updates = 0;
+    const stored = createDeferred<void>();
+    const store = watchStore(() => {
+      updates += 1;
+      return stored.promise;
+    });
+    const { app, ask } = await setUp({ store });
+    const reading = (await ask()).text();
+    await app.settle();
+    await app.clock.advance(15_000);
+    expect(updates).toBe(1);
+    stored.resolve();
+    expect(await reading).toContain('[DONE]');
+  });
+
+  it('by the deletion of its record is the end of its heartbeats', async () => {
+    let updates = 0;
+    const store = watchStore(() => {
+      updates += 1;
+    });
+    const { app, ask } = await setUp({ store }, (call) => call.say({ type: 'text', text: 'Hello' }));
+    const reading = (await ask()).text();
+    await app.settle();
+    await app.services.store.collection(STORED_COMPLETIONS).take(toCompletionId(app.user.id, 'r-1'));
+    await app.clock.advance(15_000);
+    await reading;
+    await app.settle();
+    const before = updates;
+    await app.clock.advance(60_000);
+    expect(updates).toBe(before);
+  });
+
+  it('follows no more heartbeat when one is still being stored', async () => {
+    let updates = 0;
+    const stored = createDeferred<void>();
+    const store = watchStore(() => {
+      updates += 1;
+      return updates === 1 ? stored.promise : undefined;
+    });
+    const calls: ModelCall[] = [];
+    const { app, ask } = await setUp({ store }, (call) => void calls.push(call));
+    const asking = ask();
+    await app.settle();
+    calls[0]?.say({ type: 'text', text: 'Hello' });
+    const reading = (await asking).text();
+    await app.clock.advance(15_000);
+    expect(updates).toBe(1);
+    calls[0]?.say(...END);
+    calls[0]?.end();
+    await reading;
+    stored.resolve();
+    await app.settle();
+    await app.clock.advance(60_000);
+    expect(updates).toBe(2);
+  });
+
+  it('is awaited by a shutdown until its log is complete', async () => {
+    const compacted = createDeferred<void>();
+    const log = createMemoryEventLog({ clock: createFakeClock() });
+    let isCompacting = false;
+    const eventLog: EventLog = {
+      ...log,
+      async compact(...given) {
+        isCompacting = true;
+        await compacted.promise;
+        return log.compact(...given);
+      },
+    };
+    const calls: ModelCall[] = [];
+    const { app, ask } = await setUp({ eventLog }, (call) => {
+      calls.push(call);
+      call.say({ type: 'text', text: 'Hello' });
+    });
+    const reading = (await ask()).text();
+    await app.settle();
+    await app.clock.advance(100);
+    calls[0]?.say(...END);
+    calls[0]?.end();
+    await reading;
+    expect(isCompacting).toBe(true);
+    let hasStopped = false;
+    const stopping = app.api.close().then(() => {
+      hasStopped = true;
+    });
+    await app.settle();
+    expect(hasStopped).toBe(false);
+    compacted.resolve();
+    await stopping;
   });
 
   it('is stored before its client receives the last frame', async () => {
@@ -131,5 +224,35 @@ describe('the end of a stored completion', () => {
     expect(isAnswered).toBe(false);
     taken.resolve();
     expect((await answering).status).toBe(500);
+  });
+});
+
+describe('the request id of a stored completion', () => {
+  it('is taken without an effect on the idempotency key of the refused request', async () => {
+    const { ask } = await setUp({});
+    await (await ask({ 'Idempotency-Key': 'one' })).text();
+    const refused = await ask({ 'Idempotency-Key': 'two' });
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('request id exists') });
+    const other = await ask({ 'Idempotency-Key': 'two', 'X-Request-ID': 'r-2' });
+    expect(other.status).toBe(200);
+    expect(await other.text()).toContain('Hello');
+  });
+
+  it('may have events of an earlier answer, whose readers get the new text', async () => {
+    const { app, ask } = await setUp({});
+    const stream = toCompletionId(app.user.id, 'r-1');
+    const { eventLog } = app.services;
+    const events = [{ type: 'text', text: 'Earlier' }];
+    await eventLog.append(stream, { attempt: 1, after: 0, events, keepMs: 60_000 });
+    await (await ask()).text();
+    await app.settle();
+    const headers = { 'Last-Event-ID': '1' };
+    const frames = await readFrames(await app.ask('GET', `${PATH}/r-1/events`, { headers }));
+    expect(frames.map(({ data }) => data)).toMatchObject([
+      { type: 'reset-step', text: 'Hello' },
+      { type: 'step' },
+      { type: 'end', state: { text: 'Hello' } },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 import { ARTIFACTS, SESSIONS } from '@questline/core/internal';
 import { StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
+import { withLateWrites } from '../../packages/core/test/late-store.ts';
 import { makeSession } from '../support/owned-resources.ts';
 import { callAs, shareWith } from '../support/sharing.ts';
 import { createBreakableStore } from '../support/store.ts';
@@ -28,9 +29,31 @@ async function createApp(options: TestAppOptions = {}) {
 
 describe('an artifact in a shared session', () => {
   it('is not linked if it is refused', async () => {
-    const { app, create, readStored } = await createApp({ settings: { storageQuotas: { artifacts: 100 } } });
+    const { app, create, readStored } = await createApp({
+      settings: { storageQuotas: { artifacts: 100 } },
+      store: withLateWrites,
+    });
     expect((await create()).status).toBe(422);
     expect(await readStored()).toEqual({ linked: [], artifacts: [] });
+    await app.api.close();
+  });
+
+  it('keeps its link when the outcome of its write is lost', async () => {
+    const { app, create, readStored, readShown } = await createApp({
+      store: (memory) => ({
+        ...memory,
+        async transaction(work, options) {
+          const result = await memory.transaction(work, options);
+          if ((await memory.collection(ARTIFACTS).count({})) > 0) throw new StorageUnavailable('lost');
+          return result;
+        },
+      }),
+    });
+    expect((await create()).status).toBe(503);
+    const { linked, artifacts } = await readStored();
+    expect(artifacts).toHaveLength(1);
+    expect(linked).toEqual(artifacts);
+    expect(await readShown()).toEqual(artifacts);
     await app.api.close();
   });
 

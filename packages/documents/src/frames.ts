@@ -35,9 +35,7 @@ export type FrameParser<H> = (chunk: Buffer) => readonly { readonly head: H; rea
 /** @param maxBody bytes. The parser throws a RangeError for a longer head or body. */
 export function createFrameParser<H extends { readonly size: number }>(maxBody: number): FrameParser<H> {
   let pending: Buffer = Buffer.alloc(0);
-  let head: H | undefined;
-  let body: Buffer = Buffer.alloc(0);
-  let filled = 0;
+  let begun: { readonly head: H; readonly body: Buffer; filled: number } | undefined;
 
   const readHead = (): H | undefined => {
     if (pending.length < PREFIX_BYTES) return undefined;
@@ -54,19 +52,18 @@ export function createFrameParser<H extends { readonly size: number }>(maxBody: 
     const messages: { head: H; body: Buffer }[] = [];
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
     for (;;) {
-      if (head === undefined) {
-        head = readHead();
+      if (begun === undefined) {
+        const head = readHead();
         if (head === undefined) return messages;
-        body = Buffer.alloc(head.size);
-        filled = 0;
+        begun = { head, body: Buffer.alloc(head.size), filled: 0 };
       }
-      const taken = pending.copy(body, filled);
-      filled += taken;
+      const { head, body } = begun;
+      const taken = pending.copy(body, begun.filled);
+      begun.filled += taken;
       pending = pending.subarray(taken);
-      if (filled < head.size) return messages;
+      if (begun.filled < head.size) return messages;
       messages.push({ head, body });
-      head = undefined;
-      body = Buffer.alloc(0);
+      begun = undefined;
     }
   };
 }

@@ -106,7 +106,7 @@ describe('built-in catalogue', () => {
     }
     const january = Date.UTC(2027, 0, 1);
     expect(getPrice('gemini-3.8-flash', january - 1)?.input).toBe(0.75);
-    expect(getPrice('gemini-3.8-flash', january)?.input).toBe(1.5);
+    expect(getPrice('gemini-3.8-flash', january)).toEqual({ input: 1.5, output: 7.5, cachedInput: 0.15 });
   });
 
   it('removes models on the day they retire', () => {

@@ -71,6 +71,18 @@ describe('unique constraints of a table', () => {
     expect([select({ code: 'one' }), table.conflicts(asRecord({ ...C, code: 'one' }))]).toEqual(['b', ['b']]);
   });
 
+  it('need a value of each of their fields', () => {
+    const { table } = fill([B, C]);
+    expect(table.conflicts(asRecord({ id: 'd', owner: 'z', at: 1 }))).toEqual([]);
+    expect(table.agree(asRecord(B), asRecord({ id: 'd', owner: 'z', at: 1 }))).toBe(false);
+  });
+
+  it('hold when there is only one', () => {
+    const { table } = fill([A], { ...loose, unique: [['code']] });
+    expect(table.isConstrained).toBe(true);
+    expect(table.conflicts(asRecord({ ...C, code: 'one' }))).toEqual(['a']);
+  });
+
   it('compare two records', () => {
     const { table } = fill([]);
     expect(table.agree(asRecord(A), asRecord({ ...C, code: 'one' }))).toBe(true);
@@ -119,6 +131,45 @@ describe('reads of a table', () => {
     table.write('c', asRecord({ ...C, owner: 'y' }));
     expect([select({ owner: 'x' }), select({ owner: 'y' }), table.count(toFilter({ owner: 'x' }))]).toEqual([
       ...['a', 'c', 1],
+    ]);
+  });
+
+  it('find a record once, with any number of members in an indexed list', () => {
+    const { table, select } = fill(
+      [
+        { ...A, tags: [] },
+        { ...B, tags: ['p', 'q'] },
+        { ...C, tags: [] },
+      ],
+      {
+        ...loose,
+        indexes: [['owner', 'tags']],
+      },
+    );
+    expect([select({ owner: 'x' }), select({ owner: 'y' })]).toEqual(['ab', 'c']);
+    expect(table.count(toFilter({ owner: 'y' }))).toBe(1);
+    expect(select({ owner: 'x', tags: { has: 'q' } })).toBe('b');
+  });
+
+  it('sort an absent value like null, before all others', () => {
+    const { select } = fill([A, C, B], { ...loose, indexes: [] });
+    expect(select({}, { order: { field: 'code', direction: 'asc' } })).toBe('bca');
+    expect(select({}, { order: { field: 'code', direction: 'desc' } })).toBe('acb');
+  });
+
+  it('give no record when fewer are left than are skipped', () => {
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((id, at) => ({ id, owner: 'x', at }));
+    const others = [...'wy'].flatMap((owner) =>
+      all.map((row) => ({ ...row, id: `${owner}${row.id}`, owner })),
+    );
+    const { select } = fill([...all, ...others], loose);
+    const read = (direction: Order['direction'], value: number, id: string, skip: number) =>
+      select({ owner: 'x' }, { order: { field: 'at', direction }, after: { value, id }, skip, take: 1 });
+    expect([read('asc', 3, 'd', 1), read('asc', 4, 'e', 1), read('asc', 4, 'e', 3)]).toEqual(['f', '', '']);
+    expect([read('desc', 2, 'c', 1), read('desc', 1, 'b', 1), read('desc', 1, 'b', 3)]).toEqual([
+      'a',
+      '',
+      '',
     ]);
   });
 
