@@ -1,27 +1,13 @@
 import { MESSAGES, type MessageRecord, SESSIONS } from '@questline/core/internal';
 import { isStorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
-import { shareDatabase } from '../../packages/sql/test/shared.ts';
-import { createMovingApp, MOVE_COLLECTIONS, type MovingApp, readContent } from '../support/moves.ts';
+import { findOwned, type MovingApp, shareMoves } from '../support/moves.ts';
 import { makeSession } from '../support/owned-resources.ts';
 import { callAs } from '../support/sharing.ts';
-
-/** Records that are in the shard of their owner; the others are at home. */
-const isOwned = (name: string): boolean =>
-  !/^(?:rateWindows (?:key|ip|address)|audit_log|idempotency)/.test(name);
-
-const findOwned = async ({ databases, single }: MovingApp, name: 'a' | 'b' | 'c') =>
-  new Map([...(await readContent(databases[name], single[name]))].filter(([key]) => isOwned(key)));
+import { slowStatements } from '../support/slow-statements.ts';
 
 describe('while an owner moves to another database', () => {
-  const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
-
-  const open = async (more: Partial<Parameters<typeof createMovingApp>[0]> = {}): Promise<MovingApp> => {
-    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
-    if (!home || !a || !b || !c) throw new Error('four databases');
-    return createMovingApp({ databases: { home, a, b, c }, ...more });
-  };
+  const open = shareMoves();
 
   it('refuses it with 503 and Retry-After, and serves others', async () => {
     const app = await open({ choose: () => 'a' });
@@ -155,10 +141,70 @@ describe('while an owner moves to another database', () => {
       expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(503);
       await expect(app.move('c')).rejects.toThrow('moves to the shard b already');
     }
-    expect(await app.move('b')).toMatchObject({ outcome: 'moved' });
+    expect(await app.move('b')).toEqual({ outcome: 'moved', records: 0, jobs: 0 });
     expect((await callAs(app, app.user, 'GET', `/api/sessions/${sessionId}`)).status).toBe(200);
     expect([...(await findOwned(app, 'b')).keys()]).toEqual(expect.arrayContaining([...before.keys()]));
     expect(await findOwned(app, 'a')).toEqual(new Map());
+  });
+
+  it('makes one call of its databases at a time, and none after its end', async () => {
+    const app = await open();
+    await makeSession(app, app.user);
+    expect((await app.chat({ message: 'Hi' })).status).toBe(200);
+    const capId = `user:${app.user.id}:total`;
+    const details = { operation: 'chat' };
+    const request = {
+      account: app.account,
+      amount: 5,
+      key: 'call',
+      expiresAt: app.clock.now() + 1000,
+      details,
+    };
+    const held = await app.services.ledger.hold({ ...request, cap: { id: capId, limit: 10 } });
+    if (held.outcome !== 'held') throw new Error('no credit');
+    await app.services.ledger.settle(held.hold, 5);
+    const before = await findOwned(app, 'a');
+    const calls = { running: 0, most: 0 };
+    const { home, ...shards } = Object.fromEntries(
+      Object.entries(app.databases).map(([name, database]) => [name, slowStatements(database, calls)]),
+    ) as MovingApp['databases'];
+    const records = [...before.keys()].filter((key) => !/^(?:jobs|rateWindows|eventBatches) /.test(key));
+    expect(await app.move('b', { home, shards })).toEqual({
+      ...{ outcome: 'moved', records: records.length, jobs: 1 },
+    });
+    expect(calls).toEqual({ running: 0, most: 1 });
+    expect(await findOwned(app, 'a')).toEqual(new Map());
+    expect(await findOwned(app, 'b')).toEqual(before);
+    expect(await app.single.b.ledger.capUsed(capId)).toBe(5);
+    expect(await app.single.a.ledger.capUsed(capId)).toBe(0);
+  });
+
+  it('renews the holds of others, also in one step with a hold of it', async () => {
+    const app = await open({ choose: () => 'a' });
+    const other = await app.addUser('eve@example.com');
+    const { ledger } = app.services;
+    await ledger.grant({ account: `user:${other.id}`, amount: 1000, key: 'start', reason: 'start' });
+    const stop = app.move('b', {
+      onPhase(phase) {
+        if (phase === 'closed') throw new Error('the process ends');
+      },
+    });
+    await expect(stop).rejects.toThrow('the process ends');
+    const expiresAt = app.clock.now() + 25_000;
+    const requests = [app.user.id, other.id].map((id) => {
+      const details = { operation: 'chat' };
+      return { account: `user:${id}`, amount: 5, key: `call of ${id}`, expiresAt, details };
+    });
+    // Both began before the process saw the phase.
+    const outcomes = await Promise.all(requests.map((request) => app.single.a.ledger.hold(request)));
+    const holds = outcomes.flatMap((one) => (one.outcome === 'held' ? [one.hold] : []));
+    expect(holds).toHaveLength(2);
+    const calls = { running: 0, most: 0 };
+    const slow = app.openPeer((database) => slowStatements(database, calls));
+    await expect(slow.ledger.renewAll?.(holds, expiresAt + 5000)).rejects.toSatisfy(isStorageUnavailable);
+    expect(calls.running).toBe(0);
+    const found = await Promise.all(requests.map((request) => app.single.a.ledger.hold(request)));
+    expect(found).toMatchObject([{ hold: { expiresAt } }, { hold: { expiresAt: expiresAt + 5000 } }]);
   });
 
   it('lets the later of two equal moves end it', async () => {

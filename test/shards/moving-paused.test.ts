@@ -20,10 +20,21 @@ interface Given {
 const toMessage = ({ id, sessionId, owner }: Given) =>
   ({ id, sessionId, ownerId: owner, createdAt: 0 }) as MessageRecord;
 
+interface Call {
+  /** Makes the process remember more places. */
+  remember?(given: Given): Promise<unknown>;
+  call(given: Given): Promise<unknown>;
+  isThere(given: Given): Promise<boolean>;
+}
+
+const GRANT: Call = {
+  call: ({ ports, account, id }) => ports.ledger.grant({ account, amount: 5, key: id, reason: 'test' }),
+  isThere: async ({ ports, account, id }) =>
+    (await ports.ledger.entries(account, { limit: 100 })).some(({ key }) => key === id),
+};
+
 /** Calls of another process. Each has an effect that `isThere` finds. */
-const CALLS: Readonly<
-  Record<string, { call(given: Given): Promise<unknown>; isThere(given: Given): Promise<boolean> }>
-> = {
+const CALLS: Readonly<Record<string, Call>> = {
   'an insert': {
     call: (given) => given.ports.store.collection(MESSAGES).insert(toMessage(given)),
     isThere: async ({ ports, id }) => (await ports.store.collection(MESSAGES).get(id)) !== undefined,
@@ -52,10 +63,10 @@ const CALLS: Readonly<
     isThere: async ({ ports, sessionId, id }) =>
       (await ports.store.collection(SESSIONS).get(sessionId))?.name === id,
   },
-  'a grant of credit': {
-    call: ({ ports, account, id }) => ports.ledger.grant({ account, amount: 5, key: id, reason: 'test' }),
-    isThere: async ({ ports, account, id }) =>
-      (await ports.ledger.entries(account, { limit: 100 })).some(({ key }) => key === id),
+  'a grant of credit': GRANT,
+  'a grant of credit to a known owner': {
+    ...GRANT,
+    remember: ({ ports, account }) => ports.ledger.balance(account),
   },
   'a job': {
     call: ({ ports, owner, id }) => ports.queue.enqueue({ kind: 'test', key: id, owner, payload: null }),
@@ -63,48 +74,70 @@ const CALLS: Readonly<
   },
 };
 
-describe('a process that is paused before one of its statements while an owner moves', () => {
-  const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
+/** Where a process is paused, and until when. */
+const PAUSES = (['before', 'after'] as const).flatMap((at) =>
+  (['deleting', 'over'] as const).map((until) => ({ at, until })),
+);
 
-  it.each(Object.keys(CALLS))('%s is not confirmed, or has its effect in the new database', async (title) => {
-    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
-    if (!home || !a || !b || !c) throw new Error('four databases');
-    const app = await createMovingApp({ databases: { home, a, b, c } });
-    const { id: owner } = app.user;
-    const sessionId = await makeSession(app, app.user);
-    const pause: Pause = { place: -1, calls: 0, go: undefined };
-    const paused = app.openPeer((database) => pauseStatements(database, pause));
-    const other = app.openPeer();
-    let place = 0;
-    let outcomes = '';
-    for (let isPaused = true; isPaused; place += 1) {
-      const given = { sessionId, owner, account: app.account, id: app.services.ids.next() };
-      // It remembers the places of before.
-      await paused.store.collection(SESSIONS).get(sessionId);
-      Object.assign(pause, { place, calls: 0, go: undefined });
-      let outcome = 'waits';
-      const call = CALLS[title]?.call({ ...given, ports: paused }).then(
-        () => {
-          outcome = 'done';
-        },
-        (error: unknown) => {
-          outcome = isStorageUnavailable(error) ? 'refused' : String(error);
-        },
-      );
-      for (let turns = 0; turns < 20 && outcome === 'waits'; turns += 1) await nextTurn();
-      isPaused = pause.go !== undefined;
-      expect((await app.move(place % 2 === 0 ? 'b' : 'a')).outcome).toBe('moved');
-      pause.place = -1;
-      pause.go?.();
-      await call;
-      const name = `${place} ${outcome}`;
-      expect(['done', 'refused'], name).toContain(outcome);
-      if (outcome === 'done') {
-        expect(await CALLS[title]?.isThere({ ...given, ports: other }), name).toBe(true);
-      }
-      outcomes += outcome[0];
-    }
-    expect(place).toBeGreaterThan(1);
-    expect(outcomes).toContain('r');
-  });
-});
+describe.each(PAUSES)(
+  'a process that is paused $at the effect of one of its statements while an owner moves, until the move is $until',
+  ({ at, until }) => {
+    const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
+
+    it.each(Object.keys(CALLS))(
+      '%s is not confirmed, or has its effect in the new database',
+      async (title) => {
+        const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
+        if (!home || !a || !b || !c) throw new Error('four databases');
+        const app = await createMovingApp({ databases: { home, a, b, c } });
+        const { id: owner } = app.user;
+        const sessionId = await makeSession(app, app.user);
+        const pause: Pause = { place: -1, at, calls: 0, go: undefined };
+        const paused = app.openPeer((database) => pauseStatements(database, pause));
+        const other = app.openPeer();
+        let place = 0;
+        let outcomes = '';
+        for (let isPaused = true; isPaused; place += 1) {
+          const given = { sessionId, owner, account: app.account, id: app.services.ids.next() };
+          // It remembers the places of before.
+          await paused.store.collection(SESSIONS).get(sessionId);
+          await CALLS[title]?.remember?.({ ...given, ports: paused });
+          // It reads the moves again.
+          await app.clock.advance(2000);
+          Object.assign(pause, { place, calls: 0, go: undefined });
+          let outcome = 'waits';
+          const call = CALLS[title]?.call({ ...given, ports: paused }).then(
+            () => {
+              outcome = 'done';
+            },
+            (error: unknown) => {
+              outcome = isStorageUnavailable(error) ? 'refused' : String(error);
+            },
+          );
+          for (let turns = 0; turns < 20 && outcome === 'waits'; turns += 1) await nextTurn();
+          isPaused = pause.go !== undefined;
+          const goOn = (): void => {
+            pause.place = -1;
+            pause.go?.();
+          };
+          const moved = await app.move(place % 2 === 0 ? 'b' : 'a', {
+            onPhase(phase) {
+              if (phase === until) goOn();
+            },
+          });
+          expect(moved.outcome).toBe('moved');
+          goOn();
+          await call;
+          const name = `${place} ${outcome}`;
+          expect(['done', 'refused'], name).toContain(outcome);
+          if (outcome === 'done') {
+            expect(await CALLS[title]?.isThere({ ...given, ports: other }), name).toBe(true);
+          }
+          outcomes += outcome[0];
+        }
+        expect(place).toBeGreaterThan(1);
+        expect(outcomes).toContain('r');
+      },
+    );
+  },
+);

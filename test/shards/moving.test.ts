@@ -3,37 +3,15 @@ import type { Hold, HoldRequest } from '@questline/core/ports';
 import { createOpenAIApi } from '@questline/openai';
 import type { ShardPorts } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
-import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
-import { shareDatabase } from '../../packages/sql/test/shared.ts';
-import {
-  createMovingApp,
-  MOVE_COLLECTIONS,
-  type MovingApp,
-  readAccount,
-  readContent,
-  readExport,
-} from '../support/moves.ts';
+import { findOwned, type MovingApp, readAccount, readExport, shareMoves } from '../support/moves.ts';
 import { MAKERS, makeSession } from '../support/owned-resources.ts';
 import { addOrganization } from '../support/people.ts';
 import { callAs } from '../support/sharing.ts';
 import { serveWire } from '../support/vendor-wire.ts';
 import { SHARERS } from './shared-records.ts';
 
-/** Records that are in the shard of their owner; the others are at home. */
-const isOwned = (name: string): boolean =>
-  !/^(?:rateWindows (?:key|ip|address)|audit_log|idempotency)/.test(name);
-
-const findOwned = async ({ databases, single }: MovingApp, name: 'a' | 'b' | 'c') =>
-  new Map([...(await readContent(databases[name], single[name]))].filter(([key]) => isOwned(key)));
-
 describe('an owner that moves to another database', () => {
-  const shared = Array.from({ length: 4 }, () => shareDatabase(SQLITE_MEMORY, MOVE_COLLECTIONS));
-
-  const open = async (more: Partial<Parameters<typeof createMovingApp>[0]> = {}): Promise<MovingApp> => {
-    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
-    if (!home || !a || !b || !c) throw new Error('four databases');
-    return createMovingApp({ databases: { home, a, b, c }, ...more });
-  };
+  const open = shareMoves();
 
   const work = async (app: MovingApp): Promise<void> => {
     for (let step = 0; step < 10; step += 1) {

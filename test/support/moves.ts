@@ -12,6 +12,8 @@ import {
   type SqlDatabase,
   shard,
 } from '@questline/sql';
+import { type Engine, SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
+import { shareDatabase } from '../../packages/sql/test/shared.ts';
 import { type ChatApp, createChatApp } from './chat.ts';
 import type { TestAppOptions } from './test-app.ts';
 
@@ -99,6 +101,20 @@ export async function createMovingApp(options: MovingAppOptions): Promise<Moving
   };
 }
 
+/** A home database and three shards for all tests of a `describe`. @returns a function that empties them and creates an app. */
+export function shareMoves(
+  engines: readonly [home: Engine, a: Engine, b: Engine, c: Engine] = [
+    ...([SQLITE_MEMORY, SQLITE_MEMORY, SQLITE_MEMORY, SQLITE_MEMORY] as const),
+  ],
+): (more?: Omit<MovingAppOptions, 'databases'>) => Promise<MovingApp> {
+  const shared = engines.map((engine) => shareDatabase(engine, MOVE_COLLECTIONS));
+  return async (more) => {
+    const [home, a, b, c] = await Promise.all(shared.map((one) => one.fresh()));
+    if (!home || !a || !b || !c) throw new Error('four databases');
+    return createMovingApp({ databases: { home, a, b, c }, ...more });
+  };
+}
+
 function openAll(
   databases: MovingApp['databases'],
   given: Pick<ChatApp['services'], 'clock' | 'ids'>,
@@ -137,6 +153,17 @@ export async function readContent(
     }
   }
   return content;
+}
+
+/** The content that is in the database of its owner; other records are at home. */
+export async function findOwned(
+  { databases, single }: MovingApp,
+  name: ShardName,
+): Promise<ReadonlyMap<string, unknown>> {
+  const content = [...(await readContent(databases[name], single[name]))];
+  return new Map(
+    content.filter(([key]) => !/^(?:rateWindows (?:key|ip|address)|audit_log|idempotency)/.test(key)),
+  );
 }
 
 /** What users see of an account. */

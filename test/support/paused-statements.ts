@@ -1,8 +1,10 @@
 import type { SqlDatabase } from '@questline/sql';
 
-/** Which call of some databases waits before its effect: the one with number `place`, from 0. None for -1. */
+/** Which call of some databases waits: the one with number `place`, from 0. None for -1. */
 export interface Pause {
   place: number;
+  /** `before` its effect, which is the default, or with its answer. */
+  readonly at?: 'before' | 'after';
   /** Calls since the last reset. */
   calls: number;
   /** Lets the call go on. Undefined: no call waits. */
@@ -14,12 +16,13 @@ export function pauseStatements(database: SqlDatabase, pause: Pause): SqlDatabas
   const wait = async <T>(perform: () => Promise<T>): Promise<T> => {
     const isPaused = pause.calls === pause.place;
     pause.calls += 1;
+    const answer = isPaused && pause.at === 'after' ? { value: await perform() } : undefined;
     if (isPaused) {
       await new Promise<void>((resolve) => {
         pause.go = resolve;
       });
     }
-    return perform();
+    return answer === undefined ? perform() : answer.value;
   };
   return {
     ...database,

@@ -4,7 +4,7 @@ import { defineStatement, toNumber } from '../statement.ts';
 import type { FormerShard } from './directory.ts';
 import { MOVE_KEY, toParts } from './history.ts';
 import type { ShardNode } from './nodes.ts';
-import { CHARGE_KEYS, GRANT_KEYS } from './owned-rows.ts';
+import { CHARGE_KEYS, GRANT_KEYS, HOLD_CAPS } from './owned-rows.ts';
 import { copyRows, LONG_CALL } from './transfer-rows.ts';
 
 const REASON = 'moved to another database';
@@ -67,6 +67,8 @@ export async function moveAccount(
           reason: REASON,
         });
   await grant(source, -amount, 'out');
+  await copyRows(HOLD_CAPS, account, source.database, target.database);
+  await dropReleasedKeys(target.database, account);
   await copyRows(CHARGE_KEYS, account, source.database, target.database);
   await dropRepeatedKeys(target.database, account);
   await copyRows(GRANT_KEYS, account, source.database, target.database);
@@ -81,6 +83,18 @@ export async function moveAccount(
     ...former,
     { shard, position: part.start + added, entry: added === 0 ? part.afterEntry : end.entry },
   ];
+}
+
+/**
+ * Keys of released holds may be there from a former stay; since then, such a hold may have been settled elsewhere. The source has
+ * all keys of the account.
+ */
+async function dropReleasedKeys({ dialect, names, run }: SqlDatabase, account: string): Promise<void> {
+  const drop = defineStatement<'account'>(
+    dialect,
+    `delete from ${names.table('ledgerArchivedKeys')} where account = @account and released is not null`,
+  );
+  await run(drop({ account }), LONG_CALL);
 }
 
 /** An account that comes back has charges here; what has happened to them elsewhere is in their keys. */
@@ -110,10 +124,12 @@ async function readEnd(
   // Gives all entries their positions.
   await ledger.exportEntries?.({ account, after: Number.MAX_SAFE_INTEGER, limit: 1 });
   const position = dialect === 'sqlite' ? 'sequence' : 'position';
+  const hasRows = (table: string): string =>
+    `exists (select 1 from ${names.table(table)} where account = @account)`;
   const read = defineStatement<'account'>(
     dialect,
     `select max(${position}) as position, max(sequence) as sequence,
-       exists (select 1 from ${names.table('ledgerCharges')} where account = @account) as has_charges
+       ${hasRows('ledgerCharges')} or ${hasRows('ledgerArchivedHours')} as has_charges
      from ${names.table('ledgerEntries')} where account = @account`,
   );
   const [row] = await run(read({ account }), LONG_CALL);

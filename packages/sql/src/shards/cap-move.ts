@@ -1,9 +1,13 @@
 import type { CollectionDefinition, Store, StoredRecord } from '@questline/core/ports';
 import type { SqlDatabase } from '../database.ts';
 import { defineStatement, toNumber } from '../statement.ts';
+import { findPages } from './owned-records.ts';
 
 type AnyDefinition = CollectionDefinition<StoredRecord>;
-type AnyFilter = Readonly<Record<string, string>>;
+type AnyFilter = Readonly<Record<string, string | { readonly in: readonly string[] }>>;
+
+/** Keys whose budgets are found in one call. */
+const KEYS = 200;
 
 /** The beginnings of the ids of caps that count the calls of this owner. */
 export async function findCapPrefixes(
@@ -13,21 +17,32 @@ export async function findCapPrefixes(
 ): Promise<readonly string[]> {
   const find = async (name: string, filter: AnyFilter): Promise<readonly StoredRecord[]> => {
     const definition = collections.find((one) => one.name === name);
-    return definition === undefined ? [] : store.collection(definition).find(filter as object);
+    const found: StoredRecord[] = [];
+    if (definition === undefined) return found;
+    for await (const page of findPages(store, definition, filter as object)) found.push(...page);
+    return found;
   };
   const keys = await find('api_keys', { userId: owner });
   const shared = await find('api_keys', { organizationId: owner });
-  const budgets = [
-    ...(await find('budgets', { userId: owner })),
-    ...(await find('budgets', { subject: `organization:${owner}` })),
-  ];
   // A key of an organization pays with the organization's account.
-  const own = keys.filter((key) => !('organizationId' in key) || key.organizationId === null);
+  const isOwn = (key: StoredRecord): boolean => !('organizationId' in key) || key.organizationId === null;
+  const foreign = new Set(keys.filter((key) => !isOwn(key)).map(toSubject));
+  const budgets = (await find('budgets', { userId: owner })).filter(
+    (budget) => !('subject' in budget && typeof budget.subject === 'string' && foreign.has(budget.subject)),
+  );
+  const subjects = [`organization:${owner}`, ...shared.map(toSubject)];
+  for (let at = 0; at < subjects.length; at += KEYS) {
+    budgets.push(...(await find('budgets', { subject: { in: subjects.slice(at, at + KEYS) } })));
+  }
   return [
     `user:${owner}:`,
-    ...[...own, ...shared].map(({ id }) => `key:${id}:`),
+    ...[...keys.filter(isOwn), ...shared].map((key) => `${toSubject(key)}:`),
     ...budgets.map(({ id }) => `budget:${id}:`),
   ];
+}
+
+function toSubject({ id }: StoredRecord): string {
+  return `key:${id}`;
 }
 
 /** Moves what caps have counted. Each amount is added and subtracted once, however often this is repeated. */

@@ -10,7 +10,7 @@ import {
   toParts,
 } from './history.ts';
 import { compareValues } from './merge.ts';
-import type { MoveWatch } from './moves.ts';
+import { type MoveWatch, watchCall } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { type ShardRouter, toSeenKey } from './router.ts';
 
@@ -48,7 +48,6 @@ export function createShardedLedger(
   const getLedgers = async (account: string | undefined): Promise<readonly CreditLedger[]> =>
     account === undefined ? ledgers : getHistoryNodes(await forHistory(account)).map(({ ledger }) => ledger);
   const forHold = async ({ id, account }: Hold): Promise<ShardNode> => {
-    await watch.refresh();
     const known = seen.get(toSeenKey(HOLDS, id));
     return known === undefined ? forAccount(account) : nodes.get(known);
   };
@@ -57,25 +56,38 @@ export function createShardedLedger(
     asked: readonly CreditLedger[] = ledgers,
   ): Promise<number> => (await Promise.all(asked.map(read))).reduce((sum, value) => sum + value, 0);
 
+  /** Finding the database and calling it are one call: the account may move in between. */
+  const inTime = <T>(call: () => Promise<T>): Promise<T> => watchCall(watch, call);
+
   return {
-    balance: async (account, options) => (await forAccount(account)).ledger.balance(account, options),
-    async hold(request, options) {
-      const node = await forAccount(request.account);
-      const outcome = await node.ledger.hold(request, options);
-      if (outcome.outcome === 'held') seen.set(toSeenKey(HOLDS, outcome.hold.id), node.name);
-      return outcome;
-    },
-    renew: async (hold, expiresAt, options) => (await forHold(hold)).ledger.renew(hold, expiresAt, options),
+    balance: (account, options) =>
+      inTime(async () => (await forAccount(account)).ledger.balance(account, options)),
+    hold: (request, options) =>
+      inTime(async () => {
+        const node = await forAccount(request.account);
+        const outcome = await node.ledger.hold(request, options);
+        if (outcome.outcome === 'held') seen.set(toSeenKey(HOLDS, outcome.hold.id), node.name);
+        return outcome;
+      }),
+    renew: (hold, ...rest) => inTime(async () => (await forHold(hold)).ledger.renew(hold, ...rest)),
     ...(ledgers.every(({ renewAll }) => renewAll !== undefined) && {
-      async renewAll(holds, expiresAt, options) {
-        const placed = await Promise.all(holds.map(async (hold) => ({ hold, node: await forHold(hold) })));
-        return addUp(async (ledger) => {
-          const here = placed.filter(({ node }) => node.ledger === ledger).map(({ hold }) => hold);
-          return here.length === 0 ? 0 : (ledger.renewAll?.(here, expiresAt, options) ?? 0);
-        });
-      },
+      renewAll: (holds, expiresAt, options) =>
+        inTime(async () => {
+          const looked = await Promise.allSettled(
+            holds.map(async (hold) => ({ hold, node: await forHold(hold) })),
+          );
+          const placed = looked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+          const renewed = await addUp(async (ledger) => {
+            const here = placed.filter(({ node }) => node.ledger === ledger).map(({ hold }) => hold);
+            return here.length === 0 ? 0 : (ledger.renewAll?.(here, expiresAt, options) ?? 0);
+          });
+          // The holds of an owner that moves keep no others from being renewed.
+          const refused = looked.find((one) => one.status === 'rejected');
+          if (refused !== undefined) throw refused.reason;
+          return renewed;
+        }),
     }),
-    settle: async (hold, ...rest) => (await forHold(hold)).ledger.settle(hold, ...rest),
+    settle: (hold, ...rest) => inTime(async () => (await forHold(hold)).ledger.settle(hold, ...rest)),
     toSettlement(hold, ...rest) {
       if (ledgers.some((ledger) => ledger.toSettlement === undefined)) return undefined;
       const owner = toOwner(hold.account);
@@ -89,9 +101,10 @@ export function createShardedLedger(
       };
       return { do: 'engine', engine, work, applied: () => undefined };
     },
-    release: async (hold) => (await forHold(hold)).ledger.release(hold),
-    record: async (charge) => (await forAccount(charge.account)).ledger.record(charge),
-    grant: async (grant, options) => (await forAccount(grant.account)).ledger.grant(grant, options),
+    release: (hold) => inTime(async () => (await forHold(hold)).ledger.release(hold)),
+    record: (charge) => inTime(async () => (await forAccount(charge.account)).ledger.record(charge)),
+    grant: (grant, options) =>
+      inTime(async () => (await forAccount(grant.account)).ledger.grant(grant, options)),
     entries: async (account, page, options) => readEntries(await forHistory(account), account, page, options),
     async charges(filter, limit, options) {
       const asked = await getLedgers(filter.account);
@@ -150,7 +163,7 @@ function newestFirst(a: Charge, b: Charge): number {
 function joinSums(sums: readonly UsageSum[], { groupBy, limit }: UsageQuery): readonly UsageSum[] {
   const joined = new Map<string, UsageSum>();
   for (const sum of sums) {
-    const key = JSON.stringify(groupBy.map((dimension) => sum.group[dimension] ?? null));
+    const key = JSON.stringify(groupBy.map((dimension) => sum.group[dimension]));
     const before = joined.get(key);
     joined.set(key, before === undefined ? sum : addSums(before, sum));
   }

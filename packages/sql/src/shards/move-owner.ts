@@ -1,4 +1,11 @@
-import type { Clock, CollectionDefinition, CollectionShape, Ids, StoredRecord } from '@questline/core/ports';
+import type {
+  Clock,
+  CollectionDefinition,
+  CollectionShape,
+  Ids,
+  Store,
+  StoredRecord,
+} from '@questline/core/ports';
 import type { SqlDatabase } from '../database.ts';
 import { createSqlPorts } from '../ports.ts';
 import { isBusy, readPosted } from './account-move.ts';
@@ -11,6 +18,7 @@ import {
   type MovedCounts,
   placeOwner,
   removeMove,
+  takenOver,
   wait,
 } from './move-steps.ts';
 import { MAX_CALL_MS, MOVES_TTL_MS, SHARD_MOVES, type ShardMoveRecord } from './moves.ts';
@@ -71,21 +79,9 @@ export async function moveOwner(options: MoveOwnerOptions): Promise<MoveOutcome>
   const nodes = createShardNodes(open(options.home), Object.fromEntries(opened));
   const home = nodes.home.store;
   const moves = home.collection(SHARD_MOVES);
-
-  const placement = await home.collection(SHARD_PLACEMENTS).get(owner);
-  if (placement === undefined) return { outcome: 'unknown' };
-  let known = await moves.get(owner);
-  if (known === undefined && placement.shard === to) return { outcome: 'there' };
   const mover = ids.next();
-  if (known === undefined) {
-    const record = { id: owner, move: ids.next(), source: placement.shard, target: to, mover };
-    await insertMove(home, { ...record, phase: 'draining' });
-    known = await moves.get(owner);
-  }
-  if (known?.source === undefined || known.target !== to) {
-    throw new Error(`the owner ${owner} moves to the shard ${known?.target ?? '?'} already`);
-  }
-  await moves.update(owner, { mover });
+  const begun = await beginMove(home, { id: owner, move: ids.next(), target: to, mover });
+  if (typeof begun === 'string') return { outcome: begun };
 
   const side = (name: string) => {
     const database = name === nodes.home.name ? options.home : options.shards[name];
@@ -93,24 +89,23 @@ export async function moveOwner(options: MoveOwnerOptions): Promise<MoveOutcome>
     return { node: nodes.get(name), database };
   };
   const accounts = options.accounts === 'home' ? [] : [`user:${owner}`, `organization:${owner}`];
-  const takenOver = () => new Error(`the move of ${owner} was taken over by another process`);
   const context: MoveContext = {
-    ...{ owner, home, nodes, accounts, clock, placements: options.placements },
-    source: side(known.source),
+    ...{ owner, mover, home, nodes, accounts, clock, placements: options.placements },
+    source: side(begun.source),
     target: side(to),
     collections: options.collections as readonly CollectionDefinition<StoredRecord>[],
     async assertOwn() {
-      if ((await moves.get(owner))?.mover !== mover) throw takenOver();
+      if ((await moves.get(owner))?.mover !== mover) throw takenOver(owner);
     },
   };
   const enter = async (phase: NonNullable<ShardMoveRecord['phase']>, more: Partial<ShardMoveRecord> = {}) => {
     const next = await moves.update(owner, { ...more, phase }, { mover });
-    if (next === undefined) throw takenOver();
+    if (next === undefined) throw takenOver(owner);
     onPhase?.(phase);
     return next;
   };
 
-  let move = known;
+  let move: ShardMoveRecord = begun;
   if (move.phase === 'draining' || move.phase === 'closed') {
     if (!(await close(context, options.drainMs ?? 60_000, enter))) return { outcome: 'busy' };
     const amounts: Record<string, number> = {};
@@ -124,16 +119,44 @@ export async function moveOwner(options: MoveOwnerOptions): Promise<MoveOutcome>
     onPhase?.('deleting');
   }
   await deleteCopied(context);
-  await removeMove(home, owner);
+  await removeMove(context);
   return { outcome: 'moved', ...counts };
+}
+
+/** Begins a move of the owner, or takes over the one that was begun. @returns the outcome if there is nothing to move. */
+async function beginMove(
+  home: Store,
+  wanted: { readonly id: string; readonly move: string; readonly target: string; readonly mover: string },
+): Promise<(ShardMoveRecord & { readonly source: string }) | 'unknown' | 'there'> {
+  const { id: owner, target, mover } = wanted;
+  const moves = home.collection(SHARD_MOVES);
+  // Another process may begin or end a move between two of these calls.
+  for (;;) {
+    const known = await moves.get(owner);
+    if (known === undefined) {
+      const placement = await home.collection(SHARD_PLACEMENTS).get(owner);
+      if (placement === undefined) return 'unknown';
+      if (placement.shard === target) return 'there';
+      const record = { ...wanted, source: placement.shard, phase: 'draining' } as const;
+      if (await insertMove(home, record)) return record;
+      continue;
+    }
+    const { source, phase = null } = known;
+    if (source === undefined || known.target !== target) {
+      throw new Error(`the owner ${owner} moves to the shard ${known.target} already`);
+    }
+    const taken = await moves.update(owner, { mover }, { mover: known.mover ?? null, phase });
+    if (taken !== undefined) return { ...taken, source };
+  }
 }
 
 /** Waits until no process works for the owner. @returns false if that takes too long; then the move has ended. */
 async function close(
-  { owner, home, accounts, source, clock }: MoveContext,
+  context: MoveContext,
   drainMs: number,
   enter: (phase: 'draining' | 'closed') => Promise<ShardMoveRecord>,
 ): Promise<boolean> {
+  const { owner, accounts, source, clock } = context;
   const isAtWork = () => isBusy(source.database, owner, accounts, clock.now());
   for (let end = clock.now() + BARRIER_MS + drainMs; ; ) {
     await enter('draining');
@@ -146,7 +169,7 @@ async function close(
       if (!(await isAtWork())) return true;
     }
     if (clock.now() < end) continue;
-    await removeMove(home, owner);
+    await removeMove(context);
     return false;
   }
 }

@@ -18,6 +18,8 @@ import { copyRows, deleteRows } from './transfer-rows.ts';
 /** What one move works with. */
 export interface MoveContext {
   readonly owner: string;
+  /** The call of `moveOwner`. */
+  readonly mover: string;
   readonly home: Store;
   readonly nodes: ShardNodes;
   readonly source: MoveSide;
@@ -46,6 +48,10 @@ export function wait(clock: Clock, ms: number): Promise<void> {
   });
 }
 
+export function takenOver(owner: string): Error {
+  return new Error(`the move of ${owner} was taken over by another process`);
+}
+
 /** Copies everything of the owner to the target, whatever of it is there already. */
 export async function copyOwner(context: MoveContext, { move = '' }: ShardMoveRecord): Promise<MovedCounts> {
   const { owner, source, target, home, collections } = context;
@@ -56,9 +62,12 @@ export async function copyOwner(context: MoveContext, { move = '' }: ShardMoveRe
     if (page.definition.name === 'quests') await moveEvents(context, page.records, copyRows);
     records += page.records.length;
   }
+  await context.assertOwn();
   await copyRows(OWNED_WINDOWS, owner, source.database, target.database);
+  await context.assertOwn();
   const jobs = await copyRows(OWNED_JOBS, owner, source.database, target.database);
   if (context.accounts.length > 0) {
+    await context.assertOwn();
     const prefixes = await findCapPrefixes(home, collections, owner);
     await moveCaps(prefixes, { owner, move }, source.database, target.database);
   }
@@ -67,13 +76,14 @@ export async function copyOwner(context: MoveContext, { move = '' }: ShardMoveRe
 
 /** Moves the credit, then places the owner in the target, in one step with the phase of the move. */
 export async function placeOwner(
-  { owner, home, nodes, source, target, accounts }: MoveContext,
+  { owner, mover, home, nodes, source, target, accounts, assertOwn }: MoveContext,
   { move = '', amounts = {} }: ShardMoveRecord,
 ): Promise<void> {
   const placements = home.collection(SHARD_PLACEMENTS);
   const { former = {} } = (await placements.get(owner)) ?? {};
   const added: Record<string, readonly FormerShard[]> = { ...former };
   for (const account of accounts) {
+    await assertOwn();
     const moved = { account, amount: amounts[account] ?? 0, move };
     const parts = await moveAccount({ source, target }, moved, former[account] ?? [], nodes.get);
     if (parts.length > 0) added[account] = parts;
@@ -86,10 +96,10 @@ export async function placeOwner(
       collection: toAny(SHARD_MOVES),
       id: owner,
       patch: { phase: 'deleting' },
-      guard: { phase: 'copying' },
+      guard: { phase: 'copying', mover },
     },
   ]);
-  if (!isPlaced) throw new Error(`the move of ${owner} was taken over by another process`);
+  if (!isPlaced) throw takenOver(owner);
 }
 
 /** Deletes the records and rows of the source, after every call that may have read the target before the copy. */
@@ -98,27 +108,38 @@ export async function deleteCopied(context: MoveContext): Promise<void> {
   await wait(clock, MAX_CALL_MS);
   const streams = async function* () {
     for await (const page of findRecords(context)) {
-      if (page.definition.name === 'quests') await moveEvents(context, page.records, deleteEvents);
+      if (page.definition.name === 'quests') {
+        await context.assertOwn();
+        await moveEvents(context, page.records, deleteEvents);
+      }
       yield page;
     }
   };
   await deleteOwnedRecords(source.node.store, streams(), context.assertOwn);
+  await context.assertOwn();
   await deleteRows(OWNED_WINDOWS, owner, source.database);
+  await context.assertOwn();
   await deleteRows(OWNED_JOBS, owner, source.database);
 }
 
-/** Ends a move: its owner is served again. */
-export async function removeMove(home: Store, owner: string): Promise<void> {
-  await writeAll(home, [
-    { do: 'remove', collection: toAny(SHARD_MOVES), id: owner, guard: undefined },
+/** Ends a move: its owner is served again. @throws Error if another process has taken the move over. */
+export async function removeMove({ owner, mover, home }: MoveContext): Promise<void> {
+  const isRemoved = await writeAll(home, [
+    { do: 'remove', collection: toAny(SHARD_MOVES), id: owner, guard: { mover } },
     { do: 'count', collection: toAny(SHARD_MOVES), id: MOVES_VERSION, deltas: { version: 1 } },
   ]);
+  if (!isRemoved) throw takenOver(owner);
 }
 
-/** Begins a move. @returns false if there is one of this owner. */
-export function insertMove(home: Store, record: ShardMoveRecord): Promise<boolean> {
+/** Begins a move. @returns false if there is one of this owner, or the owner is not in the source any more. */
+export function insertMove(
+  home: Store,
+  record: ShardMoveRecord & { readonly source: string },
+): Promise<boolean> {
+  const { id, source: shard } = record;
   return writeAll(home, [
-    { do: 'insert', collection: toAny(SHARD_MOVES), id: record.id, record },
+    { do: 'insert', collection: toAny(SHARD_MOVES), id, record },
+    { do: 'update', collection: toAny(SHARD_PLACEMENTS), id, patch: { shard }, guard: { shard } },
     { do: 'count', collection: toAny(SHARD_MOVES), id: MOVES_VERSION, deltas: { version: 1 } },
   ]);
 }

@@ -99,7 +99,8 @@ function parentsFirst(
   return [...ordered.values()];
 }
 
-async function* findPages(
+/** Finds all matching records, in the order of their ids. */
+export async function* findPages(
   store: Store,
   definition: AnyDefinition,
   filter: AnyFilter,

@@ -22,7 +22,7 @@ export const OWNED_WINDOWS: OwnedRows = {
     `(${['user', 'paid', 'identity']
       .flatMap((kind) => [
         `key = '${kind}:' || cast(@scope as text)`,
-        `key like '${kind}:' || cast(@scope as text) || ':%'`,
+        `substr(key, 1, length(cast(@scope as text)) + ${kind.length + 2}) = '${kind}:' || cast(@scope as text) || ':'`,
       ])
       .join(' or ')})`,
 };
@@ -72,6 +72,21 @@ export const CHARGE_KEYS: OwnedRows = {
       from ${names.table('ledgerArchivedKeys')}
     ) known`;
   },
+};
+
+/** The further caps of holds that can still be settled: released ones, and expired ones. */
+export const HOLD_CAPS: OwnedRows = {
+  table: 'ledgerHoldCaps',
+  columns: { hold_id: 'text', cap_id: 'text', unit: 'text', amount: 'integer' },
+  key: ['hold_id', 'cap_id'],
+  condition: () => 'account = @scope',
+  from: ({ names }: SqlDatabase) => `(
+      select kept.*, charge.account from ${names.table('ledgerHoldCaps')} kept join (
+        select id, account from ${names.table('ledgerCharges')} where settled_at is null
+        union all
+        select id, account from ${names.table('ledgerArchivedKeys')} where released is not null
+      ) charge on charge.id = kept.hold_id
+    ) known`,
 };
 
 /** The keys of all grants of an account: each grants once, in every database. */

@@ -1,5 +1,5 @@
 import type { JobQueue, LeasedJob, LeaseWanted, NewJob, OwnerLimit } from '@questline/core/ports';
-import type { MoveWatch } from './moves.ts';
+import { type MoveWatch, watchCall } from './moves.ts';
 import type { ShardNode, ShardWork } from './nodes.ts';
 import { LIKELY, type Seen, type ShardRouter, toSeenKey } from './router.ts';
 
@@ -53,11 +53,12 @@ export function createShardedQueue(
   };
 
   return {
-    async enqueue(job, options) {
-      const node = await forJob(job.owner);
-      const { id, added } = await node.queue.enqueue(toNode(job), options);
-      return { id: toJobId(node, id), added };
-    },
+    enqueue: (job, options) =>
+      watchCall(watch, async () => {
+        const node = await forJob(job.owner);
+        const { id, added } = await node.queue.enqueue(toNode(job), options);
+        return { id: toJobId(node, id), added };
+      }),
     async lease(want, options) {
       await watch.refresh();
       const leased: LeasedJob[] = [];
@@ -74,7 +75,7 @@ export function createShardedQueue(
         const over = want.kinds.filter(
           (kind) => rounds.served(kind).size > 0 && getRoom(want, leased, kind) > 0,
         );
-        if (leased.length === before && over.length === 0) break;
+        if (over.length === 0) break;
         most = share(want, leased, over, rounds);
         for (const kind of over) rounds.clear(kind);
       }
@@ -181,12 +182,10 @@ function createRounds(): Rounds {
   };
 }
 
-/** The number of jobs of a kind that are still wanted. */
+/** The number of jobs of a kind that are still wanted, within the limit of the kind. */
 function getRoom(want: LeaseWanted, leased: readonly LeasedJob[], kind: string): number {
-  const left = want.limit - leased.length;
-  const limit = want.limitByKind?.[kind];
-  if (limit === undefined) return left;
-  return Math.min(left, limit - leased.filter((job) => job.kind === kind).length);
+  const limit = want.limitByKind?.[kind] ?? Number.POSITIVE_INFINITY;
+  return limit - leased.filter((job) => job.kind === kind).length;
 }
 
 /** As many jobs as each owner of the rounds that are over may have before one has two more than another. */
