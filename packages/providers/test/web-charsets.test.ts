@@ -77,6 +77,15 @@ describe('text of a page', () => {
     expect(await read(type, Buffer.from(body))).toBe('ü');
   });
 
+  it.each([
+    [[0xff, 0x41], 'ÿA'],
+    [[0xfe, 0x41], 'þA'],
+    [[0x41, 0xfe], 'Aþ'],
+    [[0x41, 0xff], 'Aÿ'],
+  ])('is not in UTF-16 because of one byte of its mark: %j', async (bytes, text) => {
+    expect(await read('text/plain; charset=latin1', Uint8Array.from(bytes))).toBe(text);
+  });
+
   it('of another type than HTML is not searched for a meta element', async () => {
     expect(await read('text/plain', Buffer.from('<meta charset=latin1>ü'))).toBe('<meta charset=latin1>ü');
   });

@@ -18,9 +18,7 @@ export const CODINGS = 'gzip, br';
  * @throws WebToolError for an unknown coding.
  */
 export function decodeContent(body: Readable, coding: string | string[] | undefined): Readable {
-  const name = String(coding ?? '')
-    .trim()
-    .toLowerCase();
+  const name = String(coding ?? '').toLowerCase();
   if (name === '' || name === 'identity') return body;
   const decoder = DECODERS.get(name)?.();
   if (decoder === undefined) {

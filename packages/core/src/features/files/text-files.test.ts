@@ -69,6 +69,8 @@ const bytesOf = (...parts: readonly (string | number)[]): number[] =>
 
 it.each<[string, readonly number[], string]>([
   ['a spreadsheet', [...Buffer.from('Größe;Café\r\n5;3', 'latin1')], 'Größe;Café\r\n5;3'],
+  ['more errors than letters', bytesOf(0xff, 0xff, 'é'), 'ÿÿÃ©'],
+  ['a control character and an error', [0x7f, 0xff], '\x7fÿ'],
   ['a spreadsheet with signs', bytesOf(0x93, '5 ', 0x80, 0x94), '“5 €”'],
 ])('decodes %s that is not in UTF-8', (_title, bytes, text) => {
   expect(read(bytes)).toBe(text);
@@ -76,6 +78,7 @@ it.each<[string, readonly number[], string]>([
 
 it.each<[string, readonly number[], string]>([
   ['is cut in a letter', bytesOf('Größe €', 0xc3), 'Größe €\ufffd'],
+  ['has no errors', bytesOf('Größe'), 'Größe'],
   ['has as many letters as errors', bytesOf(0xff, 'a', 'é'), '\ufffdaé'],
   ['has its letters before and after the error', bytesOf('é', 'a'.repeat(2 ** 19 - 1), 0xff, 'a'), '\ufffda'],
   ['has its letters after the error', bytesOf(0xff, 'a'.repeat(2 ** 19 - 2), 'é'), 'é'],
