@@ -1,7 +1,17 @@
 import { API_KEYS, BUDGETS } from '@questline/core/internal';
 import type { HoldRequest } from '@questline/core/ports';
+import { migrate } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
-import { type MovingApp, readAccount, readExport, type ShardName, shareMoves } from '../support/moves.ts';
+import { SQLITE_MEMORY } from '../../packages/sql/test/engines.ts';
+import {
+  createMovingApp,
+  MOVE_COLLECTIONS,
+  type MovingApp,
+  readAccount,
+  readExport,
+  type ShardName,
+  shareMoves,
+} from '../support/moves.ts';
 import { addOrganization } from '../support/people.ts';
 
 const HOUR_MS = 3_600_000;
@@ -76,6 +86,29 @@ describe('the account of an owner that moves to another database', () => {
     await ledger.record({ account, key: 'free', details: { operation: 'audio' } });
     await app.move('b', { owner });
     expect((await readAccount(ports, account)).sums).toMatchObject([{ requests: 3 }]);
+  });
+
+  it('has the first entry of a database in which it had only free calls before', async () => {
+    const engines = await Promise.all(Array.from({ length: 4 }, () => SQLITE_MEMORY.open()));
+    for (const { database } of engines) await migrate(database, { collections: MOVE_COLLECTIONS });
+    const [home, a, b, c] = engines.map(({ database }) => database);
+    if (!home || !a || !b || !c) throw new Error('four databases');
+    const app = await createMovingApp({ databases: { home, a, b, c } });
+    const { ledger } = app.openPeer();
+    const owner = (await app.addUser('eve@example.com')).id;
+    const account = `user:${owner}`;
+    await ledger.record({ account, key: 'free', details: { operation: 'audio' } });
+    const grant = (amount: number, key: string) => ledger.grant({ account, amount, key, reason: 'test' });
+    expect(await app.move('a', { owner })).toMatchObject({ outcome: 'moved' });
+    await grant(5, 'first');
+    await grant(-5, 'second');
+    expect(await app.move('b', { owner })).toMatchObject({ outcome: 'moved' });
+    await grant(5, 'third');
+    const keys = ['first', 'second', 'third'];
+    const exported = await readExport(app.openPeer(), 0, account);
+    expect(exported.map(({ key }) => key)).toEqual(keys);
+    expect((await ledger.entries(account, { limit: 9 })).map(({ key }) => key)).toEqual(keys.toReversed());
+    for (const engine of engines) await engine.close();
   });
 
   it('has archived calls in its reports if it had no other', async () => {

@@ -115,6 +115,38 @@ describe('a statement', () => {
   });
 });
 
+it('sends nothing for a caller that left when its connection came', async () => {
+  const { client, database } = setUp();
+  const controller = new AbortController();
+  client.on('newListener', () => controller.abort('left'));
+  await expect(database.run(ONE, { signal: controller.signal })).rejects.toBe('left');
+  expect([client.texts, client.releases]).toEqual([[], [false]]);
+});
+
+it('listens with a pool', () => {
+  expect(setUp().database.listen).toBeTypeOf('function');
+});
+
+it.each([true, false])('reads from a replica as it reads from the primary, prepared: %s', async (prepare) => {
+  const states: string[] = [];
+  const open = () => {
+    const pool = new ScriptedPool();
+    const client = pool.give(async (text) => {
+      if (text.includes('flush_lsn')) return { rows: [{ position: '0/1' }] };
+      return { rows: [text.includes('is_in_recovery') ? { follows: true, reached: true } : {}] };
+    });
+    pool.connect = async () => client;
+    return { pool, spy: vi.spyOn(client, 'query') };
+  };
+  const [primary, replica] = [open(), open()];
+  const replicas = [{ pool: replica.pool, onState: (state: string) => void states.push(state) }];
+  const { read } = createPostgresDatabase({ pool: primary.pool, replicas, prepare });
+  await read?.({ ...ONE, name: 'questline_1' });
+  expect(states).toEqual(['used']);
+  const sent = { text: 'select 1', values: [], ...(prepare && { name: 'questline_1' }) };
+  expect(replica.spy.mock.lastCall?.[0]).toStrictEqual(sent);
+});
+
 it('names tables with its prefix and schema', () => {
   const name = (options: PostgresOptions) => setUp(options).database.names.table('jobs');
   expect(name({})).toBe('"questline_jobs"');
