@@ -2,15 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../../../../../../test/support/model.ts';
 import { makeFile } from '../../../../test/checked-file.ts';
 import type { FinishReason, ModelInfo } from '../../../ports/models.ts';
+import { ExtractionError, type TextExtractor } from '../../../ports/text-extractor.ts';
 import { createModelModerator } from './model.ts';
 
 const TEXT = makeFile('hello', 'text/plain');
 
 function setUp(
   answer: string,
-  options: { model?: Partial<ModelInfo>; reason?: FinishReason; policy?: string } = {},
+  options: {
+    model?: Partial<ModelInfo>;
+    reason?: FinishReason;
+    policy?: string;
+    extractors?: readonly TextExtractor[];
+  } = {},
 ) {
-  const { model, reason = 'stop', policy } = options;
+  const { model, reason = 'stop', ...others } = options;
   const provider = createScriptedProvider(
     (call) => {
       // Some pieces come together.
@@ -21,7 +27,7 @@ function setUp(
     },
     model === undefined ? [] : [{ ...SCRIPTED_MODEL, id: 'm', ...model }],
   );
-  const moderator = createModelModerator({ provider, model: 'm', ...(policy !== undefined && { policy }) });
+  const moderator = createModelModerator({ provider, model: 'm', ...others });
   const check = async (file = TEXT, given?: { readonly signal: AbortSignal }) => moderator.check(file, given);
   return { provider, check, request: () => provider.calls.at(-1)?.request };
 }
@@ -109,6 +115,57 @@ describe('a model that moderates', () => {
       expect(provider.calls).toEqual([]);
     },
   );
+});
+
+describe('a model that moderates documents', () => {
+  const PDF = makeFile('%PDF', 'application/pdf');
+  const reading = (extract: TextExtractor['extract']): TextExtractor => ({
+    reads: ({ mimeType, name }) => mimeType === 'application/pdf' && name === 'file',
+    extract,
+  });
+
+  it('sees the beginning of their text', async () => {
+    const seen: unknown[] = [];
+    const extractor = reading(async (bytes, type, options) => {
+      seen.push([Buffer.from(bytes).toString(), type, options]);
+      return { text: 'x'.repeat(70_000) };
+    });
+    const { check, request } = setUp(ALLOWED, { extractors: [extractor] });
+    const { signal } = new AbortController();
+    await check(PDF, { signal });
+    expect(seen).toEqual([['%PDF', { name: 'file', mimeType: 'application/pdf' }, { signal }]]);
+    expect(request()?.messages[1]?.content[0]).toEqual({ type: 'text', text: 'x'.repeat(65_536) });
+    await check(TEXT);
+    expect(request()?.messages[1]?.content[0]).toEqual({ type: 'text', text: 'hello' });
+  });
+
+  it.each([
+    ['a damaged one', new ExtractionError('unreadable', 'no')],
+    ['one of another type', new TypeError('no')],
+  ])('is not asked of %s', async (_, error) => {
+    const { check, provider } = setUp(ALLOWED, { extractors: [reading(() => Promise.reject(error))] });
+    expect(await check(PDF)).toEqual({ isClean: true });
+    expect(provider.calls).toEqual([]);
+  });
+
+  it.each(['limit', 'unavailable'] as const)('allows none that is not read: %s', async (kind) => {
+    const error = new ExtractionError(kind, 'too many pages');
+    const { check } = setUp(ALLOWED, { extractors: [reading(() => Promise.reject(error))] });
+    await expect(check(PDF)).rejects.toThrow('too many pages');
+  });
+
+  it('allows none whose check was stopped', async () => {
+    const { check } = setUp(ALLOWED, { extractors: [reading(() => Promise.reject(new TypeError('no')))] });
+    const signal = AbortSignal.abort(new Error('stopped'));
+    await expect(check(PDF, { signal })).rejects.toThrow('stopped');
+  });
+
+  it('sees documents of at most a hundred mebibytes', async () => {
+    const { check } = setUp(ALLOWED, { extractors: [reading(async () => ({ text: 'short' }))] });
+    const sized = (size: number) => ({ ...PDF, size });
+    expect(await check(sized(100 * 2 ** 20))).toEqual({ isClean: true });
+    await expect(check(sized(100 * 2 ** 20 + 1))).rejects.toThrow('too large');
+  });
 });
 
 describe('the verdict of a model', () => {
