@@ -5,6 +5,7 @@ import {
   makeArtifact,
   ORGANIZATIONS,
   PROJECTS,
+  SESSIONS,
 } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { type ChatApp, createChatApp } from '../support/chat.ts';
@@ -163,6 +164,20 @@ describe('artifact of a session', () => {
     const place = async () => (await app.json('GET', `${PATH}/${two.id}`)).body.session_id;
     while ((await place()) !== null) await app.clock.advance(1000);
     expect((await app.json('GET', `${PATH}/${two.id}`)).body.title).toBe('Sort');
+  });
+
+  it('is refused in a session with the maximum of artifacts', async () => {
+    const app = await createArtifactApp();
+    const session = (await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
+    const artifactIds = Array.from({ length: 499 }, (_, at) => `00000000000000000000${at + 1000}`);
+    await app.services.store.collection(SESSIONS).update(session, { artifactIds });
+    const last = await add(app, { session_id: session });
+    const answer = await app.json('POST', PATH, { body: { ...WISH, session_id: session } });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toBe('session_id: the session has the maximum of 500 artifacts');
+    expect(await app.services.store.collection(ARTIFACTS).find({})).toMatchObject([{ id: last.id }]);
+    expect((await app.services.store.collection(SESSIONS).get(session))?.artifactIds).toHaveLength(500);
+    await app.api.close();
   });
 
   it('may be moved to another session by its reader', async () => {

@@ -8,7 +8,7 @@ import { conflict, forbidden, invalid, isApiError, notFound } from '../../shared
 import { PROJECTS } from '../projects/records.ts';
 import { canEditSession, ownsSession } from '../sessions/access.ts';
 import { addedBy, unlink } from '../sessions/links.ts';
-import { SESSIONS } from '../sessions/records.ts';
+import { MAX_SESSION_LINKS, SESSIONS } from '../sessions/records.ts';
 import {
   giveStorageBack,
   measureRecord,
@@ -44,7 +44,7 @@ export interface NewArtifact extends Pick<ArtifactRecord, 'type' | 'title'> {
 
 /**
  * Stores content of a user, or of a model on the user's behalf, as version 1 of a new artifact.
- * @throws ApiError 422 beyond the quota of artifacts; 403 while artifacts are switched off; 404 for a session or project that the owner may not use.
+ * @throws ApiError 422 beyond the quota of artifacts, or of the artifacts of the session; 403 while artifacts are switched off; 404 for a session or project that the owner may not use.
  */
 export async function makeArtifact(
   { store, clock, ids, adminSettings, storageQuotas }: ArtifactMakerServices,
@@ -248,8 +248,12 @@ async function listInSession(store: Store, userId: string, id: string, artifactI
   const sessions = store.collection(SESSIONS);
   const session = isId(id) ? await sessions.get(id, canEditSession(userId)) : undefined;
   if (session === undefined) throw notFound('Session');
+  const { artifactIds = [] } = session;
+  if (artifactIds.length >= MAX_SESSION_LINKS) {
+    throw invalid('session_id', `the session has the maximum of ${MAX_SESSION_LINKS} artifacts`);
+  }
   const change = {
-    artifactIds: [...(session.artifactIds ?? []), artifactId],
+    artifactIds: [...artifactIds, artifactId],
     ...addedBy(session, userId, artifactId),
   };
   await sessions.update(id, change, canEditSession(userId));
