@@ -12,6 +12,7 @@
  * reported.
  * Needs a superuser that may create a database.
  */
+import { cpus } from 'node:os';
 import { COLLECTIONS, createServices, createUser, issueApiKey } from '@questline/core';
 import { createIds, createSystemClock } from '@questline/core/memory';
 import { createPostgresDatabase, createSqlPorts, migrate } from '@questline/sql';
@@ -35,6 +36,8 @@ const EACH = Number(process.env.BENCH_EACH ?? 0);
 const RATE = Number(process.env.BENCH_RATE ?? 0);
 /** Number of the core of all processes. Undefined: the scheduler chooses. */
 const CORE = process.env.BENCH_CORE === undefined ? undefined : Number(process.env.BENCH_CORE);
+if (CORE !== undefined && !(CORE in cpus()))
+  throw new RangeError(`BENCH_CORE is one of the ${cpus().length} cores, from 0.`);
 /** The one key that the bare server knows. */
 const BARE_KEY = `svc_live_${'k'.repeat(43)}`;
 const COUNTS = [1, 2, 4];

@@ -44,7 +44,13 @@ if (!count || seed === undefined || !(part <= parts) || Number.isNaN(maxTries) |
 const LEFT_OUT = /^packages\/(?:testing|demo-media|server|console)\//;
 const root = join(import.meta.dirname, '..');
 const accepted = await readAccepted(root);
-const changed = values.since === undefined ? undefined : await listChangedLines(root, values.since);
+const changed =
+  values.since === undefined
+    ? undefined
+    : await listChangedLines(root, values.since).catch((error: Error) => {
+        console.error(`--since: ${error.message}`);
+        process.exit(2);
+      });
 const sources = (await listSources(root, 'packages')).filter(
   (file) =>
     file.includes('/src/') &&

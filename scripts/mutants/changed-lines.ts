@@ -14,7 +14,9 @@ export type Lines = ReadonlyMap<string, ReadonlySet<number>>;
 export async function listChangedLines(root: string, commit: string): Promise<Lines> {
   const options = ['--no-color', '--no-ext-diff', '--unified=0', '--diff-filter=d'];
   const args = ['diff', ...options, '--end-of-options', commit, '--', 'packages'];
-  const { stdout } = await run('git', args, { cwd: root, maxBuffer: 1e9 });
+  const { stdout } = await run('git', args, { cwd: root, maxBuffer: 1e9 }).catch((error: unknown) => {
+    throw new Error(`git cannot compare with "${commit}"`, { cause: error });
+  });
   return readDiff(stdout);
 }
 
