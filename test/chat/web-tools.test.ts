@@ -1,5 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { WebToolError, type WebTools } from '@questline/core/ports';
+import { createDocumentExtractor } from '@questline/documents';
+import { createWebTools } from '@questline/providers/web';
 import { describe, expect, it } from 'vitest';
+import { makePdf } from '../../packages/documents/test/make.ts';
 import { answerParts, createChatApp } from '../support/chat.ts';
 import { callTool } from '../support/execution.ts';
 import type { ModelCall } from '../support/model.ts';
@@ -62,6 +68,36 @@ describe('web tools of a turn', () => {
     const { response } = await call(ALL, tool, input);
     expect(response).toMatch(/^found: /);
     expect(response).toContain(expected);
+  });
+
+  it('web_fetch reads a PDF file, in the turn of its user', async () => {
+    const site = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf' }).end(makePdf(['Bees dance.']));
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const extractor = createDocumentExtractor();
+    const { fetchPage } = createWebTools({
+      isAllowedAddress: (address) => address === '127.0.0.1',
+      extractors: [extractor],
+    });
+    const owners: unknown[] = [];
+    const web: WebTools = {
+      fetchPage(url, offset, options) {
+        owners.push(options?.owner);
+        return fetchPage(url, offset, options);
+      },
+    };
+    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const { app, response } = await call(web, 'web_fetch', { url });
+    expect(response).toMatch(/^found: .*"text":"Bees dance\."/);
+    const { body } = await app.json('POST', '/api/ai/v1/tools', {
+      body: { toolName: 'web_fetch', input: { url } },
+      credential: await app.token(),
+    });
+    expect(body.result.text).toBe('Bees dance.');
+    expect(owners).toEqual([app.user.id, app.user.id]);
+    await extractor.close?.();
+    await new Promise((resolve) => site.close(resolve));
   });
 
   it.each(TOOLS)('report why %s failed, without the text of other errors', async (port, tool) => {

@@ -1,13 +1,17 @@
-import type { WebTools } from '@questline/core/ports';
+import type { TextExtractor, WebTools } from '@questline/core/ports';
 
 /**
  * Web pages, weather and search for model tools, imported at first use: the start loads no HTTP client.
  * @param braveApiKey absent: no search.
+ * @param extractors read documents at addresses.
  */
-export function createLazyWebTools(braveApiKey: string | undefined): WebTools {
+export function createLazyWebTools(
+  braveApiKey: string | undefined,
+  extractors: readonly TextExtractor[],
+): WebTools {
   let loading: ReturnType<typeof load> | undefined;
   const tools = (): ReturnType<typeof load> => {
-    loading ??= load(braveApiKey);
+    loading ??= load(braveApiKey, extractors);
     return loading;
   };
   return {
@@ -20,7 +24,7 @@ export function createLazyWebTools(braveApiKey: string | undefined): WebTools {
   };
 }
 
-async function load(braveApiKey: string | undefined) {
+async function load(braveApiKey: string | undefined, extractors: readonly TextExtractor[]) {
   const { createWebTools } = await import('@questline/providers/web');
-  return createWebTools(braveApiKey === undefined ? {} : { braveApiKey });
+  return createWebTools({ extractors, ...(braveApiKey !== undefined && { braveApiKey }) });
 }

@@ -91,15 +91,16 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     const models = demo
       ? [...providers, createDemoProvider({ clock, media: createDemoMedia({ clock }) })]
       : withEmbedding(providers);
+    const extractors = [createDocumentExtractor()];
     const services = createServices(
       {
         ...storage.ports,
         objects,
         models,
         mailer,
-        web: createLazyWebTools(configuration.braveApiKey),
+        web: createLazyWebTools(configuration.braveApiKey, extractors),
         webhooks: createLazyWebhookSender(configuration.webhooksPrivate),
-        extractors: [createDocumentExtractor()],
+        extractors,
         clock,
         ids,
       },

@@ -1,5 +1,6 @@
 import type { Media } from './media.ts';
 import type { CallOptions } from './options.ts';
+import type { ExtractOptions } from './text-extractor.ts';
 
 /** One result of a web search. */
 export interface SearchHit {
@@ -41,7 +42,8 @@ export interface Weather {
  */
 export interface WebTools {
   search?(query: string, count: number, options?: CallOptions): Promise<readonly SearchHit[]>;
-  fetchPage?(url: string, offset: number, options?: CallOptions): Promise<WebPage>;
+  /** @param options `owner`: fairness key of documents at addresses, which an extractor reads. */
+  fetchPage?(url: string, offset: number, options?: ExtractOptions): Promise<WebPage>;
   /** Downloads a complete file. @param limits `accept`: accepted media type prefixes; `maxBytes`: maximum size. */
   fetchFile?(
     url: string,

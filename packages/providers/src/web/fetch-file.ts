@@ -1,6 +1,5 @@
 import { WebToolError, type WebTools } from '@questline/core/ports';
-import type { Dispatcher } from 'undici';
-import { decodeContent } from './content-coding.ts';
+import { readWhole } from './body.ts';
 import { asWebToolError, follow } from './fetch-page.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
 
@@ -22,23 +21,11 @@ export function createFetchFile(
       if (!accept.some((type) => mediaType.startsWith(type))) {
         throw new WebToolError('INVALID_INPUT', 'url: there is something of another type.');
       }
-      return { mediaType, data: await getWhole(answer, maxBytes) };
+      return { mediaType, data: await readWhole(answer, maxBytes) };
     } catch (error) {
       throw asWebToolError(error);
     } finally {
       await agent.destroy();
     }
   };
-}
-
-async function getWhole({ body, headers }: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of decodeContent(body, headers['content-encoding'])) {
-    size += (chunk as Buffer).length;
-    if (size > maxBytes)
-      throw new WebToolError('INVALID_INPUT', `url: the file is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }

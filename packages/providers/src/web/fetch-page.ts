@@ -1,33 +1,40 @@
-import { WebToolError, type WebTools } from '@questline/core/ports';
+import { type TextExtractor, WebToolError, type WebTools } from '@questline/core/ports';
 import { type Dispatcher, request } from 'undici/index.js';
+import { readBeginning } from './body.ts';
 import { decodePage, isHtml } from './charset.ts';
-import { CODINGS, decodeContent } from './content-coding.ts';
+import { CODINGS } from './content-coding.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
+import { readDocument } from './page-document.ts';
 import { getPageText } from './page-text.ts';
 
 const MAX_REDIRECTS = 5;
 const MAX_BYTES = 2 * 2 ** 20;
 const PART_CHARACTERS = 20_000;
 const PAGE = 'text/html, text/*;q=0.9, application/json;q=0.8';
-const READABLE = /^(?:text\/|application\/(?:json|xml|xhtml\+xml|rss\+xml|atom\+xml))/;
+const READABLE =
+  /^(?:text\/.*|application\/(?:(?:x-)?(?:json[\w-]*|xml|yaml|toml|ndjson|javascript|typescript|sql|sh)|[\w.-]+\+(?:json|xml|yaml)))$/;
 
-/** Reads pages of the open internet as text. Every hop of a redirect is checked like the first. */
+/** Reads pages of the open internet as text, and documents with extractors. Every hop of a redirect is checked like the first. */
 export function createFetchPage(
   isAllowed: AddressCheck,
   timeoutMs: number,
+  extractors: readonly TextExtractor[],
 ): NonNullable<WebTools['fetchPage']> {
-  return async (address, offset, options) => {
+  const accept = extractors.length > 0 ? `${PAGE}, */*;q=0.5` : PAGE;
+  return async (address, offset, options = {}) => {
     const agent = createGuardedAgent(isAllowed, timeoutMs);
     const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = options?.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
     try {
-      const { url, answer } = await follow(checkTarget(address, isAllowed), isAllowed, agent, signal, PAGE);
+      const { url, answer } = await follow(checkTarget(address, isAllowed), isAllowed, agent, signal, accept);
       const type = String(answer.headers['content-type'] ?? 'text/plain').toLowerCase();
-      if (!READABLE.test(type)) {
-        throw new WebToolError('INVALID_INPUT', 'url: this is not a page that can be read as text.');
-      }
-      const body = decodePage(await readBody(answer), type);
-      const { title, text } = isHtml(body, type) ? getPageText(body) : { title: null, text: body };
+      const [mediaType = ''] = type.split(/\s*;/);
+      const { title, text } = READABLE.test(mediaType)
+        ? readPage(await readBeginning(answer, MAX_BYTES), type)
+        : {
+            title: null,
+            text: await readDocument({ url, mimeType: mediaType, answer }, extractors, options),
+          };
       const part = text.slice(offset, offset + PART_CHARACTERS);
       const end = offset + part.length;
       return { url: url.href, title, text: part, offset, nextOffset: end < text.length ? end : null };
@@ -37,6 +44,11 @@ export function createFetchPage(
       await agent.destroy();
     }
   };
+}
+
+function readPage(bytes: Uint8Array, type: string): { readonly title: string | null; readonly text: string } {
+  const text = decodePage(bytes, type);
+  return isHtml(text, type) ? getPageText(text) : { title: null, text };
 }
 
 /** Follows redirects. Every hop is checked like the first. */
@@ -69,18 +81,6 @@ export async function follow(
     return { url, answer };
   }
   throw new WebToolError('EXTERNAL_API_ERROR', `The site redirects more than ${MAX_REDIRECTS} times.`);
-}
-
-/** Reads the body up to the maximum and discards the rest. */
-async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of decodeContent(body, headers['content-encoding'])) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    if (size > MAX_BYTES) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 export function asWebToolError(error: unknown): WebToolError {

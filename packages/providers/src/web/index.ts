@@ -1,4 +1,4 @@
-import type { WebTools } from '@questline/core/ports';
+import type { TextExtractor, WebTools } from '@questline/core/ports';
 import { isPublicAddress } from './addresses.ts';
 import { createFetchFile } from './fetch-file.ts';
 import { createFetchPage } from './fetch-page.ts';
@@ -18,6 +18,11 @@ export interface WebToolsOptions {
    * content every caller may see.
    */
   readonly isAllowedAddress?: (address: string) => boolean;
+  /**
+   * Extractors of the text of documents at addresses, such as `createDocumentExtractor()` of `@questline/documents` for PDF files.
+   * Default: documents are refused.
+   */
+  readonly extractors?: readonly TextExtractor[];
   /** For proxies and tests. */
   readonly searchUrl?: string;
   /** For proxies and tests. */
@@ -28,11 +33,11 @@ export interface WebToolsOptions {
 export function createWebTools(
   options: WebToolsOptions = {},
 ): WebTools & Required<Pick<WebTools, 'fetchPage' | 'fetchFile' | 'weather'>> {
-  const { timeoutMs = 10_000, braveApiKey } = options;
+  const { timeoutMs = 10_000, braveApiKey, extractors = [] } = options;
   const searchUrl = options.searchUrl ?? 'https://api.search.brave.com';
   const isAllowed = options.isAllowedAddress ?? isPublicAddress;
   return {
-    fetchPage: createFetchPage(isAllowed, timeoutMs),
+    fetchPage: createFetchPage(isAllowed, timeoutMs, extractors),
     fetchFile: createFetchFile(isAllowed, timeoutMs),
     weather: createOpenMeteoWeather(options.weatherUrl ?? 'https://api.open-meteo.com', timeoutMs),
     ...(braveApiKey ? { search: createBraveSearch(braveApiKey, searchUrl, timeoutMs) } : {}),

@@ -13,21 +13,21 @@ export interface ToolsServices extends PipelineServices {
 export function createToolsHandler(services: ToolsServices): Route {
   const { clock } = services;
   const calls = webCalls(services.web);
-  const run = (body: ExecuteToolBody, signal: AbortSignal): Promise<unknown> => {
+  const run = (body: ExecuteToolBody, signal: AbortSignal, userId: string): Promise<unknown> => {
     switch (body.toolName) {
       case 'weather_info':
         return calls.weather(body.input, signal);
       case 'web_search':
         return calls.search(body.input, signal);
       case 'web_fetch':
-        return calls.fetchPage(body.input, signal);
+        return calls.fetchPage(body.input, signal, userId);
     }
   };
-  return defineRoute(executeTool, services, async ({ body }, { signal, requestId }) => {
+  return defineRoute(executeTool, services, async ({ body }, { caller, signal, requestId }) => {
     const started = clock.now();
     const timed = () => ({ executionTimeMs: clock.now() - started, request_id: requestId });
     try {
-      const result = await run(body, signal);
+      const result = await run(body, signal, caller.userId);
       return { success: true as const, result, content: JSON.stringify(result), ...timed() };
     } catch (error) {
       const { kind, message } = webFailure(error);

@@ -36,8 +36,8 @@ export function webCalls(web: WebTools) {
       (web.weather ?? missing('Weather'))({ lat, lon }, units, { signal }),
     search: ({ query, num_results = 5 }: z.output<typeof SEARCH_INPUT>, signal: AbortSignal) =>
       (web.search ?? missing('Web search'))(query, num_results, { signal }),
-    fetchPage: ({ url, offset = 0 }: z.output<typeof FETCH_INPUT>, signal: AbortSignal) =>
-      (web.fetchPage ?? missing('Fetching pages'))(url, offset, { signal }),
+    fetchPage: ({ url, offset = 0 }: z.output<typeof FETCH_INPUT>, signal: AbortSignal, owner: string) =>
+      (web.fetchPage ?? missing('Fetching pages'))(url, offset, { signal, owner }),
   };
 }
 
@@ -78,7 +78,7 @@ export function webTools(web: WebTools): Tool[] {
         input: FETCH_INPUT,
         offered: 'default',
         fits: /https?:\/\//i,
-        run: (input, { signal }) => toToolResult(calls.fetchPage(input, signal)),
+        run: (input, { signal, userId }) => toToolResult(calls.fetchPage(input, signal, userId)),
       }),
     );
   }
