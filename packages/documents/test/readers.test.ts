@@ -227,18 +227,24 @@ describe('document reader processes', () => {
   });
 
   it('read or reject every kind of hostile document, then read the next one', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     const one = setUp({ maxMemoryBytes: 192 * MIB, maxMs: 3000 });
-    for (const file of makeHostileFiles(30, 0.02)) {
-      if (!SAMPLED.has(file.kind)) continue;
-      const outcome = await one.extract(file.bytes, file, { owner: 'mallory' }).then(
-        () => 'read',
+    /** On a busy machine no reader may start in time: such a document is read again. */
+    const read = async (...given: Parameters<TextExtractor['extract']>): Promise<unknown> => {
+      const outcome = await one.extract(...given).then(
+        ({ text }) => ({ text }),
         (error: unknown) => (isExtractionError(error) ? error.kind : error),
       );
-      expect(['read', 'limit', 'unreadable'], file.kind).toContain(outcome);
+      return outcome === 'unavailable' ? read(...given) : outcome;
+    };
+    for (const file of makeHostileFiles(30, 0.02)) {
+      if (!SAMPLED.has(file.kind)) continue;
+      const outcome = await read(file.bytes, file, { owner: 'mallory' });
+      if (typeof outcome !== 'object') expect(['limit', 'unreadable'], file.kind).toContain(outcome);
+      else expect(outcome, file.kind).toEqual({ text: expect.any(String) });
     }
-    expect(await one.extract(makePdf(['after']), PDF, { owner: 'bob' })).toMatchObject({ text: 'after' });
+    expect(await read(makePdf(['after']), PDF, { owner: 'bob' })).toEqual({ text: 'after' });
   });
 });
 
