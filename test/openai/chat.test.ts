@@ -1,8 +1,10 @@
+import type { ModelInfo } from '@questline/core/ports';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { sayAtOnce, silent } from '../support/chat.ts';
+import { createScriptedProvider, SCRIPTED_MODEL } from '../support/model.ts';
 import { collect, reason, useTools } from '../support/vendor-wire.ts';
 import { ASK, createOpenAIApp, readError, TOOLS } from './support.ts';
 
@@ -196,6 +198,16 @@ describe('chat completions of the official SDK', () => {
       strict: true,
       schema: { type: 'object', required: ['city'] },
     });
+  });
+
+  it('gets fewer output tokens if the credit is low and the request names no limit', async () => {
+    const thinking: ModelInfo = { ...SCRIPTED_MODEL, supportsThinking: true, maxOutputTokens: 32_768 };
+    const model = createScriptedProvider(sayAtOnce('Hello.'), [thinking]);
+    const app = await createOpenAIApp({ model, credits: 100 });
+    const refused = await app.send('POST', '/chat/completions', { ...ASK, max_tokens: 32_768 });
+    expect([refused.status, (await readError(refused)).code]).toEqual([429, 'insufficient_quota']);
+    expect((await app.send('POST', '/chat/completions', ASK)).status).toBe(200);
+    expect(app.calls.map(({ request }) => request.maxTokens)).toEqual([6250]);
   });
 
   it('passes every option to the model', async () => {

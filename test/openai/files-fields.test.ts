@@ -1,11 +1,15 @@
+import { FILES } from '@questline/core/internal';
+import { createMemoryObjects } from '@questline/core/memory';
+import type { ObjectStore } from '@questline/core/ports';
 import { toFile } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { createOpenAIApp, readError } from './support.ts';
+import { createFailingStore } from './support-failing-store.ts';
 
 const SCOPES = ['ai:chat', 'files:read', 'files:write'] as const;
 
-async function createFilesApp() {
-  const app = await createOpenAIApp({ key: { scopes: SCOPES } });
+async function createFilesApp(options: Parameters<typeof createOpenAIApp>[0] = {}) {
+  const app = await createOpenAIApp({ key: { scopes: SCOPES }, ...options });
   const upload = async (name: string, purpose: 'user_data' | 'vision' = 'user_data') =>
     app.client.files.create({ file: await toFile(Buffer.from(name), name, { type: 'text/plain' }), purpose });
   const sendForm = (fields: Readonly<Record<string, string | File>>) => {
@@ -47,6 +51,15 @@ describe('list of files', () => {
     expect(await list(`?after=${a}`)).toEqual(page([], false));
   });
 
+  it('is not read as a whole for one page', async () => {
+    const failing = createFailingStore();
+    const { app } = await createFilesApp({ store: failing.wrap });
+    const hasNoLimit = ([, options]: readonly unknown[]) =>
+      (options as { readonly limit?: number } | undefined)?.limit === undefined;
+    failing.failOnce(FILES, 'find', new Error('all files are read'), hasNoLimit);
+    expect((await app.send('GET', '/files?limit=2')).status).toBe(200);
+  });
+
   it.each(['none', 'f'.repeat(24)])('has no page after %s', async (after) => {
     const { app } = await createFilesApp();
     const response = await app.send('GET', `/files?after=${after}`);
@@ -82,6 +95,57 @@ describe('upload of a file', () => {
     expect(await app.client.files.retrieve(made.id)).toMatchObject({ purpose: 'user_data', bytes: 304 });
   });
 
+  it('keeps the type of the file, also without bytes', async () => {
+    const { app, sendForm } = await createFilesApp();
+    const file = new File([], 'a.csv', { type: 'text/csv' });
+    const response = await sendForm({ purpose: 'user_data', file });
+    const made = (await response.json()) as { id: string };
+    expect([response.status, made]).toMatchObject([200, { filename: 'a.csv', bytes: 0 }]);
+    const { body } = await app.json('GET', `/api/v1/files/${made.id}`);
+    expect(body).toMatchObject({ mime_type: 'text/csv' });
+  });
+
+  it('has a name if the client gives none', async () => {
+    const { app } = await createFilesApp();
+    const parts = [
+      ['name="purpose"', 'user_data'],
+      ['name="file"; filename=""', 'text'],
+    ].map(([about, content]) => `--b\r\nContent-Disposition: form-data; ${about}\r\n\r\n${content}\r\n`);
+    const response = await fetch(`${app.baseURL}/files`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${app.key}`,
+        'Content-Type': 'multipart/form-data; boundary=b',
+      },
+      body: `${parts.join('')}--b--\r\n`,
+    });
+    expect([response.status, await response.json()]).toMatchObject([200, { filename: 'file', bytes: 4 }]);
+  });
+
+  it('names the field if the storage of the user is full', async () => {
+    const { sendForm } = await createFilesApp({ settings: { files: { storageQuota: 3 } } });
+    const response = await sendForm({ purpose: 'user_data', file: FILE });
+    const error = await readError(response);
+    expect([response.status, error.param, error.message]).toEqual([
+      400,
+      'file',
+      'file: the storage quota is used up',
+    ]);
+  });
+
+  it('may be tried again if the file could not be stored', async () => {
+    const signals: unknown[] = [];
+    const put: ObjectStore['put'] = async (_key, _content, _about, options) => {
+      signals.push(options?.signal);
+      throw new Error('disk');
+    };
+    const { sendForm, app } = await createFilesApp({ objects: { ...createMemoryObjects(), put } });
+    const response = await sendForm({ purpose: 'user_data', file: FILE });
+    expect(response.status).toBe(503);
+    expect(app.incidents[0]).toMatchObject({ operation: 'files.save' });
+    expect(signals).toEqual([expect.any(AbortSignal)]);
+  });
+
   it('of a type that is not known is moderated like others', async () => {
     const { sendForm } = await createFilesApp();
     const response = await sendForm({ purpose: 'user_data', file: new File(['text'], 'a.txt') });
@@ -109,6 +173,36 @@ describe('content of a file', () => {
     expect((await app.send('GET', `/files/${id}`)).status).toBe(200);
   });
 
+  it('is not found if its bytes are lost', async () => {
+    const objects = createMemoryObjects();
+    let isLost = false;
+    const signals: unknown[] = [];
+    const get: ObjectStore['get'] = async (key, range, options) => {
+      if (!isLost) return objects.get(key, range, options);
+      signals.push(options?.signal);
+      return undefined;
+    };
+    const { app, upload } = await createFilesApp({ objects: { ...objects, get } });
+    const { id } = await upload('a.txt');
+    for (let look = 0; (await app.client.files.retrieve(id)).status !== 'processed' && look < 50; look += 1) {
+      await app.settle();
+    }
+    isLost = true;
+    const response = await app.send('GET', `/files/${id}/content`);
+    expect([response.status, (await readError(response)).message]).toEqual([404, 'File not found']);
+    // A client that leaves stops the reading.
+    expect(signals).toEqual([expect.any(AbortSignal)]);
+  });
+
+  it('stays if its deletion fails', async () => {
+    const failing = createFailingStore();
+    const { app, upload } = await createFilesApp({ store: failing.wrap });
+    const { id } = await upload('a.txt');
+    failing.failOnce(FILES, 'take', new Error('store'));
+    expect((await app.send('DELETE', `/files/${id}`)).status).toBe(500);
+    expect((await app.send('GET', `/files/${id}`)).status).toBe(200);
+  });
+
   it('is gone with the file, for its owner only', async () => {
     const { app, upload } = await createFilesApp();
     const { id } = await upload('a.txt');
@@ -119,5 +213,16 @@ describe('content of a file', () => {
     const deleted = await app.send('DELETE', `/files/${id}`);
     expect([deleted.status, await deleted.json()]).toEqual([200, { id, object: 'file', deleted: true }]);
     expect((await app.send('GET', `/files/${id}`)).status).toBe(404);
+  });
+
+  it('stays readable for a user whom its owner has shown it', async () => {
+    const { app, upload } = await createFilesApp();
+    const { id } = await upload('a.txt');
+    const reader = await app.addUser('eve@example.com');
+    await app.services.store.collection(FILES).update(id, { readerIds: [reader.id] });
+    const { key } = await app.issue({ userId: reader.id, scopes: SCOPES });
+    const headers = { Authorization: `Bearer ${key}` };
+    expect((await app.send('DELETE', `/files/${id}`, undefined, headers)).status).toBe(404);
+    expect(await app.services.store.collection(FILES).get(id)).toMatchObject({ readerIds: [reader.id] });
   });
 });

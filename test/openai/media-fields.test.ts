@@ -13,8 +13,24 @@ const model = (id: string, type: ModelInfo['type'], more: Partial<ModelInfo>): M
   maxOutputTokens: 0,
   ...more,
 });
+/** Some vendors list this quality. */
+const PAINTER: ModelInfo = {
+  ...IMAGE_MODEL,
+  ...(IMAGE_MODEL.image && {
+    image: {
+      ...IMAGE_MODEL.image,
+      supports: { ...IMAGE_MODEL.image.supports, qualities: ['low', 'high', 'auto'] },
+    },
+  }),
+};
 const MODELS = [
-  IMAGE_MODEL,
+  PAINTER,
+  // The server would choose these.
+  model('another-speaker', 'text-to-speech', {
+    audio: { formats: ['mp3', 'wav'], maxCharacters: 1000 },
+    prices: { thousandCharacters: 1 },
+  }),
+  model('another-listener', 'speech-to-text', { prices: { megabyte: 1 } }),
   model('speaker', 'text-to-speech', {
     audio: { formats: ['mp3', 'wav'], maxCharacters: 1000 },
     prices: { thousandCharacters: 1 },
@@ -116,6 +132,8 @@ describe('fields of media that would change the result', () => {
       const response = await sendForm(path, fields);
       expect([path, response.status, (await readError(response)).param]).toEqual([path, 400, param]);
     }
+    const size = await sendForm('/images/edits', { prompt: 'A boat', image: IMAGE(), size: 'big' });
+    expect((await readError(size)).message).toBe('size: expected auto, or pixels as in 1024x1024');
   });
 
   it.each<[string, object]>([
@@ -128,6 +146,15 @@ describe('fields of media that would change the result', () => {
     expect([response.status, (await readError(response)).code]).toEqual([404, 'model_not_found']);
     const long = await readError(await app.send('POST', path, { ...body, model: 'x'.repeat(200) }));
     expect(long.message).toContain(`'${'x'.repeat(100)}'`);
+  });
+
+  it('are refused by the form of a recording for a model of another kind', async () => {
+    const { sendForm } = await createMediaApp();
+    const file = RECORDING('a.mp3');
+    const response = await sendForm('/audio/transcriptions', { model: 'x'.repeat(200), file });
+    const error = await readError(response);
+    expect([response.status, error.code]).toEqual([404, 'model_not_found']);
+    expect(error.message).toBe(`'${'x'.repeat(100)}' is not a speech-to-text model of this server`);
   });
 });
 
@@ -159,12 +186,22 @@ describe('requests for media', () => {
     expect(heard).toEqual([{ model: 'listener', audio: { mediaType, data: Buffer.from('sound') } }]);
   });
 
+  it('for text are refused while the server stops', async () => {
+    const { app, sendForm, heard } = await createMediaApp();
+    app.services.admissionControl.close();
+    const form = { model: 'listener', file: RECORDING('a.mp3') };
+    expect((await sendForm('/audio/transcriptions', form)).status).toBe(503);
+    expect(heard).toEqual([]);
+  });
+
   it('for text are answered as text if that is asked for', async () => {
     const { sendForm } = await createMediaApp();
     const fields = { model: 'listener', file: RECORDING('a.mp3'), stream: 'false', response_format: 'text' };
-    const response = await sendForm('/audio/transcriptions', fields);
+    const response = await sendForm('/audio/transcriptions', fields, 'k1');
     expect(response.headers.get('content-type')).toContain('text/plain');
     expect([response.status, await response.text()]).toEqual([200, 'Hello.\n']);
+    const again = await sendForm('/audio/transcriptions', fields, 'k1');
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', 'Hello.\n']);
   });
 
   it('for images have their options, and are answered with the prompt that was drawn and the tokens', async () => {
@@ -204,6 +241,24 @@ describe('requests for media', () => {
     for (const name of ['quality', 'size']) expect(second).not.toHaveProperty(name);
   });
 
+  it.each<[object | undefined, object | undefined]>([
+    [{ output: 1 }, { input_tokens: 0, output_tokens: 1, total_tokens: 1 }],
+    [{ input: 3 }, { input_tokens: 3, output_tokens: 0, total_tokens: 3 }],
+    [{}, undefined],
+    [undefined, undefined],
+  ])('for images are answered with the tokens that were counted: %j', async (usage, counted) => {
+    const studio = createStudio(
+      (call) => call.answer({ images: [PICTURE], ...(usage && { usage }) }),
+      MODELS,
+    );
+    const app = await createOpenAIApp({ models: [studio] });
+    const response = await app.send('POST', '/images/generations', { prompt: 'A lake', model: 'painter' });
+    const answer = (await response.json()) as { usage?: object };
+    expect(response.status).toBe(200);
+    if (counted === undefined) expect(answer).not.toHaveProperty('usage');
+    else expect(answer.usage).toMatchObject(counted);
+  });
+
   it('for edits have the image and the mask', async () => {
     const { sendForm, studio } = await createMediaApp();
     const fields = {
@@ -221,6 +276,7 @@ describe('requests for media', () => {
       source: { mediaType: 'image/png', data },
       mask: { mediaType: 'image/webp', data },
     });
+    expect(studio.images[0]?.request).not.toHaveProperty('references');
   });
 
   it.each([

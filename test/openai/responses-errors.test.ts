@@ -111,6 +111,9 @@ describe('errors of responses', () => {
     ['max_output_tokens', { max_output_tokens: 0 }],
     ['metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v'])) }],
     ['input', { input: 5 }],
+    ['input[1]', { input: [{ role: 'user', content: 'Hi' }, null] }],
+    ['input[0]', { input: ['Hi'] }],
+    ['input[0].role', { input: [{ content: 'Hi' }] }],
   ])('name %s', async (param, fields) => {
     const app = await createOpenAIApp();
     const asked = app.client.responses.create({ ...QUESTION, ...fields } as typeof QUESTION);

@@ -70,6 +70,17 @@ describe('stored response', () => {
     const { status } = await app.client.responses.retrieve(id);
     expect(['queued', 'in_progress']).toContain(status);
   });
+
+  it.each([
+    ['GET', ''],
+    ['GET', '/input_items'],
+    ['POST', '/cancel'],
+    ['DELETE', ''],
+  ])('is not found by a text that is no id: %s %s', async (method, path) => {
+    const app = await createOpenAIApp();
+    const answer = await app.send(method, `/responses/none${path}`);
+    expect([answer.status, (await readError(answer)).message]).toEqual([404, 'Response not found']);
+  });
 });
 
 describe('response that only its conversation keeps', () => {

@@ -267,6 +267,21 @@ describe.each(BOTH)('web search in a response that is %s', (_title, question) =>
     expect(await app.ledger.charges({ account: app.account }, 10)).toHaveLength(2);
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
+
+  it('leaves repeating to the SDK when the model fails after the search', async () => {
+    const { web } = createWebSearch();
+    const first = sayInRounds([callSearch('c1', 'a')]);
+    const app = await createOpenAIApp({
+      web,
+      onCall(call) {
+        if (call.request.messages.length === 1) return first(call);
+        call.say({ type: 'text', text: 'It ra' });
+        call.fail(new Error('cut'));
+      },
+    });
+    const answer = await app.send('POST', '/responses', search);
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, null]);
+  });
 });
 
 describe('web search', () => {

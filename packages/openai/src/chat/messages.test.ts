@@ -57,6 +57,13 @@ describe('message of a chat completion', () => {
       },
     ],
     [
+      user({ type: 'file', file: { file_data: 'data:application/pdf;base64,cGRm', filename: 'a.pdf' } }),
+      {
+        role: 'user',
+        content: [{ type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'a.pdf' }],
+      },
+    ],
+    [
       user({ type: 'file', file: { file_data: 'data:image/png;base64,aW1n', filename: 'a.png' } }),
       { role: 'user', content: [{ type: 'image', mediaType: 'image/png', data: 'aW1n' }] },
     ],

@@ -123,6 +123,11 @@ describe('streamed response', () => {
     });
   });
 
+  it('that fails at the limit of its tokens is not incomplete', () => {
+    const [failed] = readFrames(start().fail(new ApiError(500, 'Oh'), ends('max_tokens')));
+    expect(failed).toMatchObject({ response: { status: 'failed', incomplete_details: null } });
+  });
+
   it.each([
     [new ApiError(400, 'Oh', { code: 'context_length_exceeded' }), 'context_length_exceeded'],
     [new ApiError(402, 'Oh', { code: 'insufficient_credits' }), 'insufficient_quota'],

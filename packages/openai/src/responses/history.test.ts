@@ -1,7 +1,7 @@
 import type { Responses, StoredResponse } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
-import type { ResponseBody } from './contract.ts';
-import type { WholeItem } from './contract-items.ts';
+import { createResponse, type ResponseBody } from './contract.ts';
+import type { InputItem, WholeItem } from './contract-items.ts';
 import { loadHistory, resolveReferences } from './history.ts';
 
 const toId = (number: number): string => number.toString(16).padStart(24, '0');
@@ -139,6 +139,14 @@ describe('references to items', () => {
     expect(found.map(({ id }) => id)).toEqual([undefined, ...ids]);
     expect(listTexts(found.map(({ item }) => item))).toEqual(['new', `in ${A}`, `out ${B}`, `in ${A}`]);
     expect(asked).toEqual([[A, B]]);
+  });
+
+  it('need no type', async () => {
+    const { responses } = openResponses(stored(A));
+    const input = [{ id: `msg_${A}_in0` }, { id: `msg_${A}_in0`, role: 'user', content: 'new' }];
+    const body = createResponse.input.body.parse({ model: 'm', input });
+    const found = await resolveReferences(responses, 'ada', body.input as readonly InputItem[]);
+    expect(listTexts(found.map(({ item }) => item))).toEqual([`in ${A}`, 'new']);
   });
 
   it('need no look at the responses where there are none', async () => {

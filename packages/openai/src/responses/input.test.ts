@@ -43,18 +43,18 @@ const reasoning = (encrypted_content?: unknown) => ({ type: 'reasoning', summary
 const BLOCK = { type: 'thinking', thinking: 'hm', signature: 's' };
 const THOUGHT = { type: 'thinking', block: BLOCK };
 const thought = reasoning(packThinking(BLOCK));
-const record = (fields: object = {}) =>
-  reasoning(
-    packThinking({
-      type: 'questline_server_tool',
-      id: 'w1',
-      name: 'web_search',
-      input: { query: 'q' },
-      content: 'found',
-      isError: false,
-      ...fields,
-    }),
-  );
+const packed = (fields: object = {}) =>
+  packThinking({
+    type: 'questline_server_tool',
+    id: 'w1',
+    name: 'web_search',
+    input: { query: 'q' },
+    content: 'found',
+    isError: false,
+    ...fields,
+  });
+const record = (fields: object = {}) => reasoning(packed(fields));
+const foreign = reasoning(packed().replace('questline.', 'elsewhere.'));
 const SEARCH = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
 const mcp = (more: object = {}) => ({
   type: 'mcp_call',
@@ -277,6 +277,20 @@ describe('items of a request', () => {
       [answered(text('a'), text('b'))],
     ],
     [
+      'no search whose record came from another server, nor its reasoning',
+      [said('a'), thought, SEARCH, foreign, said('b')],
+      [
+        answered(
+          text('a'),
+          {
+            type: 'thinking',
+            block: { type: 'responses_reasoning', provider: 'vendor', item: foreign },
+          },
+          text('b'),
+        ),
+      ],
+    ],
+    [
       'no file search without its result, nor its reasoning',
       [said('a'), thought, { ...SEARCH, type: 'file_search_call' }, said('b')],
       [answered(text('a'), text('b'))],
@@ -332,6 +346,11 @@ describe('items of a request', () => {
         asked(result('mcp_1', 'done', `a_b__${'x'.repeat(59)}`)),
       ],
     ],
+    ...['"ab"', '[1]', '7', 'null', '{"a'].map((json): [string, object[], object[]] => [
+      `a call of a tool server without input, for arguments that are no object: ${json}`,
+      [mcp({ arguments: json })],
+      [answered(use('mcp_1', 's__t', {})), asked(result('mcp_1', 'done', 's__t'))],
+    ]),
     [
       'a call of a tool server once, if its record follows',
       [mcp(), record({ id: 'm1', name: 's__t' })],
@@ -476,5 +495,6 @@ describe('items of a request', () => {
   it('name what to do instead of sending an item', async () => {
     await expect(convert([{ type: 'compaction' }])).rejects.toThrow('only the vendor can read it');
     await expect(convert([{ type: 'toString' }])).rejects.toThrow('items of this type cannot be read here');
+    await expect(convert([{ type: 'x'.repeat(150) }])).rejects.toThrow(`: ${'x'.repeat(100)}: items of`);
   });
 });

@@ -59,6 +59,22 @@ describe('item of a list', () => {
     ],
     [
       {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'input_text', text: 'b' },
+          { type: 'input_file', file_id: 'f' },
+        ],
+      },
+      {
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [output('a'), output('b'), { type: 'input_file', file_id: 'f' }],
+      },
+    ],
+    [
+      {
         role: 'user',
         content: [
           { type: 'text', text: 'a' },

@@ -57,7 +57,8 @@ export function toListedItem({ id, item }: StoredItem): ListedItem {
 
 function toListedPart(part: Part, isAssistant: boolean): Readonly<Record<string, unknown>> {
   if (part.type === 'refusal') return part;
-  if (part.type === 'output_text' || (part.type === 'text' && isAssistant)) {
+  const isText = part.type === 'text' || part.type === 'input_text';
+  if (part.type === 'output_text' || (isText && isAssistant)) {
     const { annotations, logprobs, ...rest }: Readonly<Record<string, unknown>> = part;
     return {
       ...rest,

@@ -137,6 +137,7 @@ describe('request in its response', () => {
       { max_output_tokens: 100 },
       { max_tool_calls: 3 },
       { metadata: { a: 'b' } },
+      { metadata: Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`k${at}`, 'v'])) },
       { parallel_tool_calls: false },
       { previous_response_id: 'resp_0' },
       { prompt_cache_key: 'k' },

@@ -278,3 +278,28 @@ describe('call of a tool in a response', () => {
     });
   });
 });
+
+describe('credentials in tools', () => {
+  it('are removed from tools that are not of a tool server', () => {
+    const secrets = { authorization: 'secret', headers: { 'X-Key': 'secret' } };
+    const body = read({ tools: [fn('f', secrets), namespace('n', custom('g', secrets))] });
+    expect(body.tools).toEqual([fn('f'), namespace('n', custom('g'))]);
+  });
+
+  it.each(['authorization', 'headers'])('of tool servers are refused, with their place: %s', (field) => {
+    const server = { type: 'mcp', server_label: 's' };
+    const parse = (value: unknown) =>
+      createResponse.input.body.safeParse({
+        model: 'm',
+        input: 'Hi',
+        tools: [fn('f'), { ...server, [field]: value }],
+      });
+    expect(parse({ a: 'secret' }).error?.issues).toMatchObject([
+      {
+        path: ['tools', 1, field],
+        message: expect.stringContaining(`not supported: leave ${field} out`),
+      },
+    ]);
+    expect(parse(null).data?.tools).toEqual([fn('f'), server]);
+  });
+});
