@@ -33,13 +33,19 @@ describe.each(Object.entries(VENDORS))('provider %s', (id, create) => {
     expect(() => create({ firstByteTimeoutMs: -1 })).toThrow('firstByteTimeoutMs');
     expect(() => create({ idleTimeoutMs: 0.5 })).toThrow('idleTimeoutMs');
     expect(() => create({ baseUrl: 'no url' })).toThrow(TypeError);
-    const provider = create();
+    const provider = create({ apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1' });
     await provider.close?.();
     await provider.close?.();
+    const asked = { model: 'm', maxTokens: 1, messages: [] };
+    const spoken = { model: 'm', text: 'Hi', format: 'mp3' } as const;
+    const call = id === 'elevenlabs' ? provider.speech?.(spoken, {}) : provider.generate(asked, {});
+    await expect(call).rejects.toThrow('The client is destroyed');
   });
 });
 
 const REASONS = { id: 'x', providerModel: 'r', supportsThinking: true };
+const ABLE = { name: 'X', type: 'text', provider: 'x', contextWindow: 9, maxOutputTokens: 9 } as const;
+const OWN = { models: [REASONS, { id: 'own', supportsThinking: true }].map((own) => ({ ...ABLE, ...own })) };
 const compatible = (options: Partial<OpenAICompatibleOptions> = {}) =>
   createOpenAICompatibleProvider({
     id: 'local',
@@ -68,7 +74,7 @@ describe('fields that a vendor ignores', () => {
       ...FIELDS,
     });
 
-  it.each([
+  it.each<[string, () => ModelProvider, string, string[]]>([
     ['OpenAI', () => createOpenAIProvider(), 'gpt-4.1', ['topK', 'seed', 'stop', 'reasoningEffort']],
     [
       'OpenAI, for a model that reasons',
@@ -82,6 +88,11 @@ describe('fields that a vendor ignores', () => {
       'gpt-4.1',
       ['topK', 'reasoningEffort'],
     ],
+    ...['r', 'own'].flatMap((model): [string, () => ModelProvider, string, string[]][] => [
+      ['OpenAI, for a model of the host', () => createOpenAIProvider(OWN), model, ['topK', 'seed', 'stop']],
+      ['xAI, for a model of the host', () => createXAIProvider(OWN), model, ['stop']],
+    ]),
+    ['xAI, for an unknown model', () => createXAIProvider(), 'other', ['stop', 'reasoningEffort']],
     ['xAI', () => createXAIProvider(), 'grok-4', ['stop']],
     [
       'xAI, for a model that takes no effort',
@@ -210,6 +221,7 @@ describe('listed model of a compatible server', () => {
     [{ id: 'm', meta: { n_ctx: 100, n_ctx_train: 200 } }, { contextWindow: 100 }],
     [{ id: 'm', meta: { n_ctx_train: 200 } }, { contextWindow: 200 }],
     [{ id: 'm', max_model_len: 0, context_length: '5', context_window: 100 }, { contextWindow: 100 }],
+    [{ id: 'm', max_model_len: 1 }, { contextWindow: 1 }],
     [{ id: 'm', max_completion_tokens: 50 }, { maxOutputTokens: 50 }],
     [
       { id: 'm', top_provider: { max_completion_tokens: 500 }, context_length: 100 },

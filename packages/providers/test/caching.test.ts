@@ -121,6 +121,23 @@ describe('prompt cache of Anthropic', () => {
     expect(marks(upstream.requests[0]?.body)).toEqual([]);
   });
 
+  it.each([
+    ['id', { id: 'claude-haiku-4-5' }],
+    ['name at the vendor', { id: 'mine', providerModel: 'claude-haiku-4-5' }],
+  ])('is not used below the minimum of a model of the host, known by its %s', async (_case, names) => {
+    const own = { name: 'Mine', type: 'text', provider: 'x', contextWindow: 9, maxOutputTokens: 9 } as const;
+    const models = [{ ...own, ...names, minCacheTokens: 10_000 }];
+    const { provider, upstream } = await connect(
+      createAnthropicUpstream,
+      createAnthropicProvider,
+      {},
+      { models: () => models },
+    );
+    const messages = [say('system', long('rules')), say('user', 'Hello')];
+    await answer(provider, request(messages, { model: 'claude-haiku-4-5' }));
+    expect(marks(upstream.requests[0]?.body)).toEqual([]);
+  });
+
   it('keeps entries for an hour when configured', async () => {
     const { provider, upstream } = await cached();
     const messages = [say('system', long('rules')), say('user', 'Hello')];

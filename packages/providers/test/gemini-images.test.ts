@@ -1,7 +1,7 @@
 import { createGeminiProvider } from '@questline/providers/gemini';
 import { createGeminiUpstream, type ScriptSource } from '@questline/testing/upstreams';
 import { describe, expect, test } from 'vitest';
-import { connect } from './set-up.ts';
+import { connect, never } from './set-up.ts';
 
 const PICTURE = { mediaType: 'image/png', data: Buffer.from('a picture') };
 
@@ -70,5 +70,35 @@ describe('images of Gemini', () => {
     });
     const result = await provider.image?.({ ...WISH, count: 2 }, {});
     expect(result?.images).toHaveLength(1);
+  });
+
+  test('have the tokens of those that report some', async () => {
+    const { usageMetadata: _, ...silent } = drawn;
+    let count = 0;
+    const { provider, upstream } = await gemini(() => {
+      count += 1;
+      return { refusal: { status: 200, body: count === 1 ? drawn : silent } };
+    });
+    const draw = () => provider.image?.({ ...WISH, count: 2 }, {});
+    expect(await draw()).toEqual({ images: [PICTURE, PICTURE], usage: { input: 10, output: 1290 } });
+    upstream.use({ refusal: { status: 200, body: silent } });
+    expect(await draw()).toEqual({ images: [PICTURE, PICTURE] });
+  });
+
+  test('are left with the reason of the caller, also when some have arrived', async () => {
+    let count = 0;
+    const script: ScriptSource = () => {
+      count += 1;
+      return count === 1 ? { refusal: { status: 200, body: drawn } } : { wait: never };
+    };
+    const { provider, upstream } = await connect(createGeminiUpstream, createGeminiProvider, script, {
+      connections: 1,
+    });
+    const leaving = new AbortController();
+    const call = provider.image?.({ ...WISH, count: 2 }, { signal: leaving.signal });
+    const second = await upstream.request(1);
+    leaving.abort(new Error('left'));
+    await expect(call).rejects.toThrow('left');
+    await second.disconnected;
   });
 });

@@ -20,6 +20,25 @@ describe('timeout of a silent provider', () => {
     timer.mockRestore();
     expect(waits).toContain(expected);
   });
+
+  it.each([
+    ['OpenAI', createOpenAIProvider, 900_000],
+    ['xAI', createXAIProvider, 900_000],
+    ['Gemini', createGeminiProvider, 1_200_000],
+  ] as const)('%s waits as long between two reads', async (_name, create, expected) => {
+    const address = await rawServer((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: 1\r\n\r\na');
+    });
+    const provider = create({ apiKey: 'a-key', baseUrl: `http://${address}` });
+    later(async () => provider.close?.());
+    const output = { id: 'a', file: 'a', url: `http://${address}/a` };
+    const video = await provider.video?.fetch(output, {});
+    const timer = vi.spyOn(globalThis, 'setTimeout');
+    for await (const piece of video?.body ?? []) expect(piece).toHaveLength(1);
+    const waits = timer.mock.calls.map(([, ms]) => ms);
+    timer.mockRestore();
+    expect(waits).toContain(expected);
+  });
 });
 
 describe('provider timeouts', () => {

@@ -155,9 +155,14 @@ describe('whole message', () => {
     ],
     [
       'thoughts without their signature or data',
-      [thought({ type: 'thinking', thinking: 'hm', signature: '' }), thought({ type: 'redacted_thinking' })],
+      [
+        thought({ type: 'thinking', thinking: 'hm', signature: '' }),
+        thought({ type: 'thinking', thinking: 'hm' }),
+        thought({ type: 'redacted_thinking' }),
+      ],
       [
         thinking('hm', packThinking({ type: 'thinking', thinking: 'hm', signature: '' })),
+        thinking('hm', packThinking({ type: 'thinking', thinking: 'hm' })),
         thinking('', packThinking({ type: 'redacted_thinking' })),
       ],
     ],
@@ -245,6 +250,9 @@ describe('streamed message', () => {
       },
       { type: 'message_stop' },
     ]);
+    const open = start();
+    open.add(text('a'));
+    expect(read(open.end(ends('stop')))).toContainEqual({ type: 'content_block_stop', index: 0 });
     expect(read(start().end(ends('max_tokens')))).toEqual([
       estimated,
       PING,

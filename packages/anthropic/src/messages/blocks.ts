@@ -112,7 +112,7 @@ export class BlockWriter {
     const isOwn = isVendorBlock(block);
     // Blocks of others may repeat text that was passed on before, in another form.
     const text = !isOwn && this.#hasThought ? this.#thought : getThinkingText(block);
-    if (this.#open === 'thinking' && !text.startsWith(this.#thought)) this.close();
+    if (!text.startsWith(this.#thought)) this.close();
     if (this.#open !== 'thinking') this.#start('thinking', { type: 'thinking', thinking: '', signature: '' });
     this.#pending += text.slice(this.#thought.length);
     this.flush();

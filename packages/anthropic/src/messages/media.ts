@@ -138,5 +138,5 @@ function toText(block: ResultBlock): string | undefined {
 
 /** Whether a block ends a prefix that is worth caching. */
 export function isMarked(block: RequestBlock): boolean {
-  return 'cache_control' in block && block.cache_control != null;
+  return block.cache_control != null;
 }

@@ -8,7 +8,10 @@ function decode(...events: readonly object[]): ModelPart[] {
   const decoder = new MessageDecoder(new Faults('vendor', '', readAnthropicError));
   const parts: ModelPart[] = [];
   let isComplete = false;
-  for (const event of events) isComplete = decoder.event(JSON.stringify(event), parts);
+  for (const event of events) {
+    expect(isComplete).toBe(false);
+    isComplete = decoder.event(JSON.stringify(event), parts);
+  }
   if (!isComplete) decoder.end(parts);
   return parts;
 }
@@ -53,6 +56,13 @@ describe('answer of Anthropic', () => {
     ]);
   });
 
+  it('is complete with its last event', () => {
+    const decoder = new MessageDecoder(new Faults('vendor', '', readAnthropicError));
+    expect([start(), end('end_turn'), STOP].map((event) => decoder.event(JSON.stringify(event), []))).toEqual(
+      [false, false, true],
+    );
+  });
+
   it('is complete without its last event, and not without a reason', () => {
     expect(decode(start(), end('end_turn'))).toHaveLength(1);
     expect(() => decode(start(), end(null), STOP)).toThrow('before the answer was complete');
@@ -70,6 +80,11 @@ describe('answer of Anthropic', () => {
     });
     const more = { output_tokens: 3, output_tokens_details: { thinking_tokens: 7 } };
     expect(usageIn(decode(start(), end('end_turn', more), STOP))).toMatchObject({ input: 0, output: 0 });
+  });
+
+  it('has no tokens that are not reported', () => {
+    const none = { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+    expect(usageIn(decode(start({}), end('end_turn'), STOP))).toEqual(none);
   });
 
   it('keeps counts that a later event omits or has as null', () => {
@@ -93,7 +108,10 @@ describe('answer of Anthropic', () => {
       open(0, { type: 'text', text: 'A' }),
       add(0, 'text_delta', { text: 'B' }),
       add(0, 'text_delta', { text: '' }),
-      add(0, 'future_delta', { text: 'C' }),
+      add(0, 'future_delta', { text: 'C', thinking: 'C' }),
+      open(8, { type: 'future_block', text: 'C' }),
+      { ...add(0, 'text_delta', { text: 'C' }), type: 'future_event' },
+      { ...add(0, 'text_delta', { text: 'D' }), type: 'future_event' },
       add(7, 'thinking_delta', { thinking: 'unknown block' }),
       close(0),
       close(7),
@@ -119,6 +137,8 @@ describe('answer of Anthropic', () => {
       close(0),
       open(1, { type: 'redacted_thinking', data: 'x' }),
       close(1),
+      open(2, { type: 'redacted_thinking' }),
+      close(2),
       end('end_turn'),
     );
     expect(parts.slice(0, -1)).toEqual([
@@ -126,6 +146,7 @@ describe('answer of Anthropic', () => {
       { type: 'thinking_delta', text: 'm' },
       { type: 'thinking', block: { type: 'thinking', thinking: 'hm', signature: 's1' } },
       { type: 'thinking', block: { type: 'redacted_thinking', data: 'x' } },
+      { type: 'thinking', block: { type: 'redacted_thinking' } },
     ]);
   });
 
@@ -155,6 +176,26 @@ describe('answer of Anthropic', () => {
       { type: 'tool_use_delta', index: 2, id: 'c', name: 'h', arguments: '' },
       { type: 'tool_use', id: 'c', name: 'h', arguments: '{}' },
     ]);
+  });
+
+  it('may leave out the place of a single block', () => {
+    const parts = decode(
+      ...[
+        open(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
+        add(0, 'input_json_delta', { partial_json: '{"x":1}' }),
+        close(0),
+      ].map(({ index: _, ...event }) => event),
+      end('tool_use'),
+    );
+    expect(parts.slice(1, -1)).toEqual([
+      { type: 'tool_use_delta', index: 0, arguments: '{"x":1}' },
+      { type: 'tool_use', id: 'a', name: 'f', arguments: '{"x":1}' },
+    ]);
+    const placed = [open(0, { type: 'thinking' }), add(0, 'thinking_delta', { thinking: 'hm' }), close(0)];
+    for (const [place, { index: _, ...event }] of placed.entries()) {
+      const answer = [...placed.slice(0, place), event, ...placed.slice(place + 1), end('end_turn')];
+      expect(decode(...answer)[1]).toMatchObject({ block: { thinking: 'hm' } });
+    }
   });
 
   it.each([

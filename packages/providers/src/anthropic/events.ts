@@ -163,7 +163,7 @@ export class MessageDecoder implements EventDecoder {
     if (start.type === 'thinking') {
       parts.push({ type: 'thinking', block: { type: 'thinking', thinking: text, signature } });
     } else if (start.type === 'redacted_thinking') {
-      parts.push({ type: 'thinking', block: { type: 'redacted_thinking', data: start.data ?? '' } });
+      parts.push({ type: 'thinking', block: { type: 'redacted_thinking', data: start.data } });
     } else if (start.type === 'tool_use') {
       this.#call(start, text, parts);
     }

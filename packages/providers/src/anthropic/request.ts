@@ -94,7 +94,7 @@ function toThinking(request: GenerateRequest, family: ModelFamily, dropsThoughts
 /** The API's effort levels. Without thinking, effort has no use. */
 function effortLevel(request: GenerateRequest, family: ModelFamily): string | undefined {
   const effort = chooseEffort(request);
-  if (!family.effort || effort === undefined) return undefined;
+  if (!family.effort) return undefined;
   if (effort === 'none') return family.optionalThinking ? undefined : 'low';
   if (effort === 'minimal') return 'low';
   return effort === 'xhigh' && !family.adaptiveThinking ? 'high' : effort;

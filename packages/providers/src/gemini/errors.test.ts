@@ -48,7 +48,11 @@ describe('error of Gemini', () => {
       { reason: 'QUOTA', fieldViolations: [{ field: 'contents' }, { field: 'tools' }] },
       { reason: 'OTHER' },
     ];
-    expect(read('INTERNAL', 'Oh', details)).toMatchObject({ code: 'QUOTA', param: 'contents' });
+    expect(read('INTERNAL', 'Oh', details)).toMatchObject({
+      kind: 'failed',
+      code: 'QUOTA',
+      param: 'contents',
+    });
     expect(read('INTERNAL')).toEqual({
       message: undefined,
       kind: 'failed',

@@ -74,6 +74,7 @@ describe('answer of Gemini', () => {
       { promptTokenCount: 10, toolUsePromptTokenCount: 5, cachedContentTokenCount: 6, thoughtsTokenCount: 7 },
       { input: 9, cachedInput: 6, output: 0, reasoning: 7 },
     ],
+    [{}, { input: 0, cachedInput: 0, output: 0, reasoning: 0 }],
     [{ cachedContentTokenCount: 6 }, { input: 0, cachedInput: 6, output: 0, reasoning: 0 }],
   ])('has usage in all classes: %j', (usageMetadata, usage) => {
     expect(decode(end('STOP'), { usageMetadata })[0]).toEqual({ type: 'usage', usage });

@@ -28,6 +28,7 @@ describe('embeddings of Gemini', () => {
       tokens: 9,
     });
     expect(embeddingResult(answer, ['👩👩👩', 'abc'])).toEqual({ embeddings, tokens: 3 });
+    expect(embeddingResult(answer, ['ab', 'cde']).tokens).toBe(2);
   });
 
   it.each([

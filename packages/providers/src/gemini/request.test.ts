@@ -20,6 +20,7 @@ describe('request to Gemini', () => {
       { stop: ['a', 'b', 'c', 'd', 'e', 'f'] },
       { stopSequences: ['a', 'b', 'c', 'd', 'e'] },
     ],
+    ['one stop', { stop: ['a'] }, { stopSequences: ['a'] }],
     ['no empty stops', { stop: [] }, {}],
     ['a seed', { seed: 0 }, { seed: 0 }],
     ['JSON', { responseFormat: { type: 'json' } }, { responseMimeType: 'application/json' }],
@@ -116,6 +117,11 @@ describe('contents for Gemini', () => {
       [{ text: 'a', thoughtSignature: 's2' }],
     ],
     ['no signature without a text', [sign('s'), use('c')], [call('c', NONE)]],
+    [
+      'no signature of a call on a text',
+      [text('a'), sign('s', 'c'), use('c')],
+      [{ text: 'a' }, call('c', 's')],
+    ],
     [
       'no thought of others',
       [{ type: 'thinking', block: { type: 'thinking', signature: 's' } }, text('a')],

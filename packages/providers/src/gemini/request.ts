@@ -83,7 +83,7 @@ function toThinking(request: GenerateRequest): Json {
     return { thinkingConfig: { thinkingLevel: EFFORT_LEVELS[effort], ...shown } };
   }
   const wanted = thinking?.budgetTokens ?? EFFORT_BUDGETS[effort];
-  return { thinkingConfig: { thinkingBudget: budgetWithin(request.maxTokens, wanted, 0) ?? 0, ...shown } };
+  return { thinkingConfig: { thinkingBudget: budgetWithin(request.maxTokens, wanted, 0), ...shown } };
 }
 
 function content(turn: Turn, provider: string, signs: boolean): { role: string; parts: Json[] } {

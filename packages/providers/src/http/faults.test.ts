@@ -61,6 +61,8 @@ describe('error of a provider', () => {
     [{ 'retry-after-ms': '125', 'retry-after': '9' }, 125],
     [{ 'retry-after-ms': '-1', 'retry-after': '9' }, 9000],
     [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '0', date: 'never' }, 0],
+    [{ 'retry-after': '0.5' }, 500],
     [{ 'retry-after': '1.0001' }, 1001],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 30_000],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT', date: 'Wed, 21 Oct 2026 07:28:30 GMT' }, 0],

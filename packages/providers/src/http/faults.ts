@@ -134,7 +134,7 @@ function parse(text: string): unknown {
 
 /** The delay of `Retry-After` in milliseconds. A date is relative to the response's `Date`. */
 function retryAfter(headers: ErrorResponse['headers']): number | undefined {
-  const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
+  const exact = Number(headers['retry-after-ms']);
   if (exact >= 0) return exact;
   const value = headers['retry-after'];
   if (typeof value !== 'string') return undefined;

@@ -111,6 +111,25 @@ describe('answer of chat completions', () => {
     expect(textIn(parts)[0]).toEqual(['thinking_delta', 'hm']);
   });
 
+  it('has the thoughts and the texts of lists of content', () => {
+    const parts = decode([
+      say({ content: [{ type: 'thinking', thinking: 'hm' }] }),
+      say({
+        content: [
+          { type: 'thinking', thinking: 'm' },
+          { type: 'text', text: 'a' },
+        ],
+      }),
+      stop(),
+      DONE,
+    ]);
+    expect(textIn(parts)).toEqual([
+      ['thinking_delta', 'hm'],
+      ['thinking_delta', 'm'],
+      ['text', 'a'],
+    ]);
+  });
+
   it('is complete at its end with a reason and usage, or with a reason where no usage was requested', () => {
     expect(decode([say({ content: 'a' }), stop('length'), count]).at(-1)).toMatchObject({
       reason: 'max_tokens',
@@ -126,8 +145,10 @@ describe('answer of chat completions', () => {
     expect(() => decode([count])).toThrow('before the answer');
   });
 
-  it('needs content before a terminator without a reason', () => {
+  it('needs content or a call before a terminator without a reason', () => {
+    const whole = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } };
     expect(decode([say({ reasoning_content: 'hm' }), DONE]).at(-1)).toMatchObject({ reason: 'stop' });
+    expect(decode([call(whole), DONE]).at(-1)).toMatchObject({ reason: 'tool_use' });
     expect(() => decode([say({}), DONE])).toThrow('without a finish reason');
   });
 
@@ -143,6 +164,9 @@ describe('answer of chat completions', () => {
   it('fails with the error of an event, unless the error is null', () => {
     expect(() => decode([say({ content: 'a' }), { error: { code: 'slow_down' } }])).toThrow(
       kindOf('overloaded'),
+    );
+    expect(() => decode([{ error: { message: 'over the maximum context length' } }])).toThrow(
+      kindOf('context_length'),
     );
     const parts = decode([{ ...say({ content: 'a' }), error: null }, stop(), DONE]);
     expect(textIn(parts)).toEqual([['text', 'a']]);

@@ -234,9 +234,9 @@ export class CompletionDecoder implements EventDecoder {
 }
 
 /** The text of an event that contains only text. */
-function plainText({ choices, usage, x_groq, error }: CompletionChunk): string | undefined {
+function plainText({ choices, usage, x_groq }: CompletionChunk): string | undefined {
   const choice = choices?.[0];
-  if (choice?.finish_reason || choice?.usage || usage || x_groq || error) return undefined;
+  if (choice?.finish_reason || choice?.usage || usage || x_groq) return undefined;
   const { content, refusal, reasoning, reasoning_content: thought, tool_calls: calls } = choice?.delta ?? {};
   const isPlain = typeof content === 'string' && content !== '';
   return isPlain && !refusal && !reasoning && !thought && !calls ? content : undefined;

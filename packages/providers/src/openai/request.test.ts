@@ -26,6 +26,8 @@ const PLAIN = {
   stream: true,
   stream_options: { include_usage: true },
 };
+const PICTURE = { type: 'image_url', image_url: { url: 'data:image/png;base64,aW1n' } };
+const LISTED = { type: 'thinking', thinking: [{ type: 'text', text: 'h' }] };
 const TOOLS = [{ name: 'f', description: 'F', parameters: { type: 'object' } }];
 const CLOSED = { type: 'object', properties: { a: {} }, required: ['a'], additionalProperties: false };
 const toSchema = (name: string, strict?: boolean) => ({
@@ -90,6 +92,15 @@ const FIELDS: readonly [string, Partial<GenerateRequest>, Partial<CompletionDial
       parallel_tool_calls: false,
     },
   ],
+  [
+    'a choice of one tool',
+    { tools: TOOLS, toolChoice: { name: 'f' } },
+    {},
+    {
+      tools: [{ type: 'function', function: TOOLS[0] }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    },
+  ],
   ['a schema under a name that the protocol takes', toSchema('An answer!'), {}, formatOf('An_answer_')],
   ['a schema under a short name', toSchema('a'.repeat(70)), {}, formatOf('a'.repeat(64))],
   ['a schema under a name of its own', toSchema(''), {}, formatOf('answer')],
@@ -119,13 +130,16 @@ describe('request for chat completions', () => {
   });
 
   it('asks for JSON in words if no message does', () => {
+    const format = { responseFormat: { type: 'json' as const } };
     const ask = (...messages: ModelMessage[]) =>
-      completionBody({ ...HELLO, messages, responseFormat: { type: 'json' } }, DIALECT).messages;
+      completionBody({ ...HELLO, ...format, messages }, DIALECT).messages;
+    expect(completionBody({ ...HELLO, ...format }, DIALECT).response_format).toEqual({ type: 'json_object' });
     expect(ask(...HELLO.messages)).toEqual([
       { role: 'system', content: 'Answer with one JSON object.' },
       { role: 'user', content: 'Hi' },
     ]);
     expect(ask({ role: 'user', content: [text('As json'), text('please')] })).toHaveLength(1);
+    expect(ask(...HELLO.messages, { role: 'user', content: [text('As JSON')] })).toHaveLength(2);
     expect(completionBody({ ...HELLO, ...toSchema('a') }, DIALECT).messages).toHaveLength(1);
   });
 });
@@ -174,12 +188,7 @@ describe('messages for chat completions', () => {
       { contentAs: 'parts' },
       [{ role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'Error: seen' }] }],
     ],
-    [
-      'an image as a part',
-      user(image),
-      {},
-      [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aW1n' } }] }],
-    ],
+    ['an image as a part', user(image), {}, [{ role: 'user', content: [PICTURE] }]],
     [
       'a PDF as a file where files are taken',
       user(pdf),
@@ -192,6 +201,18 @@ describe('messages for chat completions', () => {
           ],
         },
       ],
+    ],
+    [
+      'several texts as parts',
+      user(text('a'), text('b')),
+      {},
+      [{ role: 'user', content: [text('a'), text('b')] }],
+    ],
+    [
+      'a document of text as text',
+      user({ type: 'document', mediaType: 'text/plain', data: 'Tm90ZQ==', name: 'a.txt' }, image),
+      { contentAs: 'parts' },
+      [{ role: 'user', content: [text('a.txt:\n\nNote'), PICTURE] }],
     ],
     ['answers', assistant(text('a'), text('b')), {}, [{ role: 'assistant', content: 'ab' }]],
     ['an empty answer', assistant(), {}, [{ role: 'assistant', content: '' }]],
@@ -241,7 +262,13 @@ describe('messages for chat completions', () => {
       'reasoning of a list in a list',
       assistant(thought({ text: 'h', field: 'content' })),
       {},
-      [{ role: 'assistant', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'h' }] }] }],
+      [{ role: 'assistant', content: [LISTED] }],
+    ],
+    [
+      'reasoning of a list before its text',
+      assistant(thought({ text: 'h', field: 'content' }), text('a')),
+      {},
+      [{ role: 'assistant', content: [LISTED, text('a')] }],
     ],
   ])('contain %s', (_title, message, dialect, expected) => {
     expect(send(message, dialect)).toEqual(expected);

@@ -208,20 +208,23 @@ describe('answer of the Responses API', () => {
       ({ output_index: _, ...event }) => event,
     );
     expect(decode(text ?? {}, whole ?? {}, completed())).toHaveLength(2);
-    const [begun, part, ended] = [
+    const [begun, part, rest, ended] = [
       added(call({ arguments: '' })),
-      piece('{"a":1}'),
+      piece('{"a"'),
+      piece(':1}'),
       done(call({ arguments: '{"a":1}' })),
     ].map(({ output_index: _, ...event }) => event);
-    expect(decode(begun ?? {}, part ?? {}, ended ?? {}, completed()).slice(0, -1)).toEqual([
+    expect(decode(begun ?? {}, part ?? {}, rest ?? {}, ended ?? {}, completed()).slice(0, -1)).toEqual([
       { type: 'tool_use_delta', index: 0, id: 'c', name: 'f', arguments: '' },
-      { type: 'tool_use_delta', index: 0, arguments: '{"a":1}' },
+      { type: 'tool_use_delta', index: 0, arguments: '{"a"' },
+      { type: 'tool_use_delta', index: 0, arguments: ':1}' },
       { type: 'tool_use', id: 'c', name: 'f', arguments: '{"a":1}' },
     ]);
   });
 
-  it('has no usage if that is null, and the usage of a failure', () => {
+  it('has the usage of its end and of a failure, unless that is null', () => {
     expect(decode(completed({ usage: null }))).toHaveLength(1);
+    expect(decode(completed({ usage: { input_tokens: 5 } }))[0]).toMatchObject({ usage: { input: 5 } });
     const parts: ModelPart[] = [];
     const decoder = new ResponseDecoder('vendor', new Faults('vendor', '', readOpenAIError));
     const failed = { type: 'response.failed', response: { usage: { input_tokens: 5 } } };

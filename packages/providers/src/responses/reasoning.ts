@@ -25,6 +25,6 @@ export function toReasoningItem(
 }
 
 function summarize(item: Readonly<Record<string, unknown>>): string {
-  const parts = [item.summary, item.content].flatMap((list) => (Array.isArray(list) ? list : []));
-  return parts.flatMap((part: unknown) => text(record(part).text) ?? []).join('\n\n');
+  const parts = [item.summary, item.content].flat();
+  return parts.flatMap((part) => text(record(part).text) ?? []).join('\n\n');
 }

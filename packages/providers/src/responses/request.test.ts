@@ -101,6 +101,8 @@ describe('request for a response', () => {
     });
     const content = [text('As json'), text('please')];
     expect(build({ responseFormat, messages: [{ role: 'user', content }] }).input).toHaveLength(1);
+    const messages = [...HELLO.messages, { role: 'user' as const, content }];
+    expect(build({ responseFormat, messages }).input).toHaveLength(2);
   });
 });
 
@@ -174,12 +176,32 @@ describe('items for a response', () => {
         },
       ],
     ],
+    [
+      'a document of text as text',
+      user({ type: 'document', mediaType: 'text/plain', data: 'Tm90ZQ==', name: 'a.txt' }, image),
+      {},
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'a.txt:\n\nNote' },
+            { type: 'input_image', image_url: 'data:image/png;base64,aW1n', detail: 'auto' },
+          ],
+        },
+      ],
+    ],
     ['no empty text of an answer', assistant(text(''), text('a')), {}, [said]],
     [
       'calls without input',
       assistant(use('c', null)),
       {},
       [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }],
+    ],
+    [
+      'the input of calls',
+      assistant(use('c', { a: 1 })),
+      {},
+      [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' }],
     ],
     [
       'ids of 64 characters',
@@ -212,6 +234,18 @@ describe('items for a response', () => {
     ],
   ])('contain %s', (_title, message, dialect, expected) => {
     expect(build({ messages: [message] }, dialect).input).toEqual(expected);
+  });
+
+  it('contain a short id for a long one, the same for a call and its result', () => {
+    const ids = ['x'.repeat(65), 'y'.repeat(65)].map((id) => {
+      const input = build({ messages: [assistant(use(id)), user(result(id))] }).input as {
+        call_id: string;
+      }[];
+      expect(input[0]?.call_id).toBe(input[1]?.call_id);
+      return input[0]?.call_id;
+    });
+    for (const id of ids) expect(id).toMatch(/^call_[0-9a-f]{40}$/);
+    expect(new Set(ids).size).toBe(2);
   });
 
   it('contain no reasoning when it cannot be decrypted', () => {
