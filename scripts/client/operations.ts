@@ -132,7 +132,8 @@ export function writeOperations({ paths, components: { schemas } }: Description)
         ].join('\n'),
         ...(operation.deprecated === true && { deprecated: true }),
       });
-      return `${comment}export const ${id}: ${type} = { ${fields.join(', ')} };\n`;
+      const place = `{ readonly method: '${method.toUpperCase()}'; readonly path: '${path}' }`;
+      return `${comment}export const ${id}: ${type} & ${place} = { ${fields.join(', ')} };\n`;
     }),
   );
   return [...types.values(), ...operations];

@@ -15,7 +15,7 @@ async function createSessionApp() {
   await addAgent(app, { id: ALAN, name: 'Alan' });
   const credential = await app.token();
   const sessionId = (await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } })).body.id;
-  const path = `/api/sessions/${sessionId}/agents`;
+  const path = `/api/sessions/${sessionId}/agents` as const;
   const events: PublishedAgentEvent[] = [];
   await app.services.agentEvents.listen(sessionId, (event) => events.push(event));
   return {
@@ -72,7 +72,7 @@ describe('agents of a session', () => {
     const app = await createSessionApp();
     const bob = await app.addUser('bob@example.com');
     await shareWith(app, app.user, `session/${app.sessionId}`, bob, 'write');
-    const path = `/api/sessions/${app.sessionId}/agents`;
+    const path = `/api/sessions/${app.sessionId}/agents` as const;
     const own = (await callAs(app, bob, 'POST', '/api/v1/agents', { name: 'Own' })).body.id;
     const detach = (id: string) => callAs(app, bob, 'DELETE', `${path}?agentId=${id}`);
     await app.attach(GRACE);

@@ -35,7 +35,7 @@ describe('session agents in the view of a reader', () => {
     const ALAN = 'b'.repeat(24);
     await addAgent(app, { id: ALAN, name: 'Alan', isPublic: true });
     await say(app, sessionId, '@grace and @alan');
-    const path = `/api/sessions/${sessionId}/agents`;
+    const path = `/api/sessions/${sessionId}/agents` as const;
     const asAda = { credential: await app.token() };
     await app.json('POST', path, { body: { agentId: ALAN }, ...asAda });
     await app.json('DELETE', `${path}?agentId=${GRACE}`, asAda);

@@ -12,7 +12,7 @@ async function createStage() {
   const asOwner = { credential: await app.token(owner) };
   const asReader = { credential: await app.token(reader) };
   const asAdmin = { credential: await adminToken(app) };
-  const path = (id: string) => `/api/agents/${id}`;
+  const path = (id: string) => `/api/agents/${id}` as const;
   const create = async (more: object = {}, as: { credential: string } = asOwner) =>
     (await app.json('POST', '/api/agents', { ...as, body: { name: 'Grace', isPublic: true, ...more } })).body;
   const approve = ({ id, updatedAt }: { id: string; updatedAt: string }) =>

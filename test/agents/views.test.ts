@@ -47,7 +47,7 @@ describe('agent in the two APIs', () => {
     const { body: made } = await app.json('POST', PUBLIC, {
       body: { name: 'Grace', system_prompt: 'Count.' },
     });
-    const path = `${PUBLIC}/${made.id}`;
+    const path = `${PUBLIC}/${made.id}` as const;
     const asBob = { credential: app.bob.token };
     expect((await app.json('GET', path, asBob)).status).toBe(404);
     await app.json('PUT', `${OWN}/${made.id}`, { body: { isPublic: true }, credential: app.ada });

@@ -123,7 +123,8 @@ describe('artifact versions', () => {
       await app.clock.advance(1000);
       await app.json('PATCH', `${PATH}/${id}`, { body: { content } });
     }
-    const read = async (suffix: string) => (await app.json('GET', `${PATH}/${id}${suffix}`)).body;
+    const read = async <const Suffix extends string>(suffix: Suffix) =>
+      (await app.json('GET', `${PATH}/${id}${suffix}`)).body;
     expect(await read('')).toMatchObject({ version: 3, content: 'three' });
     const contents = await Promise.all([1, 2, 3].map(async (n) => (await read(`/versions/${n}`)).content));
     expect(contents).toEqual(['one', 'two', 'three']);

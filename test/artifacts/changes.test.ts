@@ -18,8 +18,12 @@ const QUOTA = { settings: { storageQuotas: { artifacts: 1000 } } };
 async function setUp(options: TestAppOptions = {}) {
   const app = await createTestApp(options);
   const { store } = app.services;
-  const ask = (method: string, path: string, body?: object, user = app.user) =>
-    callAs(app, user, method, path, body);
+  const ask = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: object,
+    user = app.user,
+  ) => callAs(app, user, method, path, body);
   const create = async (more: object = {}) => {
     const { status, body } = await ask('POST', PATH, { ...WISH, ...more });
     expect(status, JSON.stringify(body)).toBe(201);

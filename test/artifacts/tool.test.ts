@@ -43,7 +43,7 @@ describe('artifact of a turn', () => {
       { type: 'html', title: 'A page', session_id: stage.sessionId },
       [],
     ]);
-    const { id } = artifact;
+    const id = artifact?.id;
     expect(body.toolPayloads).toEqual([
       { type: 'artifact', payload: { id, type: 'html', title: 'A page', version: 1 } },
     ]);
@@ -127,8 +127,8 @@ describe('table of a run', () => {
     expect(answer).toBe('The artifact "Hives" is saved.');
     const [artifact] = await stage.kept();
     expect(artifact).toMatchObject({ type: 'lattice', title: 'Hives', session_id: stage.sessionId });
-    const { content } = (await stage.json('GET', `/api/v1/artifacts/${artifact.id}`)).body;
-    expect(JSON.parse(content)).toEqual({ columns: TABLE.columns, rows: TABLE.rows });
+    const { content } = (await stage.json('GET', `/api/v1/artifacts/${artifact?.id}`)).body;
+    expect(JSON.parse(content ?? '')).toEqual({ columns: TABLE.columns, rows: TABLE.rows });
   });
 
   it('is not offered otherwise or while artifacts are disabled', async () => {

@@ -21,7 +21,7 @@ describe('visibility of an artifact', () => {
       content: 'for (;;);',
       project_id: project,
     });
-    const path = `/api/v1/artifacts/${made.body.id}`;
+    const path = `/api/v1/artifacts/${made.body.id}` as const;
     await shareWith(app, ada, `project/${project}`, eve);
     const seenBy = async (visibility: string) => {
       expect((await callAs(app, ada, 'PATCH', path, { visibility })).body.visibility).toBe(visibility);
@@ -39,7 +39,7 @@ describe('version of an artifact', () => {
   it('has a tag and a description of its change', async () => {
     const { app, ada } = await setUp();
     const id = await makeArtifact(app, ada);
-    const path = `/api/v1/artifacts/${id}`;
+    const path = `/api/v1/artifacts/${id}` as const;
     expect((await callAs(app, ada, 'PATCH', path, { version_tag: 'first' })).body).toMatchObject({
       version: 1,
       version_tag: 'first',

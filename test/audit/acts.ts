@@ -9,6 +9,13 @@ export interface ExpectedEntry {
   readonly organizationId?: string;
 }
 
+/** The ids of what an act has created. */
+interface Created {
+  readonly id: string;
+  readonly _id: string;
+  readonly invites: readonly { readonly _id: string }[];
+}
+
 /** One request, and the expected audit entries. */
 export interface Act {
   readonly by: UserRecord;
@@ -16,8 +23,7 @@ export interface Act {
   readonly path: string;
   readonly body?: object;
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  readonly done?: (answer: any) => readonly ExpectedEntry[];
+  readonly done?: (answer: Created) => readonly ExpectedEntry[];
 }
 
 interface Owned {
@@ -307,7 +313,7 @@ export function createActs(state: ActState): readonly MakeAct[] {
         const body = { multiple: 2 };
         return {
           ...{ by: admin, method: 'POST', path: '/api/reg-invites/create', body, status: 201 },
-          done: ({ invites }: { invites: { _id: string }[] }) =>
+          done: ({ invites }) =>
             invites.map(({ _id }) => {
               state.invites.push(_id);
               return { action: 'registration_invite.created', target: _id };

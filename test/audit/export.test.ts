@@ -11,7 +11,7 @@ async function setUp() {
   const credential = await adminToken(app);
   const ada = await app.addUser('countess@example.com');
   const { body } = await callAs(app, ada, 'POST', '/api/organizations', { name: 'Engines' });
-  const path = `/api/organizations/${body._id}`;
+  const path = `/api/organizations/${body._id}` as const;
   return { app, credential, ada, path, rename: (name: string) => callAs(app, ada, 'PATCH', path, { name }) };
 }
 

@@ -1,13 +1,13 @@
 import type { UserRecord } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import { makeSession } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, shareWith, toInvites } from '../support/sharing.ts';
 import { adminToken } from '../support/sign-in.ts';
 import { createTestApp } from '../support/test-app.ts';
 
 interface Entry {
   readonly action: string;
-  readonly actor: { readonly userId: string };
+  readonly actor: { readonly userId: string | null };
   readonly target: { readonly type: string; readonly id: string };
   readonly organizationId: string | null;
   readonly changes: readonly { field: string; before: unknown; after: unknown }[];
@@ -18,7 +18,12 @@ async function setUp() {
   const app = await createTestApp();
   await adminToken(app);
   const [ada, grace] = [await app.addUser('countess@example.com'), await app.addUser('grace@example.com')];
-  const ask = async (who: UserRecord, method: string, path: string, body?: object) => {
+  const ask = async <const Method extends string, const Path extends string>(
+    who: UserRecord,
+    method: Method,
+    path: Path,
+    body?: object,
+  ) => {
     await app.clock.advance(1);
     return callAs(app, who, method, path, body);
   };
@@ -102,7 +107,7 @@ describe('audit log of an organization', () => {
     const { app, ada, grace, id, ask, read } = await setUp();
     const offer = { email: 'new@example.com', permission: 'write' };
     const invite = async (path: string, body: object): Promise<string> =>
-      (await ask(ada, 'POST', `/api/${path}/invites`, body)).body._id;
+      (await ask(ada, 'POST', toInvites(path), body)).body._id;
     const [sent, refused] = [
       await invite(`organization/${id}`, offer),
       await invite(`organization/${id}`, { email: grace.email }),

@@ -3,7 +3,13 @@ import { type EventLog, StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { createChatApp } from '../support/chat.ts';
 import { createLatePublisher } from '../support/late-publisher.ts';
-import { createFollower, createFrameParser, openFrames, readFrames } from '../support/live-events.ts';
+import {
+  createFollower,
+  createFrameParser,
+  type LiveEvent,
+  openFrames,
+  readFrames,
+} from '../support/live-events.ts';
 import { beginChat, beginInTwoProcesses, END, pass, say } from '../support/running-chat.ts';
 
 /** Opens a reader that stays: without one, events wait. */
@@ -439,7 +445,8 @@ describe('worker that crashes', () => {
     await pass(app, 1000);
     const events = ((await app.services.eventLog.read(id, 0)) ?? []).map(({ event }) => event);
     const follower = createFollower();
-    for (const [at, data] of events.entries()) follower.apply({ id: String(at + 1), data });
+    for (const [at, data] of events.entries())
+      follower.apply({ id: String(at + 1), data: data as unknown as LiveEvent });
     expect(follower.resets).toBe(1);
     expect(follower.text).toBe((await app.poll(id)).reply);
     expect(JSON.stringify(events)).not.toContain('late');

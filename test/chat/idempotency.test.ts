@@ -16,7 +16,7 @@ describe('header Idempotency-Key on chat', () => {
     for (const { status, body } of answers) expect([status, body]).toEqual([200, first?.body]);
     expect(app.calls).toHaveLength(1);
     expect(await app.ledger.charges({ account: app.account }, 100)).toHaveLength(1);
-    expect(await app.poll(first?.body.id)).toMatchObject({ status: 'done', reply: 'Hello.' });
+    expect(await app.poll(first?.body.id ?? '')).toMatchObject({ status: 'done', reply: 'Hello.' });
   });
 
   it('returns the same reply to waiting duplicates', async () => {

@@ -2,7 +2,13 @@ import { COLLECTIONS } from '@questline/core';
 import { SESSIONS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { addAgent } from '../support/agents.ts';
-import { answerParts, type ChatApp, type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import {
+  answerParts,
+  type ChatApp,
+  type ChatAppOptions,
+  createChatApp,
+  type Quest,
+} from '../support/chat.ts';
 
 /* Prompt texts belong to the user or host that wrote them. Other users see only which parts exist. */
 
@@ -36,7 +42,7 @@ const ASK = {
   includePromptDetails: true,
 };
 
-const withheld = (details: readonly { name: string; withheld?: true }[]): string[] =>
+const withheld = (details: Quest['promptDetails']): string[] =>
   details.filter((part) => part.withheld === true).map(({ name }) => name);
 
 describe('field includeSystemPrompt', () => {
@@ -64,7 +70,7 @@ describe('field includeSystemPrompt', () => {
     const { app, sessionId, asBob } = await createStage();
     const { body } = await app.chat({ ...ASK, sessionId }, asBob);
     await app.settle();
-    const path = `/api/v1/quests/${body.id}`;
+    const path = `/api/v1/quests/${body.id}` as const;
     const { body: own } = await app.json('GET', path, asBob);
     expect(own.status).toBe('done');
     expect(own.promptText).toContain(OWN);
@@ -96,7 +102,7 @@ describe('system prompt of a session', () => {
 
   it('is set only by the owner', async () => {
     const { app, sessionId, asBob } = await createStage();
-    const path = `/api/sessions/${sessionId}`;
+    const path = `/api/sessions/${sessionId}` as const;
     const put = { body: { name: 'Renamed', systemPromptText: 'Planted.' } };
     const refused = await app.json('PUT', path, { ...put, ...asBob });
     expect([refused.status, refused.body.error]).toEqual([

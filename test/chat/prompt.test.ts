@@ -96,10 +96,7 @@ describe('composed system prompt', () => {
     const app = await createChatApp({ settings: { systemPrompt: 'Be brief.' } });
     const details = async (more: object) => {
       const { body } = await app.chat({ message: 'Hi', wait: true, includePromptDetails: true, ...more });
-      return body.promptDetails.map((part: { name: string; exclusionReason?: string }) => [
-        part.name,
-        part.exclusionReason,
-      ]);
+      return body.promptDetails.map((part) => [part.name, part.exclusionReason]);
     };
     expect(await details({ systemPrompt: ' Be brief. ' })).toEqual([
       ['base', undefined],

@@ -203,7 +203,7 @@ describe('files in messages', () => {
     const app = await createSeeingApp();
     await post(app, withParts(NOTE));
     const { body } = await app.json('GET', '/api/chat/c/messages');
-    const [part] = body.data[0].parts;
+    const [part = {}] = body.data[0]?.parts ?? [];
     const grace = await app.token(await app.addUser('grace@example.com'));
     const answer = await app.json('POST', '/api/chat', { body: withParts(part), credential: grace });
     expect(answer.status).toBe(404);

@@ -58,7 +58,7 @@ describe.each(VERSIONS)('stored messages in version %s of the AI SDK', (_version
     const app = await createChatApp({ onCall: sayAtOnce('Hello.') });
     await whileWorking(app, openPage(sdk, app, { id: 'rivers' }).send('One'));
     await app.json('GET', '/api/v1/sessions').then(async ({ body }) => {
-      await app.chat({ message: 'Two', sessionId: body.data[0].id, wait: true });
+      await app.chat({ message: 'Two', sessionId: body.data[0]?.id, wait: true });
     });
     const messages = await load(app, sdk, 'rivers');
     expect(messages.map(({ role, parts }) => [role, parts.map(({ type }) => type)])).toEqual([

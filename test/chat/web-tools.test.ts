@@ -94,7 +94,7 @@ describe('web tools of a turn', () => {
       body: { toolName: 'web_fetch', input: { url } },
       credential: await app.token(),
     });
-    expect(body.result.text).toBe('Bees dance.');
+    expect(body.result).toMatchObject({ text: 'Bees dance.' });
     expect(owners).toEqual([app.user.id, app.user.id]);
     await extractor.close?.();
     await new Promise((resolve) => site.close(resolve));

@@ -271,5 +271,5 @@ describe('thresholds of budgets', () => {
 /** The id of the newest budget with a unit. */
 async function newest(app: ChatApp, unit: string): Promise<string> {
   const { body } = await app.json('GET', '/api/budgets', { credential: await app.token() });
-  return body.budgets.find(({ limit }: { limit: { unit: string } }) => limit.unit === unit).id;
+  return body.budgets.find(({ limit }) => limit.unit === unit)?.id ?? '';
 }

@@ -27,9 +27,13 @@ async function setUp(refused: readonly string[] = [], options: ChatAppOptions = 
     ...options,
     settings: { admin: { DefaultAPIModel: 'scripted' }, worker: { pollMs: 60_000 } },
   });
-  const call = (method: string, path: string, body?: object) => callAs(app, app.user, method, path, body);
+  const call = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: object,
+  ) => callAs(app, app.user, method, path, body);
   const { secret: _secret, ...hook } = (await call('POST', '/api/webhooks', HOOK)).body;
-  const path = `/api/webhooks/${hook.id}`;
+  const path = `/api/webhooks/${hook.id}` as const;
   const read = async () => (await call('GET', path)).body;
   const turn = async () => {
     await app.chat({ message: 'Hi' });

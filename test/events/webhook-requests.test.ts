@@ -43,7 +43,11 @@ async function setUp({ started = true }: { readonly started?: boolean } = {}) {
   };
   const { state, wrap } = breakable();
   const app = await createChatApp({ webhooks, store: wrap, started });
-  const call = (method: string, path: string, body?: object) => callAs(app, app.user, method, path, body);
+  const call = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: object,
+  ) => callAs(app, app.user, method, path, body);
   const create = async (more: object = {}) =>
     (await call('POST', '/api/webhooks', { ...HOOK, ...more })).body;
   const stored = app.services.store.collection(WEBHOOKS);
@@ -150,7 +154,7 @@ describe('deliveries of a webhook', () => {
     const [first, second, foreign] = [await test(mine.id), await test(mine.id), await test(other.id)];
     await app.settle();
     await app.services.store.collection(WEBHOOK_DELIVERIES).update(first, { status: 'failed' });
-    const path = `/api/webhooks/${mine.id}/deliveries`;
+    const path = `/api/webhooks/${mine.id}/deliveries` as const;
     const list = async (query = '') => idsOf((await call('GET', `${path}${query}`)).body.deliveries);
     expect(await list()).toEqual([second, first]);
     expect(await list('?order=asc')).toEqual([first, second]);

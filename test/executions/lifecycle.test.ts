@@ -31,7 +31,7 @@ describe('cancellation of a run', () => {
     await app.settle();
     const grace = await app.addUser('grace@example.com');
     const asGrace = { credential: await app.token(grace) };
-    const path = `/api/v1/agent-executions/${id}`;
+    const path = `/api/v1/agent-executions/${id}` as const;
     await shareWith(app, app.user, `session/${app.sessionId}`, grace, 'read');
     expect((await app.json('GET', path, asGrace)).body.status).toBe('running');
     expect((await app.json('POST', `${path}/cancel`, asGrace)).status).toBe(404);

@@ -38,14 +38,14 @@ describe('file upload', () => {
     expect(await app.put(url, text('hello'))).toBe(204);
     await app.until(async () => (await app.record(id))?.status === 'clean');
     const file = await app.show(id);
-    const answer = await app.follow(file.download_url);
+    const answer = await app.follow(file.download_url ?? '');
     expect([answer.status, await answer.text()]).toEqual([200, 'hello']);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     await app.until(async () => keys.size === 1);
     expect([...keys].filter((key) => key.startsWith('uploads/'))).toEqual([]);
     await app.clock.advance(15 * 60_000);
-    expect((await app.follow(file.download_url)).status).toBe(403);
-    expect((await app.follow((await app.show(id)).download_url)).status).toBe(200);
+    expect((await app.follow(file.download_url ?? '')).status).toBe(403);
+    expect((await app.follow((await app.show(id)).download_url ?? '')).status).toBe(200);
     expect(await app.usage()).toBe(5);
   });
 
@@ -54,7 +54,7 @@ describe('file upload', () => {
     const name = '../..\\C:/a "b" é.html';
     const file = await app.upload('hello', { file_name: name, mime_type: 'text/html' });
     expect(file.file_name).toBe(name);
-    const answer = await app.follow(file.download_url);
+    const answer = await app.follow(file.download_url ?? '');
     expect(answer.headers.get('content-disposition')).toBe(
       `attachment; filename=".._.._C:_a _b_ _.html"; filename*=UTF-8''.._.._C%3A_a%20%22b%22%20%C3%A9.html`,
     );
@@ -123,7 +123,7 @@ describe('clean file', () => {
   ])('is never served as script or style: %s', async (mime_type) => {
     const app = await createFileApp({ moderator: null });
     const { download_url } = await app.upload('hello', { mime_type });
-    const served = await app.follow(download_url);
+    const served = await app.follow(download_url ?? '');
     expect(served.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(served.headers.get('x-content-type-options')).toBe('nosniff');
   });
@@ -148,7 +148,7 @@ describe('clean file', () => {
     expect(await app.put(url, text('hello'))).toBe(204);
     await app.until(async () => (await app.record(id))?.status === 'clean');
     await write('evil!');
-    const served = await app.follow((await app.show(id)).download_url);
+    const served = await app.follow((await app.show(id)).download_url ?? '');
     expect(await served.text()).toBe('hello');
     expect((await app.services.library.read(app.user.id, id, 100))?.toString()).toBe('hello');
     // The late write is removed by maintenance.
@@ -263,7 +263,7 @@ describe('deleted file', () => {
     const file = await app.upload('hello');
     expect((await app.ask('DELETE', `/api/v1/files/${file.id}`)).status).toBe(204);
     await app.until(async () => keys.size === 0, true);
-    expect((await app.follow(file.download_url)).status).toBe(404);
+    expect((await app.follow(file.download_url ?? '')).status).toBe(404);
     expect((await app.ask('GET', `/api/v1/files/${file.id}`)).status).toBe(404);
     expect(await app.usage()).toBe(0);
   });

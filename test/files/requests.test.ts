@@ -29,7 +29,11 @@ async function open(change: (own: Services) => Partial<Services> = () => ({}), o
       ...{ id: ID, ownerId: app.user.id, name: 'a.txt', mimeType: 'text/plain', size: 5, status: 'clean' },
       ...{ source: 'upload', createdAt: 0, objectKey: 'files/1', ...more },
     });
-  const call = (method: string, path: string, body?: object) => callAs(app, app.user, method, path, body);
+  const call = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: object,
+  ) => callAs(app, app.user, method, path, body);
   return { ...app, files, add, call, jobs };
 }
 

@@ -1,21 +1,25 @@
 import { FILES } from '@questline/core/internal';
 import { createMemoryObjects } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
+import type { AnswerBody } from '../support/answers.ts';
 import { createFileApp } from '../support/files.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('a file', () => {
-  const read = async (app: Awaited<ReturnType<typeof createFileApp>>, path: string, credential?: string) => {
+  const read = async <const Path extends string>(
+    app: Awaited<ReturnType<typeof createFileApp>>,
+    path: Path,
+    credential?: string,
+  ) => {
     const answer = await app.ask('GET', path, credential === undefined ? {} : { credential });
-    // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-    return (await answer.json()) as any;
+    return (await answer.json()) as AnswerBody<'GET', Path>;
   };
 
   it('has notes for those who may change it, and other fields for its readers', async () => {
     const app = await createFileApp({ moderator: null });
     const { id } = await app.upload('hello', { mime_type: 'image/png' });
-    const path = `/api/v1/files/${id}`;
+    const path = `/api/v1/files/${id}` as const;
     await app.ask('PATCH', path, { body: { notes: 'mine' } });
     const createdAt = (await app.record(id))?.createdAt ?? 0;
     expect(await read(app, path)).toEqual({
@@ -88,7 +92,7 @@ describe('a file', () => {
     expect(await names('')).toEqual(['a.txt', 'b.txt', 'ab.txt']);
     expect(await names('search=b')).toEqual(['b.txt', 'ab.txt']);
     const { data } = await read(app, '/api/files/search', await app.token());
-    expect(await read(app, `/api/files/${data[0].id}`, await app.token())).toMatchObject({
+    expect(await read(app, `/api/files/${data[0]?.id}`, await app.token())).toMatchObject({
       file_name: 'a.txt',
     });
   });

@@ -7,7 +7,7 @@ describe('a generation of the caller', () => {
     const { video, json, addUser, token, generations } = await open();
     const { body } = await video();
     const credential = await token(await addUser('bob@example.com'));
-    const path = `/api/v1/video-generations/${body.id}`;
+    const path = `/api/v1/video-generations/${body.id}` as const;
     for (const [method, end] of [
       ['GET', ''],
       ['GET', '/events'],
@@ -30,7 +30,7 @@ describe('a generation of the caller', () => {
   it('that has ended is answered to a cancellation', async () => {
     const { video, json } = await open();
     const { body } = await video();
-    const path = `/api/v1/video-generations/${body.id}/cancel`;
+    const path = `/api/v1/video-generations/${body.id}/cancel` as const;
     const first = await json('POST', path);
     expect(first).toMatchObject({ status: 200, body: { state: 'cancelled' } });
     expect((await json('POST', path)).body).toEqual(first.body);
@@ -40,7 +40,7 @@ describe('a generation of the caller', () => {
     const { video, ask, generations, clock, settle } = await open();
     const { body } = await video();
     const { updatedAt = 0 } = (await generations.get(body.id)) ?? {};
-    const path = `/api/v1/video-generations/${body.id}/events?after=${updatedAt}`;
+    const path = `/api/v1/video-generations/${body.id}/events?after=${updatedAt}` as const;
     const reader = openFrames(await ask('GET', path));
     const first = reader.next();
     await settle();

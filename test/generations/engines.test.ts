@@ -11,6 +11,7 @@ import { createIds, createMemoryObjects, createSystemClock } from '@questline/co
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
+import type { AnswerBody } from '../support/answers.ts';
 import { createVideoStudio, done } from '../support/generations.ts';
 
 /** Credits for exactly one video. */
@@ -48,7 +49,12 @@ async function openTwo(engine: OpenEngine) {
     grant,
     start: () => Promise.all(apis.map((api) => api.start())),
     close: () => Promise.all(apis.map((api) => api.close())),
-    async ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    async ask<const Method extends string, const Path extends string>(
+      method: Method,
+      path: Path,
+      body?: object,
+      headers: Record<string, string> = {},
+    ) {
       turn += 1;
       const request = new Request(`http://questline.test/api/v1/video-generations${path}`, {
         method,
@@ -56,8 +62,8 @@ async function openTwo(engine: OpenEngine) {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const response = await handles[turn % 2]?.(request);
-      // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-      return { status: response?.status, body: (await response?.json()) as any };
+      const answer = (await response?.json()) as AnswerBody<Method, `/api/v1/video-generations${Path}`>;
+      return { status: response?.status, body: answer };
     },
   };
 }
@@ -89,7 +95,7 @@ describe.each(ENGINES)('two processes on $name', (kind) => {
     );
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]?.status).toBe(202);
-    await become(answers[0]?.body.id, 'succeeded');
+    await become(answers[0]?.body.id ?? '', 'succeeded');
     expect(two.studio.videos.all).toHaveLength(1);
     expect(await two.services.ledger.balance(two.account)).toMatchObject({ posted: 0, held: 0 });
   });
@@ -100,7 +106,7 @@ describe.each(ENGINES)('two processes on $name', (kind) => {
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(AT_ONCE - 1);
-    await become(accepted[0]?.body.id, 'succeeded');
+    await become(accepted[0]?.body.id ?? '', 'succeeded');
     expect(await two.services.store.collection(GENERATIONS).count({})).toBe(2);
     expect((await two.ask('GET', '?state=succeeded')).body.data).toHaveLength(2);
   });

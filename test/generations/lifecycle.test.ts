@@ -102,10 +102,10 @@ describe('video generation', () => {
       },
       credits: { reserved: null, settled: 7.5 },
     });
-    const bytes = await app.ask('GET', video.output.url, { credential: null });
+    const bytes = await app.ask('GET', video.output?.url ?? '', { credential: null });
     expect(bytes.headers.get('content-type')).toBe('video/mp4');
     expect(Buffer.from(await bytes.arrayBuffer())).toEqual(getVideo());
-    const file = await app.services.store.collection(FILES).get(video.output.file_id);
+    const file = await app.services.store.collection(FILES).get(video.output?.file_id ?? '');
     expect(file).toMatchObject({ ownerId: app.user.id, source: 'generated', status: 'clean' });
     expect(app.incidents).toEqual([]);
   });
@@ -118,8 +118,8 @@ describe('video generation', () => {
     const first = (await app.look(body.id)).output;
     await app.clock.advance(60_000);
     const second = (await app.look(body.id)).output;
-    expect(second.url).not.toBe(first.url);
-    expect(Date.parse(second.expires_at) - Date.parse(first.expires_at)).toBe(60_000);
+    expect(second?.url).not.toBe(first?.url);
+    expect(Date.parse(second?.expires_at ?? '') - Date.parse(first?.expires_at ?? '')).toBe(60_000);
   });
 
   it('reports its progress and ends within two polls of its provider', async () => {
@@ -188,7 +188,7 @@ describe('video generation', () => {
     await app.pollsPass();
     const { output } = await app.look(body.id);
     expect(output).toMatchObject({ availability: 'unavailable', url: null });
-    await app.services.store.collection(FILES).take(output.file_id);
+    await app.services.store.collection(FILES).take(output?.file_id ?? '');
     expect((await app.look(body.id)).output).toMatchObject({ availability: 'unavailable', file_id: null });
   });
 

@@ -134,7 +134,7 @@ describe.each(KINDS)('video of $name', (kind) => {
       output: { availability: 'ready', content_type: 'video/mp4', duration_seconds: 4 },
       credits: { reserved: null, settled: 4 },
     });
-    const bytes = await app.ask('GET', video.output.url, { credential: null });
+    const bytes = await app.ask('GET', video.output?.url ?? '', { credential: null });
     expect(Buffer.from(await bytes.arrayBuffer()).equals(VIDEO)).toBe(true);
     expect(await app.spent()).toBe(4);
     expect(app.upstream.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
@@ -201,7 +201,7 @@ describe.each(KINDS.filter(({ delivers }) => delivers))(
       });
       const video = await app.ended(id);
       expect(video).toMatchObject({ state: 'succeeded', credits: { settled: 4 } });
-      const bytes = await app.ask('GET', video.output.url, { credential: null });
+      const bytes = await app.ask('GET', video.output?.url ?? '', { credential: null });
       expect(Buffer.from(await bytes.arrayBuffer()).equals(VIDEO)).toBe(true);
       expect([cuts, await app.spent()]).toEqual([2, 4]);
     });

@@ -12,7 +12,11 @@ async function setUp() {
     const body = { name, service, key: `sk-secret-${name}` };
     return (await callAs(app, who, 'POST', '/api/api-keys/create', body)).body;
   };
-  const ask = (method: string, path: string, who: UserRecord = app.user) => callAs(app, who, method, path);
+  const ask = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    who: UserRecord = app.user,
+  ) => callAs(app, who, method, path);
   const list = async (query = '', who?: UserRecord) => (await ask('GET', `/api/api-keys${query}`, who)).body;
   const names = async (query?: string) =>
     (await list(query)).apiKeys.map(({ name }: { name: string }) => name);

@@ -2,7 +2,7 @@ import { createDemoProvider } from '@questline/core';
 import { SESSIONS } from '@questline/core/internal';
 import type { ModelPart } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { answerParts, type ChatApp, createChatApp } from '../support/chat.ts';
+import { answerParts, type ChatApp, createChatApp, type Quest } from '../support/chat.ts';
 import { filledLake, saveFile } from '../support/lakes.ts';
 import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 
@@ -35,13 +35,7 @@ async function session(app: ChatApp, input: object): Promise<string> {
 }
 
 const DETAILS = { wait: true, includePromptDetails: true, includeSystemPrompt: true } as const;
-type Detail = {
-  name: string;
-  source: string;
-  tokenCount: number;
-  wasIncluded: boolean;
-  exclusionReason?: string;
-};
+type Detail = Quest['promptDetails'][number];
 
 function knowledgeIn(body: { promptDetails: Detail[] }): [string, boolean, string | undefined][] {
   return body.promptDetails
@@ -61,7 +55,7 @@ describe('session with forced retrieval', () => {
       ['knowledge', true, undefined],
       ['knowledge:hedgehog.txt#1', true, undefined],
     ]);
-    const sum = (body.promptDetails as Detail[])
+    const sum = body.promptDetails
       .filter(({ wasIncluded }) => wasIncluded)
       .reduce((total, { tokenCount }) => total + tokenCount, 0);
     expect(sum).toBe(tokens(body.promptText));
@@ -175,7 +169,7 @@ describe('files of a session', () => {
     const { body } = await app.chat({ message: 'Tell me of thing3777', sessionId, ...DETAILS });
     expect(body.promptText).toContain('thing3777.');
     expect(knowledgeIn(body)).toContainEqual(['knowledge:long.txt (rest)', false, 'token_limit']);
-    const sum = (body.promptDetails as Detail[])
+    const sum = body.promptDetails
       .filter(({ wasIncluded }) => wasIncluded)
       .reduce((total, { tokenCount }) => total + tokenCount, 0);
     expect(sum).toBe(tokens(body.promptText));

@@ -12,6 +12,7 @@ import { createIds, createMemoryObjects, createSystemClock } from '@questline/co
 import { createSqlPorts, migrate } from '@questline/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type OpenEngine } from '../../packages/sql/test/engines.ts';
+import type { AnswerBody } from '../support/answers.ts';
 
 const FILES = 20;
 
@@ -44,7 +45,11 @@ async function openTwo(engine: OpenEngine) {
     user,
     start: () => Promise.all(apis.map((api) => api.start())),
     close: () => Promise.all(apis.map((api) => api.close())),
-    async ask(method: string, path: string, body?: object) {
+    async ask<const Method extends string, const Path extends string>(
+      method: Method,
+      path: Path,
+      body?: object,
+    ) {
       turn += 1;
       const response = await handles[turn % 2]?.(
         new Request(`http://questline.test/api/v1/${path}`, {
@@ -54,8 +59,8 @@ async function openTwo(engine: OpenEngine) {
         }),
       );
       const text = await response?.text();
-      // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-      return { status: response?.status, body: (text ? JSON.parse(text) : undefined) as any };
+      const answer: AnswerBody<Method, `/api/v1/${Path}`> = text ? JSON.parse(text) : undefined;
+      return { status: response?.status, body: answer };
     },
   };
 }
@@ -85,7 +90,7 @@ describe.each(ENGINES)('data lakes of two processes on $name', (kind) => {
         return (await services.library.save(user.id, made)).file?.id ?? '';
       }),
     );
-    const place = (id: string) => `data-lakes/${lake.id}/files/${id}`;
+    const place = (id: string) => `data-lakes/${lake.id}/files/${id}` as const;
     // Every second one while it is being ingested.
     await Promise.all(
       ids.map(async (id, number) => {

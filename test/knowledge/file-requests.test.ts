@@ -151,7 +151,7 @@ describe('a file of a data lake', () => {
     expect((await call('GET', `/${LAKE}/files`)).body.data).toEqual([]);
     const page = (await call('GET', `/${toId(9)}/files?limit=1`)).body;
     const rest = await call('GET', `/${toId(9)}/files?limit=1&cursor=${page.next_cursor}`);
-    expect([page.data[0].file_id, rest.body.data[0].file_id]).toEqual([toId(10), toId(11)]);
+    expect([page.data[0]?.file_id, rest.body.data[0]?.file_id]).toEqual([toId(10), toId(11)]);
     expect((await call('GET', `/${LAKE}/files?cursor=${page.next_cursor}`)).status).toBe(422);
   });
 

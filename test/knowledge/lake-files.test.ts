@@ -59,8 +59,10 @@ describe('notes of a file', () => {
     const grace = await app.addUser('grace@example.com');
     const id = await makeFile(app, app.user);
     await callAs(app, app.user, 'PATCH', `/api/v1/files/${id}`, { notes: 'Read this.' });
-    const notes = async (who: typeof grace, path = `/api/v1/files/${id}`) =>
-      (await callAs(app, who, 'GET', path)).body.notes;
+    const notes = async (
+      who: typeof grace,
+      path: `/api/${'file' | 'files' | 'v1/files'}/${string}` = `/api/v1/files/${id}`,
+    ) => (await callAs(app, who, 'GET', path)).body.notes;
     expect(await notes(app.user)).toBe('Read this.');
     await shareWith(app, app.user, `file/${id}`, grace, 'read');
     expect([await notes(grace), await notes(grace, `/api/file/${id}`)]).toEqual([null, null]);

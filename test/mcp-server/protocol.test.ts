@@ -87,7 +87,7 @@ describe('messages', () => {
     ] as const) {
       const { result } = await readJson(await app.send(rpc('tools/call', { name, arguments: args })));
       expect([name, result.isError]).toEqual([name, true]);
-      expect(result.content[0].text).toMatch(text);
+      expect(result.content[0]?.text).toMatch(text);
     }
   });
 

@@ -151,13 +151,13 @@ describe('the extension for skills', () => {
     const { result } = await askModern(app, 'skills/list');
     expect(result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
     // Names of the format have no underscore, and hosts let models choose among entries.
-    expect(result.skills.map(({ uri }: { uri: string }) => uri)).toEqual([LETTER]);
+    expect(result.skills.map(({ uri }) => uri)).toEqual([LETTER]);
     const [entry] = result.skills;
     expect((await askModern(app, 'skills/get', { uri: LETTER })).result.skill).toEqual(entry);
     const read = await askModern(app, 'resources/read', { uri: LETTER });
-    const [{ text, mimeType, uri }] = read.result.contents;
+    const [{ text = '', mimeType, uri } = {}] = read.result.contents;
     expect([mimeType, uri]).toEqual(['text/markdown', LETTER]);
-    expect(entry.resources).toEqual([
+    expect(entry?.resources).toEqual([
       {
         uri: LETTER,
         digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
@@ -171,9 +171,9 @@ describe('the extension for skills', () => {
       .split('\n')
       .map((line) => line.split(/: (.*)/s));
     expect(Object.fromEntries(fields.map(([name, value = '']) => [name, JSON.parse(value)]))).toEqual(
-      entry.frontmatter,
+      entry?.frontmatter,
     );
-    expect(entry.frontmatter).toEqual({ name: 'business-letter', description: SKILLS[0]?.description });
+    expect(entry?.frontmatter).toEqual({ name: 'business-letter', description: SKILLS[0]?.description });
     expect(body).toBe('# Business letter\n\nBegin with place and date.\n');
   });
 

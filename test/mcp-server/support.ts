@@ -89,11 +89,62 @@ export async function createMcpApp(
   };
 }
 
+/** The fields of the results of all tools. */
+export interface ToolValue {
+  readonly session_id: string;
+  readonly quest_id: string;
+  readonly execution_id: string;
+  readonly generation_id: string;
+  readonly status: string;
+  readonly answer: string;
+  readonly data: readonly { readonly id: string }[];
+  readonly results: readonly unknown[];
+  readonly skills: readonly unknown[];
+  readonly models: readonly unknown[];
+}
+
+/** The fields of the answers to all messages. */
+export interface RpcAnswer {
+  readonly id: unknown;
+  readonly result: {
+    readonly structuredContent: ToolValue;
+    readonly resultType: string;
+    readonly capabilities: Readonly<Record<string, unknown>>;
+    readonly serverInfo: { readonly version: string };
+    readonly tools: readonly Readonly<Record<string, unknown>>[];
+    readonly resourceTemplates: readonly unknown[];
+    readonly content: readonly { readonly type: string; readonly text: string }[];
+    readonly contents: readonly {
+      readonly uri?: string;
+      readonly mimeType?: string;
+      readonly text?: string;
+    }[];
+    readonly isError: boolean;
+    readonly skills: readonly {
+      readonly uri: string;
+      readonly resources: unknown;
+      readonly frontmatter: unknown;
+    }[];
+    readonly skill: unknown;
+    readonly nextCursor: string;
+    /** Of tasks. */
+    readonly task: { readonly taskId: string };
+    readonly tasks: readonly { readonly taskId: string }[];
+    readonly taskId: string;
+    readonly status: string;
+    readonly result: RpcAnswer['result'];
+  };
+  readonly error: {
+    readonly code: number;
+    readonly message: string;
+    readonly data: Readonly<Record<string, unknown>>;
+  };
+}
+
 export interface Called {
   readonly isError: boolean;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  readonly value: any;
+  readonly value: ToolValue;
   readonly content: readonly { readonly type: string; readonly [field: string]: unknown }[];
 }
 
@@ -103,7 +154,7 @@ export async function callTool(client: Client, name: string, args: object = {}):
   return {
     isError: result.isError === true,
     text: String(content[0]?.text),
-    value: result.structuredContent,
+    value: result.structuredContent as ToolValue,
     content,
   };
 }
@@ -116,9 +167,8 @@ export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
   params,
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-export async function readJson(response: Response): Promise<any> {
-  return response.json();
+export async function readJson(response: Response): Promise<RpcAnswer> {
+  return (await response.json()) as RpcAnswer;
 }
 
 /** Sends a message as a client of revision 2026-07-28. */

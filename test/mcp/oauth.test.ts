@@ -17,8 +17,10 @@ const REDIRECT = 'http://127.0.0.1/callback';
 
 interface JsonAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  readonly body: any;
+  readonly body: {
+    readonly url: string;
+    readonly error: { readonly code: string; readonly message: string };
+  };
 }
 
 interface OAuthApp extends ChatApp {

@@ -204,7 +204,7 @@ describe('a list of models', () => {
 
   it('limits what the model lists show', async () => {
     const { app } = await setUp();
-    const list = async (path: string, credential = app.key): Promise<string[]> => {
+    const list = async (path: '/api/v1/models' | '/api/models', credential = app.key): Promise<string[]> => {
       const { body } = await app.json('GET', path, { credential });
       return (body.data ?? body.models).map(({ id }: { id: string }) => id).sort();
     };

@@ -97,7 +97,7 @@ describe('price with a last day', () => {
     await app.clock.advance(1);
     expect(await cost()).toBe(230_000);
     const [listed] = (await app.json('GET', '/api/models')).body.models;
-    expect(listed.pricing).toEqual({ '0': { input: 200, output: 300 } });
+    expect(listed?.pricing).toEqual({ '0': { input: 200, output: 300 } });
   });
 
   it('is overridden by prices of the host', async () => {

@@ -27,8 +27,11 @@ async function createAdminApp() {
   });
   await app.services.store.collection(USERS).update(app.user.id, { isAdmin: true });
   const credential = await app.token();
-  const ask = (method: string, path: string, body?: unknown) =>
-    app.json(method, path, { credential, ...(body !== undefined && { body }) });
+  const ask = <const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: unknown,
+  ) => app.json(method, path, { credential, ...(body !== undefined && { body }) });
   return { ...app, ask };
 }
 

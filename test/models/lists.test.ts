@@ -110,7 +110,7 @@ describe('GET /api/v1/models', () => {
     const models = [PLAIN, { ...PLAIN, id: 'second' }];
     const app = await create(models);
     const { next_cursor } = (await app.json('GET', '/api/v1/models?limit=1')).body;
-    const path = `/api/v1/models?limit=1&cursor=${next_cursor}`;
+    const path = `/api/v1/models?limit=1&cursor=${next_cursor}` as const;
     expect((await app.json('GET', path)).body.data).toMatchObject([{ id: 'second' }]);
     const credential = await app.token(await app.addUser('bob@example.com'));
     expect((await app.json('GET', path, { credential })).status).toBe(422);

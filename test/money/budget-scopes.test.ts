@@ -21,8 +21,12 @@ async function setUp() {
     project: (await MAKERS.projects?.(app, ada)) ?? '',
     organization: (await addOrganization(app, { ownerId: ada.id })).id,
   };
-  const send = (who: typeof ada, method: string, rest: string, body?: object) =>
-    callAs(app, who, method, `/api/budgets${rest}`, body);
+  const send = <const Method extends string, const Rest extends string>(
+    who: typeof ada,
+    method: Method,
+    rest: Rest,
+    body?: object,
+  ) => callAs(app, who, method, `/api/budgets${rest}`, body);
   const create = (who: typeof ada, change: object) => send(who, 'POST', '', { ...WISH, ...change });
   return { app, root: app.user, ada, ids, send, create };
 }

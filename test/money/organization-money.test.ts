@@ -28,7 +28,7 @@ async function setUp() {
 describe.each(['credits', 'credits/export', 'usage-report'])('%s of an organization', (part) => {
   it('is read by those who administer it; a member gets 403, a stranger the answer for an unknown id', async () => {
     const { app, owner, administrator, member, stranger, id, ask } = await setUp();
-    const path = `/api/organizations/${id}/${part}`;
+    const path = `/api/organizations/${id}/${part}` as const;
     const asked = async (who: UserRecord, which = path) => ask(await app.token(who), which);
     const own = await asked(owner);
     expect(own.status).toBe(200);
@@ -44,7 +44,7 @@ describe.each(['credits', 'credits/export', 'usage-report'])('%s of an organizat
 describe('an organization', () => {
   it('shows its own money only', async () => {
     const { app, owner, id } = await setUp();
-    const path = `/api/organizations/${id}`;
+    const path = `/api/organizations/${id}` as const;
     expect((await callAs(app, owner, 'GET', `${path}/credits`)).body).toEqual({ balance: 9, reserved: 0 });
     const to = new Date(app.clock.now() + 1).toISOString();
     const report = await callAs(app, owner, 'GET', `${path}/usage-report?to=${to}`);

@@ -204,7 +204,7 @@ describe('three equal calls', () => {
       expect(usage).toMatchObject({ cachedInput: written?.cacheWrite, cacheWrite: 0 });
     expect((await app.charged()).toReversed()).toEqual(app.usages.map(price));
     const { recent } = (await app.json('GET', '/api/v1/usage')).body;
-    const rates = recent.map(({ cache_hit_rate }: { cache_hit_rate: number }) => cache_hit_rate).toReversed();
+    const rates = recent.map(({ cache_hit_rate }) => cache_hit_rate).toReversed();
     expect(rates).toEqual([0, expect.closeTo(0.999, 2), expect.closeTo(0.999, 2)]);
   });
 

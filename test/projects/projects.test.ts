@@ -166,8 +166,11 @@ describe('single member of a project', () => {
     const grace = await app.addUser('grace@example.com');
     const project = (await addProject(app)).body.id as string;
     await shareWith(app, app.user, `project/${project}`, grace, 'write');
-    const change = (who: UserRecord, method: 'POST' | 'DELETE', member: string) =>
-      callAs(app, who, method, `${PATH}/${project}/${member}`);
+    const change = (
+      who: UserRecord,
+      method: 'POST' | 'DELETE',
+      member: `${'files' | 'sessions'}/${string}`,
+    ) => callAs(app, who, method, `${PATH}/${project}/${member}`);
     return { app, ada: app.user, grace, project, change };
   };
 

@@ -27,7 +27,7 @@ const contents = (list: readonly { content: string }[]) => list.map(({ content }
 describe.each([
   ['/api/sessions', 'messages'],
   ['/api/v1/sessions', 'data'],
-])('the messages of a session at %s', (base, field) => {
+] as const)('the messages of a session at %s', (base, field) => {
   it('are those of this session, the newest first or last', async () => {
     const { app, id } = await setUp();
     const credential = await app.token();

@@ -403,7 +403,7 @@ describe('list of sessions', () => {
     const app = await setUp();
     for (const name of ['Alpha', 'Beta']) await app.json('POST', '/api/v1/sessions', { body: { name } });
     const { next_cursor } = (await app.json('GET', '/api/v1/sessions?limit=1')).body;
-    const [mark, value, id] = JSON.parse(Buffer.from(next_cursor, 'base64url').toString());
+    const [mark, value, id] = JSON.parse(Buffer.from(next_cursor ?? '', 'base64url').toString());
     const written = [
       [`"${value}"`, id],
       ['1.5', id],
@@ -447,7 +447,7 @@ describe('session of another user', () => {
         ['no-id', app.key],
         [id, bob],
       ] as const) {
-        const path = `${base}/${which}${suffix}`;
+        const path = `${base}/${which}${suffix}` as const;
         const answer = await app.json(method, path, { credential, ...(body !== undefined && { body }) });
         answers.push([answer.status, answer.body.error]);
       }

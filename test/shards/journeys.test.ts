@@ -147,7 +147,7 @@ async function walk(title: string, options: TestAppOptions): Promise<Effect> {
       const answer = await callAs(app, who, method, path, body);
       statuses.push(answer.status);
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-      return answer.body;
+      return answer.body as Record<string, string>;
     },
     own: async (noun) => (await MAKERS[noun]?.(app, app.user)) ?? '',
     shared: async (noun) => (await SHARERS[noun]?.(app, other)) ?? '',

@@ -4,7 +4,7 @@ import { forgetUser } from '@questline/core/personal-data';
 import { StorageUnavailable } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { makeSession } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, shareWith, toInvites } from '../support/sharing.ts';
 import { createBreakableStore } from '../support/store.ts';
 import { createTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -20,7 +20,7 @@ interface People {
 type Act = (people: People) => Promise<() => Promise<number>>;
 
 const invite = async ({ app, ada }: People, path: string, more: object = {}): Promise<string> =>
-  (await callAs(app, ada, 'POST', `/api/${path}/invites`, { email: 'grace@example.com', ...more })).body._id;
+  (await callAs(app, ada, 'POST', toInvites(path), { email: 'grace@example.com', ...more })).body._id;
 
 /** Ada's organization, with an administrator who has a key that it pays for and has invited another user. */
 async function addOrganization({ app, ada, grace }: People): Promise<string> {

@@ -3,7 +3,7 @@ import { forgetUser } from '@questline/core/personal-data';
 import { describe, expect, it } from 'vitest';
 import { delayed } from '../../packages/core/test/delayed.ts';
 import { makeArtifact, makeOrganization, makeSession } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, shareWith, toInvites } from '../support/sharing.ts';
 import { createTestApp } from '../support/test-app.ts';
 
 /** Every call of the store takes effect some turns later, so that work that is not waited for is missed. */
@@ -21,7 +21,7 @@ describe('forgotten user', () => {
     const hers = `session/${await makeSession(app, ada)}`;
     const invites = app.services.store.collection(SHARING_INVITES);
     const invite = async (who: typeof ada, path: string, email: string): Promise<string> =>
-      (await callAs(app, who, 'POST', `/api/${path}/invites`, { email })).body._id;
+      (await callAs(app, who, 'POST', toInvites(path), { email })).body._id;
     const theirs = `session/${await makeSession(app, grace)}`;
     const gone = [
       await invite(ada, organization, 'one@example.com'),

@@ -28,7 +28,7 @@ async function setUp() {
   return { app, ada: app.user, grace, eve };
 }
 
-const invite = (app: TestApp, who: UserRecord, path: string, email: string) =>
+const invite = (app: TestApp, who: UserRecord, path: `/api/${string}/${string}`, email: string) =>
   callAs(app, who, 'POST', `${path}/invites`, { email });
 
 async function addUsers({ services, user }: TestApp, count: number): Promise<string[]> {
@@ -44,7 +44,10 @@ async function addUsers({ services, user }: TestApp, count: number): Promise<str
 describe.each(KINDS)('invite to %s', (type, name, make) => {
   it('is listed by its resource only, and its mail names the kind', async () => {
     const { app, ada, grace, eve } = await setUp();
-    const [path, other] = [`/api/${type}/${await make(app, ada)}`, `/api/${type}/${await make(app, ada)}`];
+    const [path, other] = [
+      `/api/${type}/${await make(app, ada)}`,
+      `/api/${type}/${await make(app, ada)}`,
+    ] as const;
     await invite(app, ada, path, grace.email);
     await invite(app, ada, other, eve.email);
     const list = async (query = '') =>
@@ -59,7 +62,7 @@ describe.each(KINDS)('invite to %s', (type, name, make) => {
 
   it('is read by its recipient, its sender and the owner, and by no other user', async () => {
     const { app, ada, grace, eve } = await setUp();
-    const path = `${type}/${await make(app, ada)}`;
+    const path = `${type}/${await make(app, ada)}` as const;
     const reader = await app.addUser('reader@example.com');
     await shareWith(app, ada, path, reader, 'read');
     const { _id } = (await invite(app, ada, `/api/${path}`, grace.email)).body;
@@ -97,7 +100,7 @@ describe('invite', () => {
 
   it('can be repeated after a refusal and after its expiry, beside pending ones', async () => {
     const { app, ada, grace, eve } = await setUp();
-    const path = `/api/session/${await makeSession(app, ada)}`;
+    const path = `/api/session/${await makeSession(app, ada)}` as const;
     await invite(app, ada, path, eve.email);
     const first = (await invite(app, ada, path, grace.email)).body._id;
     expect((await callAs(app, grace, 'POST', `/api/invites/${first}/refuse`)).status).toBe(200);
@@ -114,7 +117,7 @@ describe('invite', () => {
     const { app, ada } = await setUp();
     await addUsers(app, 1001);
     const sender = await app.addUser('sender@example.com');
-    const path = `/api/session/${await makeSession(app, sender)}`;
+    const path = `/api/session/${await makeSession(app, sender)}` as const;
     const { body } = await invite(app, sender, path, ada.email);
     expect(body.sender).toEqual({ name: 'sender', email: sender.email });
   });

@@ -10,7 +10,7 @@ import {
   makeProject,
   makeSession,
 } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, readList, shareWith } from '../support/sharing.ts';
 import { adminToken } from '../support/sign-in.ts';
 
 /** A turn of the scripted model: 10 input tokens and one output token. */
@@ -32,9 +32,13 @@ async function setUp(options: ChatAppOptions = {}) {
   const id: string = made.body._id;
   await shareWith(app, people.ada, `organization/${id}`, people.member, 'read');
   await shareWith(app, people.ada, `organization/${id}`, people.administrator, 'write');
-  const path = `/api/organizations/${id}`;
-  const as = (who: UserRecord, method: string, rest = '', body?: object) =>
-    callAs(app, who, method, `${path}${rest}`, body);
+  const path = `/api/organizations/${id}` as const;
+  const as = <const Method extends string, const Rest extends string = ''>(
+    who: UserRecord,
+    method: Method,
+    rest = '' as Rest,
+    body?: object,
+  ) => callAs(app, who, method, `${path}${rest}`, body);
   return {
     app,
     ...people,
@@ -207,7 +211,7 @@ describe('removed member', () => {
       (await callAs(app, gone, 'GET', `/api/users/${ada.id}`)).status,
     ];
     expect(await tries()).toEqual(Array(9).fill(200));
-    const path = `/api/organization/${id}/revokeSharing`;
+    const path = `/api/organization/${id}/revokeSharing` as const;
     expect((await callAs(app, ada, 'POST', path, { userId: gone.id })).status).toBe(200);
     expect(await tries()).toEqual([401, ...Array(8).fill(404)]);
     expect((await callAs(app, gone, 'GET', '/api/organizations')).body.organizations).toEqual([]);
@@ -216,7 +220,7 @@ describe('removed member', () => {
 
   it('loses the invites it sent, and the same address can be invited by others', async () => {
     const { app, id, ada, administrator: gone } = await setUp();
-    const invites = `/api/organization/${id}/invites`;
+    const invites = `/api/organization/${id}/invites` as const;
     const offer = { email: 'late@example.com' };
     const invite = async (who: UserRecord) => (await callAs(app, who, 'POST', invites, offer)).status;
     expect([await invite(gone), await invite(ada)]).toEqual([201, 409]);
@@ -286,9 +290,7 @@ describe('shared records', () => {
       const shared = await make(app, ada);
       await shareWith(app, ada, `${type}/${shared}`, member, 'read');
       const listed = async (who: UserRecord) =>
-        (await callAs(app, who, 'GET', `${path}?shared=true`)).body[field].map(
-          (one: { id: string }) => one.id,
-        );
+        (await readList(app, who, `${path}?shared=true`, field)).map(({ id }) => id);
       expect([type, await listed(member), await listed(eve)]).toEqual([
         type,
         expect.arrayContaining([shared]),

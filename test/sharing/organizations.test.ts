@@ -1,7 +1,7 @@
 import { API_KEYS, LAKES, SUBSCRIPTIONS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { makeOrganization, makeProject } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, readList, shareWith } from '../support/sharing.ts';
 import { createTestApp } from '../support/test-app.ts';
 
 async function setUp() {
@@ -77,7 +77,7 @@ describe('deleted organization', () => {
 interface Rule {
   readonly action: string;
   readonly subject: string;
-  readonly conditions?: Readonly<Record<string, unknown>>;
+  readonly conditions?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Evaluates the rules as a client does. */
@@ -98,7 +98,7 @@ describe('rules of identify', () => {
     const rulesOf = async (who: typeof ada): Promise<readonly Rule[]> =>
       (await callAs(app, who, 'GET', '/api/identify')).body.permissions;
     const list = async (who: typeof ada, path: string, field: string) =>
-      (await callAs(app, who, 'GET', path)).body[field][0] as Record<string, unknown>;
+      (await readList(app, who, path, field))[0] as Record<string, unknown>;
     const [hers, others] = [await rulesOf(ada), await rulesOf(grace)];
     const project = await list(ada, '/api/v1/projects', 'data');
     const shared = await list(grace, '/api/v1/projects?shared=true', 'data');
@@ -121,7 +121,7 @@ describe('transfer of an organization', () => {
     const grace = await app.addUser('grace@example.com');
     const id = await makeOrganization(app, ada);
     await shareWith(app, ada, `organization/${id}`, grace, 'read');
-    const path = `/api/organizations/${id}`;
+    const path = `/api/organizations/${id}` as const;
     const transfer = (to: string) => callAs(app, ada, 'POST', `${path}/transfer`, { userId: to });
 
     expect((await transfer(grace.id)).body).toMatchObject({ ownerId: grace.id, memberCount: 2 });

@@ -81,7 +81,11 @@ describe('list of users', () => {
 describe('user whose role changes', () => {
   it('stays signed in, and has the new role at once', async () => {
     const { app, root, grace, eve } = await setUp();
-    const ask = (method: string, path: string, body?: object) => callAs(app, grace, method, path, body);
+    const ask = <const Method extends string, const Path extends string>(
+      method: Method,
+      path: Path,
+      body?: object,
+    ) => callAs(app, grace, method, path, body);
     expect((await ask('GET', '/api/audit')).status).toBe(403);
     const change = { isAdmin: true };
     expect((await callAs(app, root, 'PUT', `/api/users/${grace.id}/access`, change)).body.isAdmin).toBe(true);

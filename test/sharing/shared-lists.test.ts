@@ -1,4 +1,3 @@
-import type { UserRecord } from '@questline/core';
 import { describe, expect, it } from 'vitest';
 import {
   type Maker,
@@ -9,9 +8,9 @@ import {
   makeProject,
   makeSession,
 } from '../support/owned-resources.ts';
-import { callAs, shareWith } from '../support/sharing.ts';
+import { callAs, readList, shareWith } from '../support/sharing.ts';
 import { createCountingStore } from '../support/store.ts';
-import { createTestApp, type TestApp } from '../support/test-app.ts';
+import { createTestApp } from '../support/test-app.ts';
 
 interface Kind {
   readonly make: Maker;
@@ -45,9 +44,6 @@ async function people(options: Parameters<typeof createTestApp>[0] = {}) {
   return { app, ada: app.user, grace: await app.addUser('grace@example.com') };
 }
 
-const list = async (app: TestApp, who: UserRecord, path: string, field: string) =>
-  (await callAs(app, who, 'GET', path)).body[field] as readonly { id: string; permission?: string }[];
-
 describe.each(Object.entries(KINDS))('shared %s', (type, { make, name, lists }) => {
   it('is named by the answer to the acceptance and listed with its permission', async () => {
     const { app, ada, grace } = await people();
@@ -58,15 +54,15 @@ describe.each(Object.entries(KINDS))('shared %s', (type, { make, name, lists }) 
       resource: { type, id, name },
     });
     for (const [path, field] of lists) {
-      const entries = await list(app, grace, `${path}?shared=true`, field);
+      const entries = await readList(app, grace, `${path}?shared=true`, field);
       expect(entries).toEqual([expect.objectContaining({ id, permission: 'read' })]);
-      expect(await list(app, grace, path, field)).toEqual([]);
-      expect(await list(app, ada, `${path}?shared=true`, field)).toEqual([]);
-      expect((await list(app, ada, path, field))[0]).not.toHaveProperty('permission');
+      expect(await readList(app, grace, path, field)).toEqual([]);
+      expect(await readList(app, ada, `${path}?shared=true`, field)).toEqual([]);
+      expect((await readList(app, ada, path, field))[0]).not.toHaveProperty('permission');
     }
     await shareWith(app, ada, `${type}/${id}`, grace, 'write');
     for (const [path, field] of lists)
-      expect(await list(app, grace, `${path}?shared=true`, field)).toMatchObject([
+      expect(await readList(app, grace, `${path}?shared=true`, field)).toMatchObject([
         { id, permission: 'write' },
       ]);
   });
@@ -77,7 +73,7 @@ describe.each(Object.entries(KINDS))('shared %s', (type, { make, name, lists }) 
     const [[path = '', field = ''] = []] = lists;
     const count = async () => {
       counting.calls = 0;
-      await list(app, grace, `${path}?shared=true`, field);
+      await readList(app, grace, `${path}?shared=true`, field);
       return counting.calls;
     };
     await shareWith(app, ada, `${type}/${await make(app, ada)}`, grace);
@@ -86,7 +82,7 @@ describe.each(Object.entries(KINDS))('shared %s', (type, { make, name, lists }) 
       const owner = await app.addUser(`owner${more}@example.com`);
       await shareWith(app, owner, `${type}/${await make(app, owner)}`, grace);
     }
-    expect(await list(app, grace, `${path}?shared=true`, field)).toHaveLength(6);
+    expect(await readList(app, grace, `${path}?shared=true`, field)).toHaveLength(6);
     expect(await count()).toBe(one);
   });
 });
@@ -98,14 +94,14 @@ describe.each(Object.entries(ALL))('leaving a shared %s', (type, { make, lists }
     const id = await make(app, ada);
     await shareWith(app, ada, `${type}/${id}`, grace, 'write');
     await shareWith(app, ada, `${type}/${id}`, eve);
-    const path = `/api/${type}/${id}`;
+    const path = `/api/${type}/${id}` as const;
     const body = verb === 'leave' ? {} : { userId: grace.id };
     expect((await callAs(app, grace, 'POST', `${path}/${verb}`, body)).body.success).toBe(true);
     expect((await callAs(app, grace, 'GET', path)).status).toBe(404);
     expect((await callAs(app, grace, 'POST', `${path}/leave`, {})).status).toBe(404);
     expect((await callAs(app, eve, 'GET', path)).status).toBe(200);
     for (const [address, field] of lists)
-      expect(await list(app, grace, `${address}?shared=true`, field)).toEqual([]);
+      expect(await readList(app, grace, `${address}?shared=true`, field)).toEqual([]);
   });
 });
 
@@ -145,7 +141,7 @@ describe('write share of a project', () => {
   it('allows changing name, description, sessions and files, but no sharing or deletion', async () => {
     const { app, ada, grace } = await people();
     const id = await makeProject(app, ada);
-    const path = `/api/v1/projects/${id}`;
+    const path = `/api/v1/projects/${id}` as const;
     const [session, file] = [await makeSession(app, ada), await makeFile(app, ada)];
     await callAs(app, ada, 'PATCH', path, { session_ids: [session], file_ids: [file] });
     const change = (body: object) => callAs(app, grace, 'PATCH', path, body);

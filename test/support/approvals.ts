@@ -8,7 +8,14 @@ import {
 } from '@questline/core';
 import { createFakeIds } from '@questline/testing';
 import * as z from 'zod';
-import { answerParts, type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer } from './chat.ts';
+import {
+  answerParts,
+  type ChatApp,
+  type ChatAppOptions,
+  createChatApp,
+  type JsonAnswer,
+  type Quest,
+} from './chat.ts';
 import { callTool } from './execution.ts';
 import { createScriptedProvider, type ModelCall, type ScriptedProvider } from './model.ts';
 
@@ -27,7 +34,7 @@ export interface ApprovalApp extends ChatApp {
   readonly looked: readonly string[];
   /** Another process on the same store and ledger. */
   open(): Promise<ApprovalProcess>;
-  decide(id: string, ...decisions: object[]): Promise<JsonAnswer>;
+  decide(id: string, ...decisions: object[]): Promise<JsonAnswer<Quest>>;
 }
 
 export interface ApprovalProcess {

@@ -1,22 +1,28 @@
 import type { ModelPart } from '@questline/core/ports';
+import type { AnswerBody } from './answers.ts';
 import { createScriptedProvider, type ModelCall, type ScriptedProvider } from './model.ts';
-import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
+import { type AskOptions, createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
 /** An app with a running worker and a chat model. */
 export interface ChatApp extends TestApp {
   readonly model: ScriptedProvider;
   readonly calls: readonly ModelCall[];
   /** Posts to the chat, and returns status and body. */
-  chat(body: unknown, options?: Parameters<TestApp['ask']>[2]): Promise<JsonAnswer>;
-  json(method: string, path: string, options?: Parameters<TestApp['ask']>[2]): Promise<JsonAnswer>;
+  chat(body: unknown, options?: AskOptions): Promise<JsonAnswer<AnswerBody<'POST', '/api/chat'>>>;
+  json<const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    options?: AskOptions,
+  ): Promise<JsonAnswer<AnswerBody<Method, Path>>>;
   /** The current state of the quest. */
-  poll(id: string): Promise<Record<string, unknown>>;
+  poll(id: string): Promise<Quest>;
 }
 
-export interface JsonAnswer {
+export type Quest = AnswerBody<'GET', `/api/v1/quests/${string}`>;
+
+export interface JsonAnswer<Body = unknown> {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  readonly body: any;
+  readonly body: Body;
   readonly headers: Headers;
 }
 

@@ -1,26 +1,30 @@
+import type { AnswerBody } from './answers.ts';
 import { type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer } from './chat.ts';
 import type { ModelCall } from './model.ts';
+import type { AskOptions } from './test-app.ts';
+
+const PATH = '/api/v1/agent-executions';
+
+export type Execution = AnswerBody<'GET', `${typeof PATH}/${string}`>;
 
 /** An app with a running worker and a session for agent runs. */
 export interface ExecutionApp extends ChatApp {
   readonly sessionId: string;
   /** Starts a run in that session, and returns status and body. */
-  run(body?: object, options?: Parameters<ChatApp['ask']>[2]): Promise<JsonAnswer>;
+  run(body?: object, options?: AskOptions): Promise<JsonAnswer<AnswerBody<'POST', typeof PATH>>>;
   /** The current state of the run. */
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  look(id: string): Promise<any>;
+  look(id: string): Promise<Execution>;
 }
 
 export async function createExecutionApp(options: ChatAppOptions = {}): Promise<ExecutionApp> {
   const app = await createChatApp(options);
   const { body } = await app.json('POST', '/api/v1/sessions', { body: { name: 'Work' } });
-  const path = '/api/v1/agent-executions';
   return {
     ...app,
     sessionId: body.id,
     run: (more = {}, asked = {}) =>
-      app.json('POST', path, { body: { session_id: body.id, message: 'Do it', ...more }, ...asked }),
-    look: async (id) => (await app.json('GET', `${path}/${id}`)).body,
+      app.json('POST', PATH, { body: { session_id: body.id, message: 'Do it', ...more }, ...asked }),
+    look: async (id) => (await app.json('GET', `${PATH}/${id}`)).body,
   };
 }
 

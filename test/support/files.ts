@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { toFetchHandler } from '@questline/core';
 import { FILE_USAGE, FILES, type FileRecord } from '@questline/core/internal';
+import type { AnswerBody } from './answers.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
 /** An app with a running worker and a key with all file scopes. */
@@ -27,8 +28,7 @@ interface Announced {
   readonly file_size: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-type ShownFile = Record<string, any>;
+type ShownFile = AnswerBody<'GET', `/api/v1/files/${string}`>;
 
 export async function createFileApp(options: TestAppOptions = {}): Promise<FileApp> {
   const app = await createTestApp({

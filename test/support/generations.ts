@@ -6,7 +6,12 @@ import type {
   MusicRequest,
   VideoRequest,
 } from '@questline/core/ports';
+import type { AnswerBody } from './answers.ts';
 import { type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer } from './chat.ts';
+import type { AskOptions } from './test-app.ts';
+
+/** A generation of a video or of music. */
+export type Generation = AnswerBody<'GET', `/api/v1/${'video' | 'music'}-generations/${string}`>;
 
 const MEDIA = { provider: 'videos', contextWindow: 0, maxOutputTokens: 0 } as const;
 
@@ -152,10 +157,16 @@ export const POLL_MS = 5000;
 export interface GenerationApp extends ChatApp {
   readonly studio: VideoStudio;
   /** Requests a video. */
-  video(body?: object, options?: Parameters<ChatApp['json']>[2]): Promise<JsonAnswer>;
-  song(body?: object, options?: Parameters<ChatApp['json']>[2]): Promise<JsonAnswer>;
+  video(
+    body?: object,
+    options?: AskOptions,
+  ): Promise<JsonAnswer<AnswerBody<'POST', '/api/v1/video-generations'>>>;
+  song(
+    body?: object,
+    options?: AskOptions,
+  ): Promise<JsonAnswer<AnswerBody<'POST', '/api/v1/music-generations'>>>;
   /** The current state of the generation. */
-  look(id: string, kind?: 'video' | 'music'): Promise<JsonAnswer['body']>;
+  look(id: string, kind?: 'video' | 'music'): Promise<Generation>;
   /** Advances the clock by this number of poll intervals. */
   pollsPass(times?: number): Promise<void>;
   /** Spent and held credits. */
@@ -185,7 +196,8 @@ export async function createGenerationApp(
         body: { model: 'composer', prompt: 'A waltz', ...body },
         ...more,
       }),
-    look: async (id, kind = 'video') => (await app.json('GET', `/api/v1/${kind}-generations/${id}`)).body,
+    look: async (id, kind = 'video') =>
+      (await app.json('GET', `/api/v1/${kind}-generations/${id}` as const)).body,
     async pollsPass(times = 1) {
       for (let count = 0; count < times; count += 1) {
         await app.clock.advance(POLL_MS);

@@ -1,14 +1,14 @@
-import { type ChatApp, type ChatAppOptions, createChatApp } from './chat.ts';
+import type { AnswerBody } from './answers.ts';
+import { type ChatApp, type ChatAppOptions, createChatApp, type JsonAnswer, type Quest } from './chat.ts';
 import { createStudio, type Studio } from './media.ts';
+
+type ImagePath = '/api/v1/image-generations' | '/api/v1/image-edits';
 
 export interface ImageApp extends ChatApp {
   readonly studio: Studio;
-  draw(
-    body?: object,
-    path?: string,
-  ): Promise<{ status: number; body: Record<string, never> & { id: string } }>;
+  draw(body?: object, path?: ImagePath): Promise<JsonAnswer<AnswerBody<'POST', ImagePath>>>;
   /** Requests an image, runs all jobs and returns the quest. */
-  drawn(body?: object, path?: string): Promise<Record<string, unknown>>;
+  drawn(body?: object, path?: ImagePath): Promise<Quest>;
   addFile(mimeType: string, content?: string): Promise<string>;
 }
 

@@ -1,6 +1,7 @@
 import type { Services } from '@questline/core';
 import { FILES, LAKE_FILES, LAKES, type LakeFileRecord, type LakeRecord } from '@questline/core/internal';
 import { type ModelInfo, ProviderError, type Store } from '@questline/core/ports';
+import type { AnswerBody } from './answers.ts';
 import { type CallAnswer, callAs } from './sharing.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from './test-app.ts';
 
@@ -24,7 +25,11 @@ interface LakeRequestOptions extends TestAppOptions {
 
 export interface LakeRequestApp extends TestApp {
   /** Sends a request of the owner, below `/api/v1/data-lakes`. */
-  call(method: string, path: string, body?: object): Promise<CallAnswer>;
+  call<const Method extends string, const Path extends string>(
+    method: Method,
+    path: Path,
+    body?: object,
+  ): Promise<CallAnswer<AnswerBody<Method, `/api/v1/data-lakes${Path}`>>>;
   readonly lakes: ReturnType<typeof getLakes>;
   readonly lakeFiles: ReturnType<typeof getLakeFiles>;
   addLake(more?: Partial<LakeRecord>): Promise<unknown>;

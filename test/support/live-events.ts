@@ -1,8 +1,32 @@
+import type {
+  GetAgentExecutionEventsResponse,
+  GetCompletionEventsResponse,
+  GetMusicGenerationEventsResponse,
+  GetQuestEventsResponse,
+  GetVideoGenerationEventsResponse,
+} from '@questline/client/operations';
+import type { Merged } from './answers.ts';
+
+type AnyEvent = Merged<
+  | GetAgentExecutionEventsResponse
+  | GetCompletionEventsResponse
+  | GetMusicGenerationEventsResponse
+  | GetQuestEventsResponse
+  | GetVideoGenerationEventsResponse
+>;
+
+/** The polled state of any kind of work. */
+type LiveState = Merged<AnyEvent['state']>;
+
+/** The fields of all events. */
+export interface LiveEvent extends Omit<AnyEvent, 'state'> {
+  readonly state: LiveState;
+}
+
 /** One frame of an event stream. */
 export interface Frame {
   readonly id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-  readonly data: any;
+  readonly data: LiveEvent;
 }
 
 /** Splits a stream of characters into frames. Comments are left out. @returns the frames that are complete now. */
@@ -35,8 +59,8 @@ export interface Followed {
   readonly lastId: string | undefined;
   readonly snapshots: number;
   readonly resets: number;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  readonly end: any;
+  /** The state of the last frame. */
+  readonly end: LiveState | undefined;
   apply(frame: Frame): void;
 }
 
@@ -47,7 +71,7 @@ export function createFollower(): Followed {
   let lastId: string | undefined;
   let snapshots = 0;
   let resets = 0;
-  let end: unknown;
+  let end: LiveState | undefined;
   const ids: string[] = [];
   return {
     get text() {

@@ -111,9 +111,14 @@ export function openPage(
   };
 }
 
+interface Part {
+  readonly type: string;
+  readonly text?: unknown;
+}
+
 /** The joined text of a message. */
-export function getMessageText(message: Message | undefined): string {
-  return (message?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
+export function getMessageText(message: { readonly parts: readonly Part[] } | undefined): string {
+  return (message?.parts ?? []).map(({ type, text }) => (type === 'text' ? text : '')).join('');
 }
 
 /** Lets the app work until a promise settles. */

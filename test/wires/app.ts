@@ -1,6 +1,9 @@
 import { type Mountable, toFetchHandler, USERS } from '@questline/core';
 import { createToolServer } from '../openai/support-mcp.ts';
-import { type ChatAppOptions, createChatApp } from '../support/chat.ts';
+import type { Merged } from '../support/answers.ts';
+import { type ChatAppOptions, createChatApp, type Quest } from '../support/chat.ts';
+import type { Execution } from '../support/execution.ts';
+import type { Generation } from '../support/generations.ts';
 import { filledLake } from '../support/lakes.ts';
 import { createRecordingProvider } from './provider.ts';
 import type { GuardedApp } from './wire.ts';
@@ -90,7 +93,8 @@ export async function signIn(app: GuardedApp, credential: string | null): Promis
 /** @returns the id of a session of the user of a credential, always the same. */
 export async function findSession(app: GuardedApp, token: string): Promise<string> {
   const listed = await app.json('GET', '/api/v1/sessions', { credential: token });
-  if (listed.body.data.length > 0) return listed.body.data[0].id;
+  const [first] = listed.body.data;
+  if (first !== undefined) return first.id;
   const made = await app.json('POST', '/api/v1/sessions', { credential: token, body: { name: 'Work' } });
   return made.body.id;
 }
@@ -100,14 +104,15 @@ const ENDED: readonly unknown[] = [
   ...['succeeded', 'blocked', 'cancelled'],
 ];
 
+/** The fields of jobs of all kinds. */
+type Job = Partial<Merged<Quest | Execution | Generation>>;
+
 /** Works until a job has ended. @returns the body of its poll. */
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-export async function workJob(app: GuardedApp, path: string, token: string): Promise<any> {
+export async function workJob(app: GuardedApp, path: string, token: string): Promise<Job> {
   await app.api.start();
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  let body: any;
+  let body: Job = {};
   await workUntil(app, async () => {
-    ({ body } = await app.json('GET', path, { credential: token }));
+    body = (await (await app.ask('GET', path, { credential: token })).json()) as Job;
     return ENDED.includes(body.status ?? body.state);
   });
   return body;

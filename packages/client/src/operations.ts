@@ -2973,7 +2973,7 @@ export interface ListWhatsNewResponse {
  *
  * Acknowledges at once; the turn runs as a quest to be polled. With `wait: true` the response carries the reply, or has status 504 after a timeout; the quest goes on then. The quest reports problems with the model or the credits. A body with `messages` in place of `message` is that of `useChat` of the AI SDK, and is answered with its UI message stream.
  */
-export const sendChatMessage: Operation<{ body: SendChatMessageRequest }, SendChatMessageResponse> = { id: 'sendChatMessage', method: 'POST', path: '/api/chat', idempotent: true };
+export const sendChatMessage: Operation<{ body: SendChatMessageRequest }, SendChatMessageResponse> & { readonly method: 'POST'; readonly path: '/api/chat' } = { id: 'sendChatMessage', method: 'POST', path: '/api/chat', idempotent: true };
 
 /**
  * Resume the stream of a chat: `GET /api/chat/{id}/stream`.
@@ -2983,7 +2983,7 @@ export const sendChatMessage: Operation<{ body: SendChatMessageRequest }, SendCh
 export const resumeUiChat: Operation<{ params: {
   /** The id of the chat, as `useChat` sends it: the id of a session, or any other text. */
   id: string;
-} }, EventStream<Frame<ResumeUiChatResponse>> | undefined> = { id: 'resumeUiChat', method: 'GET', path: '/api/chat/{id}/stream' };
+} }, EventStream<Frame<ResumeUiChatResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/chat/{id}/stream' } = { id: 'resumeUiChat', method: 'GET', path: '/api/chat/{id}/stream' };
 
 /**
  * Stop the answer of a chat: `POST /api/chat/{id}/stop`.
@@ -2993,7 +2993,7 @@ export const resumeUiChat: Operation<{ params: {
 export const stopUiChat: Operation<{ params: {
   /** The id of the chat, as `useChat` sends it: the id of a session, or any other text. */
   id: string;
-} }, undefined> = { id: 'stopUiChat', method: 'POST', path: '/api/chat/{id}/stop' };
+} }, undefined> & { readonly method: 'POST'; readonly path: '/api/chat/{id}/stop' } = { id: 'stopUiChat', method: 'POST', path: '/api/chat/{id}/stop' };
 
 /**
  * List the messages of a chat for useChat: `GET /api/chat/{id}/messages`.
@@ -3008,14 +3008,14 @@ export const listUiMessages: PagedOperation<{ params: {
   limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
-} }, ListUiMessagesResponse, 'data'> = { id: 'listUiMessages', method: 'GET', path: '/api/chat/{id}/messages', page: { by: 'cursor', entries: 'data' } };
+} }, ListUiMessagesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/chat/{id}/messages' } = { id: 'listUiMessages', method: 'GET', path: '/api/chat/{id}/messages', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Stream a completion: `POST /api/ai/v1/completions`.
  *
  * Answers with server-sent events: `data:` lines of JSON of type `meta`, `content`, `reasoning`, `tool_use_delta`, `tool_use` or `error`, then `data: [DONE]`. The `meta` event reports the output cap (`maxTokens`) when the request exceeds the maximum of the model, and the ignored fields of the request (`ignored`): unknown names, and options that the model does not have. Ignore types that you do not know. Credits are reserved before the model is called and settled to the actual usage afterwards.
  */
-export const createCompletion: Operation<{ body: CreateCompletionRequest }, EventStream<Frame<CreateCompletionResponse>>> = { id: 'createCompletion', method: 'POST', path: '/api/ai/v1/completions' };
+export const createCompletion: Operation<{ body: CreateCompletionRequest }, EventStream<Frame<CreateCompletionResponse>>> & { readonly method: 'POST'; readonly path: '/api/ai/v1/completions' } = { id: 'createCompletion', method: 'POST', path: '/api/ai/v1/completions' };
 
 /**
  * Follow a stored completion: `GET /api/ai/v1/completions/{requestId}/events`.
@@ -3028,7 +3028,7 @@ export const getCompletionEvents: Operation<{ params: {
 }; query?: {
   /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
   after?: string | undefined;
-} }, EventStream<Frame<GetCompletionEventsResponse>> | undefined> = { id: 'getCompletionEvents', method: 'GET', path: '/api/ai/v1/completions/{requestId}/events' };
+} }, EventStream<Frame<GetCompletionEventsResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/ai/v1/completions/{requestId}/events' } = { id: 'getCompletionEvents', method: 'GET', path: '/api/ai/v1/completions/{requestId}/events' };
 
 /**
  * Get quest status: `GET /api/v1/quests/{id}`.
@@ -3038,7 +3038,7 @@ export const getCompletionEvents: Operation<{ params: {
 export const getQuest: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetQuestResponse> = { id: 'getQuest', method: 'GET', path: '/api/v1/quests/{id}' };
+} }, GetQuestResponse> & { readonly method: 'GET'; readonly path: '/api/v1/quests/{id}' } = { id: 'getQuest', method: 'GET', path: '/api/v1/quests/{id}' };
 
 /**
  * Cancel a quest: `POST /api/v1/quests/{id}/cancel`.
@@ -3048,7 +3048,7 @@ export const getQuest: Operation<{ params: {
 export const cancelQuest: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, CancelQuestResponse> = { id: 'cancelQuest', method: 'POST', path: '/api/v1/quests/{id}/cancel' };
+} }, CancelQuestResponse> & { readonly method: 'POST'; readonly path: '/api/v1/quests/{id}/cancel' } = { id: 'cancelQuest', method: 'POST', path: '/api/v1/quests/{id}/cancel' };
 
 /**
  * Decide about the waiting tool calls of a quest: `POST /api/v1/quests/{id}/decisions`.
@@ -3058,7 +3058,7 @@ export const cancelQuest: Operation<{ params: {
 export const decideQuestCalls: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: DecideQuestCallsRequest }, DecideQuestCallsResponse> = { id: 'decideQuestCalls', method: 'POST', path: '/api/v1/quests/{id}/decisions' };
+}; body: DecideQuestCallsRequest }, DecideQuestCallsResponse> & { readonly method: 'POST'; readonly path: '/api/v1/quests/{id}/decisions' } = { id: 'decideQuestCalls', method: 'POST', path: '/api/v1/quests/{id}/decisions' };
 
 /**
  * Follow a quest: `GET /api/v1/quests/{id}/events`.
@@ -3071,28 +3071,28 @@ export const getQuestEvents: Operation<{ params: {
 }; query?: {
   /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
   after?: string | undefined;
-} }, EventStream<Frame<GetQuestEventsResponse>> | undefined> = { id: 'getQuestEvents', method: 'GET', path: '/api/v1/quests/{id}/events' };
+} }, EventStream<Frame<GetQuestEventsResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/v1/quests/{id}/events' } = { id: 'getQuestEvents', method: 'GET', path: '/api/v1/quests/{id}/events' };
 
 /**
  * Run a web tool: `POST /api/ai/v1/tools`.
  *
  * Runs one tool without a model: weather, web search or web fetch. A failure answers an error status with its `errorType`.
  */
-export const executeTool: Operation<{ body: ExecuteToolRequest }, ExecuteToolResponse> = { id: 'executeTool', method: 'POST', path: '/api/ai/v1/tools' };
+export const executeTool: Operation<{ body: ExecuteToolRequest }, ExecuteToolResponse> & { readonly method: 'POST'; readonly path: '/api/ai/v1/tools' } = { id: 'executeTool', method: 'POST', path: '/api/ai/v1/tools' };
 
 /**
  * Create embeddings: `POST /api/v1/embeddings`.
  *
  * At most 300000 tokens of input, and 196608 numbers of output, in one call: more is 422 `limit_exceeded`.
  */
-export const createEmbeddings: Operation<{ body: CreateEmbeddingsRequest }, CreateEmbeddingsResponse> = { id: 'createEmbeddings', method: 'POST', path: '/api/v1/embeddings' };
+export const createEmbeddings: Operation<{ body: CreateEmbeddingsRequest }, CreateEmbeddingsResponse> & { readonly method: 'POST'; readonly path: '/api/v1/embeddings' } = { id: 'createEmbeddings', method: 'POST', path: '/api/v1/embeddings' };
 
 /**
  * Start an agent run: `POST /api/v1/agent-executions`.
  *
  * A model thinks, calls tools and observes their results, round by round, until it answers. Acknowledges at once. The run reports problems with the model or the credits. A run that needs a tool with external effects which was not approved in advance waits for the user with `approvals: true`; else it fails and names the tool.
  */
-export const startAgentExecution: Operation<{ body: StartAgentExecutionRequest }, StartAgentExecutionResponse> = { id: 'startAgentExecution', method: 'POST', path: '/api/v1/agent-executions', idempotent: true };
+export const startAgentExecution: Operation<{ body: StartAgentExecutionRequest }, StartAgentExecutionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/agent-executions' } = { id: 'startAgentExecution', method: 'POST', path: '/api/v1/agent-executions', idempotent: true };
 
 /**
  * Get the status of an agent run: `GET /api/v1/agent-executions/{id}`.
@@ -3102,7 +3102,7 @@ export const startAgentExecution: Operation<{ body: StartAgentExecutionRequest }
 export const getAgentExecution: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetAgentExecutionResponse> = { id: 'getAgentExecution', method: 'GET', path: '/api/v1/agent-executions/{id}' };
+} }, GetAgentExecutionResponse> & { readonly method: 'GET'; readonly path: '/api/v1/agent-executions/{id}' } = { id: 'getAgentExecution', method: 'GET', path: '/api/v1/agent-executions/{id}' };
 
 /**
  * Cancel an agent run: `POST /api/v1/agent-executions/{id}/cancel`.
@@ -3112,7 +3112,7 @@ export const getAgentExecution: Operation<{ params: {
 export const cancelAgentExecution: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, CancelAgentExecutionResponse> = { id: 'cancelAgentExecution', method: 'POST', path: '/api/v1/agent-executions/{id}/cancel' };
+} }, CancelAgentExecutionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/agent-executions/{id}/cancel' } = { id: 'cancelAgentExecution', method: 'POST', path: '/api/v1/agent-executions/{id}/cancel' };
 
 /**
  * Follow an agent run: `GET /api/v1/agent-executions/{id}/events`.
@@ -3125,7 +3125,7 @@ export const getAgentExecutionEvents: Operation<{ params: {
 }; query?: {
   /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
   after?: string | undefined;
-} }, EventStream<Frame<GetAgentExecutionEventsResponse>> | undefined> = { id: 'getAgentExecutionEvents', method: 'GET', path: '/api/v1/agent-executions/{id}/events' };
+} }, EventStream<Frame<GetAgentExecutionEventsResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/v1/agent-executions/{id}/events' } = { id: 'getAgentExecutionEvents', method: 'GET', path: '/api/v1/agent-executions/{id}/events' };
 
 /**
  * List the available models: `GET /api/v1/models`.
@@ -3137,7 +3137,7 @@ export const listModels: PagedOperation<{ query?: {
   limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
-} }, ListModelsResponse, 'data'> = { id: 'listModels', method: 'GET', path: '/api/v1/models', page: { by: 'cursor', entries: 'data' } };
+} }, ListModelsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/models' } = { id: 'listModels', method: 'GET', path: '/api/v1/models', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * List the caller's sessions, newest first: `GET /api/v1/sessions`.
@@ -3153,14 +3153,14 @@ export const listSessions: PagedOperation<{ query?: {
   shared?: "true" | "false" | undefined;
   /** Text in the name. */
   search?: string | undefined;
-} }, ListSessionsResponse, 'data'> = { id: 'listSessions', method: 'GET', path: '/api/v1/sessions', page: { by: 'cursor', entries: 'data' } };
+} }, ListSessionsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/sessions' } = { id: 'listSessions', method: 'GET', path: '/api/v1/sessions', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create a session: `POST /api/v1/sessions`.
  *
  * A session keeps messages and the files, agents and settings that turns in it use. Linked ids must be readable by the caller.
  */
-export const createSession: Operation<{ body: CreateSessionRequest }, CreateSessionResponse> = { id: 'createSession', method: 'POST', path: '/api/v1/sessions' };
+export const createSession: Operation<{ body: CreateSessionRequest }, CreateSessionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/sessions' } = { id: 'createSession', method: 'POST', path: '/api/v1/sessions' };
 
 /**
  * Copy a session with its messages and links: `POST /api/v1/sessions/{id}/clone`.
@@ -3170,7 +3170,7 @@ export const createSession: Operation<{ body: CreateSessionRequest }, CreateSess
 export const cloneSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: CloneSessionRequest }, CloneSessionResponse> = { id: 'cloneSession', method: 'POST', path: '/api/v1/sessions/{id}/clone' };
+}; body?: CloneSessionRequest }, CloneSessionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/sessions/{id}/clone' } = { id: 'cloneSession', method: 'POST', path: '/api/v1/sessions/{id}/clone' };
 
 /**
  * Get a session: `GET /api/sessions/{id}`.
@@ -3180,7 +3180,7 @@ export const cloneSession: Operation<{ params: {
 export const getSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetSessionResponse> = { id: 'getSession', method: 'GET', path: '/api/sessions/{id}' };
+} }, GetSessionResponse> & { readonly method: 'GET'; readonly path: '/api/sessions/{id}' } = { id: 'getSession', method: 'GET', path: '/api/sessions/{id}' };
 
 /**
  * Update the given fields of a session: `PUT /api/sessions/{id}`.
@@ -3190,7 +3190,7 @@ export const getSession: Operation<{ params: {
 export const updateSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateSessionRequest }, UpdateSessionResponse> = { id: 'updateSession', method: 'PUT', path: '/api/sessions/{id}' };
+}; body?: UpdateSessionRequest }, UpdateSessionResponse> & { readonly method: 'PUT'; readonly path: '/api/sessions/{id}' } = { id: 'updateSession', method: 'PUT', path: '/api/sessions/{id}' };
 
 /**
  * Delete a session with its messages: `DELETE /api/sessions/{id}`.
@@ -3200,7 +3200,7 @@ export const updateSession: Operation<{ params: {
 export const deleteSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, DeleteSessionResponse> = { id: 'deleteSession', method: 'DELETE', path: '/api/sessions/{id}' };
+} }, DeleteSessionResponse> & { readonly method: 'DELETE'; readonly path: '/api/sessions/{id}' } = { id: 'deleteSession', method: 'DELETE', path: '/api/sessions/{id}' };
 
 /**
  * List the messages of a session, oldest first: `GET /api/v1/sessions/{id}/messages`.
@@ -3217,7 +3217,7 @@ export const listSessionMessages: PagedOperation<{ params: {
   cursor?: string | undefined;
   /** `desc`: newest first. Keep it the same on the pages of one list. */
   order?: "asc" | "desc" | undefined;
-} }, ListSessionMessagesResponse, 'data'> = { id: 'listSessionMessages', method: 'GET', path: '/api/v1/sessions/{id}/messages', page: { by: 'cursor', entries: 'data' } };
+} }, ListSessionMessagesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/sessions/{id}/messages' } = { id: 'listSessionMessages', method: 'GET', path: '/api/v1/sessions/{id}/messages', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * List the caller's files, oldest first: `GET /api/v1/files`.
@@ -3233,14 +3233,14 @@ export const listFiles: PagedOperation<{ query?: {
   shared?: "true" | "false" | undefined;
   /** Text in the name. */
   search?: string | undefined;
-} }, ListFilesResponse, 'data'> = { id: 'listFiles', method: 'GET', path: '/api/v1/files', page: { by: 'cursor', entries: 'data' } };
+} }, ListFilesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/files' } = { id: 'listFiles', method: 'GET', path: '/api/v1/files', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create a file, and get its upload URL: `POST /api/v1/files`.
  *
  * PUT the raw bytes to `upload_url` within 10 minutes, with the announced type as `Content-Type` and without any credential; exactly the announced number of bytes, once. Then poll the file until its `moderation_status` is `clean` or `blocked`.
  */
-export const createFileUpload: Operation<{ body: CreateFileUploadRequest }, CreateFileUploadResponse> = { id: 'createFileUpload', method: 'POST', path: '/api/v1/files' };
+export const createFileUpload: Operation<{ body: CreateFileUploadRequest }, CreateFileUploadResponse> & { readonly method: 'POST'; readonly path: '/api/v1/files' } = { id: 'createFileUpload', method: 'POST', path: '/api/v1/files' };
 
 /**
  * Get a file: its state, and a link to its bytes: `GET /api/v1/files/{id}`.
@@ -3250,7 +3250,7 @@ export const createFileUpload: Operation<{ body: CreateFileUploadRequest }, Crea
 export const getFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetFileResponse> = { id: 'getFile', method: 'GET', path: '/api/v1/files/{id}' };
+} }, GetFileResponse> & { readonly method: 'GET'; readonly path: '/api/v1/files/{id}' } = { id: 'getFile', method: 'GET', path: '/api/v1/files/{id}' };
 
 /**
  * Rename a file, or set its notes: `PATCH /api/v1/files/{id}`.
@@ -3260,7 +3260,7 @@ export const getFile: Operation<{ params: {
 export const updateFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateFileRequest }, UpdateFileResponse> = { id: 'updateFile', method: 'PATCH', path: '/api/v1/files/{id}' };
+}; body?: UpdateFileRequest }, UpdateFileResponse> & { readonly method: 'PATCH'; readonly path: '/api/v1/files/{id}' } = { id: 'updateFile', method: 'PATCH', path: '/api/v1/files/{id}' };
 
 /**
  * Delete an own file, or the caller's share of another user's file: `DELETE /api/v1/files/{id}`.
@@ -3270,21 +3270,21 @@ export const updateFile: Operation<{ params: {
 export const deleteFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteFile', method: 'DELETE', path: '/api/v1/files/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/v1/files/{id}' } = { id: 'deleteFile', method: 'DELETE', path: '/api/v1/files/{id}' };
 
 /**
  * Generate images: `POST /api/v1/image-generations`.
  *
  * Acknowledges at once; poll the quest. The quest reports later problems: `type: error`, the reason in `reply`. Names are in `images`, URLs in `files[].url`; each poll signs them anew, for 15 minutes.
  */
-export const generateImage: Operation<{ body: GenerateImageRequest }, GenerateImageResponse> = { id: 'generateImage', method: 'POST', path: '/api/v1/image-generations', idempotent: true };
+export const generateImage: Operation<{ body: GenerateImageRequest }, GenerateImageResponse> & { readonly method: 'POST'; readonly path: '/api/v1/image-generations' } = { id: 'generateImage', method: 'POST', path: '/api/v1/image-generations', idempotent: true };
 
 /**
  * Edit an image: `POST /api/v1/image-edits`.
  *
  * Acknowledges at once; poll the quest. The quest reports later problems: `type: error`, the reason in `reply`. Names are in `images`, URLs in `files[].url`; each poll signs them anew, for 15 minutes.
  */
-export const editImage: Operation<{ body: EditImageRequest }, EditImageResponse> = { id: 'editImage', method: 'POST', path: '/api/v1/image-edits', idempotent: true };
+export const editImage: Operation<{ body: EditImageRequest }, EditImageResponse> & { readonly method: 'POST'; readonly path: '/api/v1/image-edits' } = { id: 'editImage', method: 'POST', path: '/api/v1/image-edits', idempotent: true };
 
 /**
  * List own and public agents, oldest first: `GET /api/v1/agents`.
@@ -3298,14 +3298,14 @@ export const listAgents: PagedOperation<{ query?: {
   cursor?: string | undefined;
   /** `true`: only what other users have shared with the caller, with the `permission` of the share. */
   shared?: "true" | "false" | undefined;
-} }, ListAgentsResponse, 'data'> = { id: 'listAgents', method: 'GET', path: '/api/v1/agents', page: { by: 'cursor', entries: 'data' } };
+} }, ListAgentsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/agents' } = { id: 'listAgents', method: 'GET', path: '/api/v1/agents', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create an agent: `POST /api/v1/agents`.
  *
  * The agent is private, and has only its prompt for a personality.
  */
-export const createAgent: Operation<{ body: CreateAgentRequest }, CreateAgentResponse> = { id: 'createAgent', method: 'POST', path: '/api/v1/agents' };
+export const createAgent: Operation<{ body: CreateAgentRequest }, CreateAgentResponse> & { readonly method: 'POST'; readonly path: '/api/v1/agents' } = { id: 'createAgent', method: 'POST', path: '/api/v1/agents' };
 
 /**
  * Get an agent: `GET /api/v1/agents/{id}`.
@@ -3315,7 +3315,7 @@ export const createAgent: Operation<{ body: CreateAgentRequest }, CreateAgentRes
 export const getAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetAgentResponse> = { id: 'getAgent', method: 'GET', path: '/api/v1/agents/{id}' };
+} }, GetAgentResponse> & { readonly method: 'GET'; readonly path: '/api/v1/agents/{id}' } = { id: 'getAgent', method: 'GET', path: '/api/v1/agents/{id}' };
 
 /**
  * Update the given fields of an agent: `PATCH /api/v1/agents/{id}`.
@@ -3325,7 +3325,7 @@ export const getAgent: Operation<{ params: {
 export const updateAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateAgentRequest }, UpdateAgentResponse> = { id: 'updateAgent', method: 'PATCH', path: '/api/v1/agents/{id}' };
+}; body?: UpdateAgentRequest }, UpdateAgentResponse> & { readonly method: 'PATCH'; readonly path: '/api/v1/agents/{id}' } = { id: 'updateAgent', method: 'PATCH', path: '/api/v1/agents/{id}' };
 
 /**
  * Delete an agent: `DELETE /api/v1/agents/{id}`.
@@ -3335,7 +3335,7 @@ export const updateAgent: Operation<{ params: {
 export const deleteAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteAgent', method: 'DELETE', path: '/api/v1/agents/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/v1/agents/{id}' } = { id: 'deleteAgent', method: 'DELETE', path: '/api/v1/agents/{id}' };
 
 /**
  * List the data lakes that the caller may search, oldest first: `GET /api/v1/data-lakes`.
@@ -3347,14 +3347,14 @@ export const listDataLakes: PagedOperation<{ query?: {
   limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
-} }, ListDataLakesResponse, 'data'> = { id: 'listDataLakes', method: 'GET', path: '/api/v1/data-lakes', page: { by: 'cursor', entries: 'data' } };
+} }, ListDataLakesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/data-lakes' } = { id: 'listDataLakes', method: 'GET', path: '/api/v1/data-lakes', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create a data lake: `POST /api/v1/data-lakes`.
  *
  * A data lake is a set of files that can be searched by meaning. Add files with `addDataLakeFile`.
  */
-export const createDataLake: Operation<{ body: CreateDataLakeRequest }, CreateDataLakeResponse> = { id: 'createDataLake', method: 'POST', path: '/api/v1/data-lakes' };
+export const createDataLake: Operation<{ body: CreateDataLakeRequest }, CreateDataLakeResponse> & { readonly method: 'POST'; readonly path: '/api/v1/data-lakes' } = { id: 'createDataLake', method: 'POST', path: '/api/v1/data-lakes' };
 
 /**
  * Get a data lake: `GET /api/v1/data-lakes/{id}`.
@@ -3364,7 +3364,7 @@ export const createDataLake: Operation<{ body: CreateDataLakeRequest }, CreateDa
 export const getDataLake: Operation<{ params: {
   /** The id or the slug of the data lake. */
   id: string;
-} }, GetDataLakeResponse> = { id: 'getDataLake', method: 'GET', path: '/api/v1/data-lakes/{id}' };
+} }, GetDataLakeResponse> & { readonly method: 'GET'; readonly path: '/api/v1/data-lakes/{id}' } = { id: 'getDataLake', method: 'GET', path: '/api/v1/data-lakes/{id}' };
 
 /**
  * Update the given fields of a data lake; an archived one accepts no files: `PATCH /api/v1/data-lakes/{id}`.
@@ -3374,7 +3374,7 @@ export const getDataLake: Operation<{ params: {
 export const updateDataLake: Operation<{ params: {
   /** The id or the slug of the data lake. */
   id: string;
-}; body?: UpdateDataLakeRequest }, UpdateDataLakeResponse> = { id: 'updateDataLake', method: 'PATCH', path: '/api/v1/data-lakes/{id}' };
+}; body?: UpdateDataLakeRequest }, UpdateDataLakeResponse> & { readonly method: 'PATCH'; readonly path: '/api/v1/data-lakes/{id}' } = { id: 'updateDataLake', method: 'PATCH', path: '/api/v1/data-lakes/{id}' };
 
 /**
  * Delete a data lake; its files remain: `DELETE /api/v1/data-lakes/{id}`.
@@ -3384,7 +3384,7 @@ export const updateDataLake: Operation<{ params: {
 export const deleteDataLake: Operation<{ params: {
   /** The id or the slug of the data lake. */
   id: string;
-} }, undefined> = { id: 'deleteDataLake', method: 'DELETE', path: '/api/v1/data-lakes/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/v1/data-lakes/{id}' } = { id: 'deleteDataLake', method: 'DELETE', path: '/api/v1/data-lakes/{id}' };
 
 /**
  * List the files of a data lake with their status, oldest first: `GET /api/v1/data-lakes/{id}/files`.
@@ -3399,7 +3399,7 @@ export const listDataLakeFiles: PagedOperation<{ params: {
   limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
-} }, ListDataLakeFilesResponse, 'data'> = { id: 'listDataLakeFiles', method: 'GET', path: '/api/v1/data-lakes/{id}/files', page: { by: 'cursor', entries: 'data' } };
+} }, ListDataLakeFilesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/data-lakes/{id}/files' } = { id: 'listDataLakeFiles', method: 'GET', path: '/api/v1/data-lakes/{id}/files', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Get the status of a file in a data lake: `GET /api/v1/data-lakes/{id}/files/{file_id}`.
@@ -3411,7 +3411,7 @@ export const getDataLakeFile: Operation<{ params: {
   id: string;
   /** The id of the file. */
   file_id: string;
-} }, GetDataLakeFileResponse> = { id: 'getDataLakeFile', method: 'GET', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
+} }, GetDataLakeFileResponse> & { readonly method: 'GET'; readonly path: '/api/v1/data-lakes/{id}/files/{file_id}' } = { id: 'getDataLakeFile', method: 'GET', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
 
 /**
  * Add a file to a data lake; retries a paused or failed one: `POST /api/v1/data-lakes/{id}/files/{file_id}`.
@@ -3423,7 +3423,7 @@ export const addDataLakeFile: Operation<{ params: {
   id: string;
   /** The id of the file. */
   file_id: string;
-} }, AddDataLakeFileResponse> = { id: 'addDataLakeFile', method: 'POST', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
+} }, AddDataLakeFileResponse> & { readonly method: 'POST'; readonly path: '/api/v1/data-lakes/{id}/files/{file_id}' } = { id: 'addDataLakeFile', method: 'POST', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
 
 /**
  * Remove a file from a data lake: `DELETE /api/v1/data-lakes/{id}/files/{file_id}`.
@@ -3435,7 +3435,7 @@ export const removeDataLakeFile: Operation<{ params: {
   id: string;
   /** The id of the file. */
   file_id: string;
-} }, RemoveDataLakeFileResponse> = { id: 'removeDataLakeFile', method: 'DELETE', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
+} }, RemoveDataLakeFileResponse> & { readonly method: 'DELETE'; readonly path: '/api/v1/data-lakes/{id}/files/{file_id}' } = { id: 'removeDataLakeFile', method: 'DELETE', path: '/api/v1/data-lakes/{id}/files/{file_id}' };
 
 /**
  * Search a data lake by meaning and by words: `POST /api/v1/data-lakes/{id}/search`.
@@ -3445,7 +3445,7 @@ export const removeDataLakeFile: Operation<{ params: {
 export const searchDataLake: Operation<{ params: {
   /** The id or the slug of the data lake. */
   id: string;
-}; body: SearchDataLakeRequest }, SearchDataLakeResponse> = { id: 'searchDataLake', method: 'POST', path: '/api/v1/data-lakes/{id}/search' };
+}; body: SearchDataLakeRequest }, SearchDataLakeResponse> & { readonly method: 'POST'; readonly path: '/api/v1/data-lakes/{id}/search' } = { id: 'searchDataLake', method: 'POST', path: '/api/v1/data-lakes/{id}/search' };
 
 /**
  * List the caller's artifacts, oldest first: `GET /api/v1/artifacts`.
@@ -3459,14 +3459,14 @@ export const listArtifacts: PagedOperation<{ query?: {
   cursor?: string | undefined;
   /** `true`: only what other users have shared with the caller, with the `permission` of the share. */
   shared?: "true" | "false" | undefined;
-} }, ListArtifactsResponse, 'data'> = { id: 'listArtifacts', method: 'GET', path: '/api/v1/artifacts', page: { by: 'cursor', entries: 'data' } };
+} }, ListArtifactsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/artifacts' } = { id: 'listArtifacts', method: 'GET', path: '/api/v1/artifacts', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create an artifact: `POST /api/v1/artifacts`.
  *
  * Starts as version 1: a private draft. If it is created for a session, the session lists it.
  */
-export const createArtifact: Operation<{ body: CreateArtifactRequest }, CreateArtifactResponse> = { id: 'createArtifact', method: 'POST', path: '/api/v1/artifacts' };
+export const createArtifact: Operation<{ body: CreateArtifactRequest }, CreateArtifactResponse> & { readonly method: 'POST'; readonly path: '/api/v1/artifacts' } = { id: 'createArtifact', method: 'POST', path: '/api/v1/artifacts' };
 
 /**
  * Get an artifact in its current version: `GET /api/v1/artifacts/{id}`.
@@ -3476,7 +3476,7 @@ export const createArtifact: Operation<{ body: CreateArtifactRequest }, CreateAr
 export const getArtifact: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetArtifactResponse> = { id: 'getArtifact', method: 'GET', path: '/api/v1/artifacts/{id}' };
+} }, GetArtifactResponse> & { readonly method: 'GET'; readonly path: '/api/v1/artifacts/{id}' } = { id: 'getArtifact', method: 'GET', path: '/api/v1/artifacts/{id}' };
 
 /**
  * Update the given fields of an artifact; new content creates a new version: `PATCH /api/v1/artifacts/{id}`.
@@ -3486,7 +3486,7 @@ export const getArtifact: Operation<{ params: {
 export const updateArtifact: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateArtifactRequest }, UpdateArtifactResponse> = { id: 'updateArtifact', method: 'PATCH', path: '/api/v1/artifacts/{id}' };
+}; body?: UpdateArtifactRequest }, UpdateArtifactResponse> & { readonly method: 'PATCH'; readonly path: '/api/v1/artifacts/{id}' } = { id: 'updateArtifact', method: 'PATCH', path: '/api/v1/artifacts/{id}' };
 
 /**
  * Delete an artifact with its versions: `DELETE /api/v1/artifacts/{id}`.
@@ -3496,7 +3496,7 @@ export const updateArtifact: Operation<{ params: {
 export const deleteArtifact: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteArtifact', method: 'DELETE', path: '/api/v1/artifacts/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/v1/artifacts/{id}' } = { id: 'deleteArtifact', method: 'DELETE', path: '/api/v1/artifacts/{id}' };
 
 /**
  * List the versions of an artifact, oldest first: `GET /api/v1/artifacts/{id}/versions`.
@@ -3511,7 +3511,7 @@ export const listArtifactVersions: PagedOperation<{ params: {
   limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   cursor?: string | undefined;
-} }, ListArtifactVersionsResponse, 'data'> = { id: 'listArtifactVersions', method: 'GET', path: '/api/v1/artifacts/{id}/versions', page: { by: 'cursor', entries: 'data' } };
+} }, ListArtifactVersionsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/artifacts/{id}/versions' } = { id: 'listArtifactVersions', method: 'GET', path: '/api/v1/artifacts/{id}/versions', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Get one version of an artifact: `GET /api/v1/artifacts/{id}/versions/{version}`.
@@ -3523,7 +3523,7 @@ export const getArtifactVersion: Operation<{ params: {
   id: string;
   /** The number of the version, from 1. */
   version: number;
-} }, GetArtifactVersionResponse> = { id: 'getArtifactVersion', method: 'GET', path: '/api/v1/artifacts/{id}/versions/{version}' };
+} }, GetArtifactVersionResponse> & { readonly method: 'GET'; readonly path: '/api/v1/artifacts/{id}/versions/{version}' } = { id: 'getArtifactVersion', method: 'GET', path: '/api/v1/artifacts/{id}/versions/{version}' };
 
 /**
  * List the caller's projects, oldest first: `GET /api/v1/projects`.
@@ -3537,14 +3537,14 @@ export const listProjects: PagedOperation<{ query?: {
   cursor?: string | undefined;
   /** `true`: only what other users have shared with the caller, with the `permission` of the share. */
   shared?: "true" | "false" | undefined;
-} }, ListProjectsResponse, 'data'> = { id: 'listProjects', method: 'GET', path: '/api/v1/projects', page: { by: 'cursor', entries: 'data' } };
+} }, ListProjectsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/projects' } = { id: 'listProjects', method: 'GET', path: '/api/v1/projects', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Create a project of sessions and files: `POST /api/v1/projects`.
  *
  * A session shows the project that it was added to last.
  */
-export const createProject: Operation<{ body: CreateProjectRequest }, CreateProjectResponse> = { id: 'createProject', method: 'POST', path: '/api/v1/projects' };
+export const createProject: Operation<{ body: CreateProjectRequest }, CreateProjectResponse> & { readonly method: 'POST'; readonly path: '/api/v1/projects' } = { id: 'createProject', method: 'POST', path: '/api/v1/projects' };
 
 /**
  * Get a project: `GET /api/v1/projects/{id}`.
@@ -3554,7 +3554,7 @@ export const createProject: Operation<{ body: CreateProjectRequest }, CreateProj
 export const getProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetProjectResponse> = { id: 'getProject', method: 'GET', path: '/api/v1/projects/{id}' };
+} }, GetProjectResponse> & { readonly method: 'GET'; readonly path: '/api/v1/projects/{id}' } = { id: 'getProject', method: 'GET', path: '/api/v1/projects/{id}' };
 
 /**
  * Update the given fields of a project: `PATCH /api/v1/projects/{id}`.
@@ -3564,7 +3564,7 @@ export const getProject: Operation<{ params: {
 export const updateProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateProjectRequest }, UpdateProjectResponse> = { id: 'updateProject', method: 'PATCH', path: '/api/v1/projects/{id}' };
+}; body?: UpdateProjectRequest }, UpdateProjectResponse> & { readonly method: 'PATCH'; readonly path: '/api/v1/projects/{id}' } = { id: 'updateProject', method: 'PATCH', path: '/api/v1/projects/{id}' };
 
 /**
  * Delete a project; its sessions and files remain: `DELETE /api/v1/projects/{id}`.
@@ -3574,7 +3574,7 @@ export const updateProject: Operation<{ params: {
 export const deleteProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteProject', method: 'DELETE', path: '/api/v1/projects/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/v1/projects/{id}' } = { id: 'deleteProject', method: 'DELETE', path: '/api/v1/projects/{id}' };
 
 /**
  * Add a session to a project: `POST /api/v1/projects/{id}/sessions/{session_id}`.
@@ -3586,7 +3586,7 @@ export const addProjectSession: Operation<{ params: {
   id: string;
   /** The id of the session. */
   session_id: string;
-} }, AddProjectSessionResponse> = { id: 'addProjectSession', method: 'POST', path: '/api/v1/projects/{id}/sessions/{session_id}' };
+} }, AddProjectSessionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/projects/{id}/sessions/{session_id}' } = { id: 'addProjectSession', method: 'POST', path: '/api/v1/projects/{id}/sessions/{session_id}' };
 
 /**
  * Remove a session from a project: `DELETE /api/v1/projects/{id}/sessions/{session_id}`.
@@ -3598,7 +3598,7 @@ export const removeProjectSession: Operation<{ params: {
   id: string;
   /** The id of the session. */
   session_id: string;
-} }, RemoveProjectSessionResponse> = { id: 'removeProjectSession', method: 'DELETE', path: '/api/v1/projects/{id}/sessions/{session_id}' };
+} }, RemoveProjectSessionResponse> & { readonly method: 'DELETE'; readonly path: '/api/v1/projects/{id}/sessions/{session_id}' } = { id: 'removeProjectSession', method: 'DELETE', path: '/api/v1/projects/{id}/sessions/{session_id}' };
 
 /**
  * Add a file to a project: `POST /api/v1/projects/{id}/files/{file_id}`.
@@ -3610,7 +3610,7 @@ export const addProjectFile: Operation<{ params: {
   id: string;
   /** The id of the file. */
   file_id: string;
-} }, AddProjectFileResponse> = { id: 'addProjectFile', method: 'POST', path: '/api/v1/projects/{id}/files/{file_id}' };
+} }, AddProjectFileResponse> & { readonly method: 'POST'; readonly path: '/api/v1/projects/{id}/files/{file_id}' } = { id: 'addProjectFile', method: 'POST', path: '/api/v1/projects/{id}/files/{file_id}' };
 
 /**
  * Remove a file from a project: `DELETE /api/v1/projects/{id}/files/{file_id}`.
@@ -3622,56 +3622,56 @@ export const removeProjectFile: Operation<{ params: {
   id: string;
   /** The id of the file. */
   file_id: string;
-} }, RemoveProjectFileResponse> = { id: 'removeProjectFile', method: 'DELETE', path: '/api/v1/projects/{id}/files/{file_id}' };
+} }, RemoveProjectFileResponse> & { readonly method: 'DELETE'; readonly path: '/api/v1/projects/{id}/files/{file_id}' } = { id: 'removeProjectFile', method: 'DELETE', path: '/api/v1/projects/{id}/files/{file_id}' };
 
 /**
  * Convert text to speech: `POST /api/ai/tts`.
  *
  * `X-Tts-Provider` names the provider, and `X-Tts-Provider-Fallback-From` the first one when a fallback was used. A fallback is used only when the request names no provider, no model and no voice.
  */
-export const synthesizeSpeech: Operation<{ body: SynthesizeSpeechRequest }, SynthesizeSpeechResponse | Response> = { id: 'synthesizeSpeech', method: 'POST', path: '/api/ai/tts' };
+export const synthesizeSpeech: Operation<{ body: SynthesizeSpeechRequest }, SynthesizeSpeechResponse | Response> & { readonly method: 'POST'; readonly path: '/api/ai/tts' } = { id: 'synthesizeSpeech', method: 'POST', path: '/api/ai/tts' };
 
 /**
  * Generate music synchronously: `POST /api/ai/music`.
  *
  * Waits for the music and answers with the audio itself, with JSON, or with 303 and the URL of the stored file.
  */
-export const generateMusic: Operation<{ body: GenerateMusicRequest }, GenerateMusicResponse | Response> = { id: 'generateMusic', method: 'POST', path: '/api/ai/music' };
+export const generateMusic: Operation<{ body: GenerateMusicRequest }, GenerateMusicResponse | Response> & { readonly method: 'POST'; readonly path: '/api/ai/music' } = { id: 'generateMusic', method: 'POST', path: '/api/ai/music' };
 
 /**
  * Generate a sound effect: `POST /api/ai/sound-effects`.
  *
  * Waits for the sound and answers with the audio itself, with JSON, or with 303 and the URL of the stored file.
  */
-export const generateSoundEffect: Operation<{ body: GenerateSoundEffectRequest }, GenerateSoundEffectResponse | Response> = { id: 'generateSoundEffect', method: 'POST', path: '/api/ai/sound-effects' };
+export const generateSoundEffect: Operation<{ body: GenerateSoundEffectRequest }, GenerateSoundEffectResponse | Response> & { readonly method: 'POST'; readonly path: '/api/ai/sound-effects' } = { id: 'generateSoundEffect', method: 'POST', path: '/api/ai/sound-effects' };
 
 /**
  * Create an upload URL for a recording: `POST /api/v1/transcriptions/uploads`.
  *
  * Upload the recording with the returned URL and fields, then pass `file_key` to `createTranscription`.
  */
-export const createTranscriptionUpload: Operation<{ body: CreateTranscriptionUploadRequest }, CreateTranscriptionUploadResponse> = { id: 'createTranscriptionUpload', method: 'POST', path: '/api/v1/transcriptions/uploads' };
+export const createTranscriptionUpload: Operation<{ body: CreateTranscriptionUploadRequest }, CreateTranscriptionUploadResponse> & { readonly method: 'POST'; readonly path: '/api/v1/transcriptions/uploads' } = { id: 'createTranscriptionUpload', method: 'POST', path: '/api/v1/transcriptions/uploads' };
 
 /**
  * Transcribe an uploaded recording: `POST /api/v1/transcriptions`.
  *
  * The recording is deleted when the call ends, with any outcome.
  */
-export const createTranscription: Operation<{ body: CreateTranscriptionRequest }, CreateTranscriptionResponse> = { id: 'createTranscription', method: 'POST', path: '/api/v1/transcriptions' };
+export const createTranscription: Operation<{ body: CreateTranscriptionRequest }, CreateTranscriptionResponse> & { readonly method: 'POST'; readonly path: '/api/v1/transcriptions' } = { id: 'createTranscription', method: 'POST', path: '/api/v1/transcriptions' };
 
 /**
  * List the models that generate video as jobs, with their capabilities: `GET /api/v1/video-models`.
  *
  * Use the ids and the possible values in `createVideoGeneration`.
  */
-export const listVideoModels: Operation<NoInput, ListVideoModelsResponse> = { id: 'listVideoModels', method: 'GET', path: '/api/v1/video-models' };
+export const listVideoModels: Operation<NoInput, ListVideoModelsResponse> & { readonly method: 'GET'; readonly path: '/api/v1/video-models' } = { id: 'listVideoModels', method: 'GET', path: '/api/v1/video-models' };
 
 /**
  * Generate a video: `POST /api/v1/video-generations`.
  *
  * Acknowledges at once, with the credits held; the work goes on without polling. A request that the model cannot fulfil is rejected, and costs nothing. Only a generation that succeeds is charged.
  */
-export const createVideoGeneration: Operation<{ body: CreateVideoGenerationRequest }, CreateVideoGenerationResponse> = { id: 'createVideoGeneration', method: 'POST', path: '/api/v1/video-generations', idempotent: true };
+export const createVideoGeneration: Operation<{ body: CreateVideoGenerationRequest }, CreateVideoGenerationResponse> & { readonly method: 'POST'; readonly path: '/api/v1/video-generations' } = { id: 'createVideoGeneration', method: 'POST', path: '/api/v1/video-generations', idempotent: true };
 
 /**
  * List the caller's video generations, newest first: `GET /api/v1/video-generations`.
@@ -3687,7 +3687,7 @@ export const listVideoGenerations: PagedOperation<{ query?: {
   state?: "pending" | "running" | "storing" | "succeeded" | "failed" | "blocked" | "cancelled" | undefined;
   /** Only jobs that were started there. */
   source?: "api" | "studio" | "agent" | undefined;
-} }, ListVideoGenerationsResponse, 'data'> = { id: 'listVideoGenerations', method: 'GET', path: '/api/v1/video-generations', page: { by: 'cursor', entries: 'data' } };
+} }, ListVideoGenerationsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/video-generations' } = { id: 'listVideoGenerations', method: 'GET', path: '/api/v1/video-generations', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Get the status of a video generation: `GET /api/v1/video-generations/{id}`.
@@ -3697,7 +3697,7 @@ export const listVideoGenerations: PagedOperation<{ query?: {
 export const getVideoGeneration: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetVideoGenerationResponse> = { id: 'getVideoGeneration', method: 'GET', path: '/api/v1/video-generations/{id}' };
+} }, GetVideoGenerationResponse> & { readonly method: 'GET'; readonly path: '/api/v1/video-generations/{id}' } = { id: 'getVideoGeneration', method: 'GET', path: '/api/v1/video-generations/{id}' };
 
 /**
  * Cancel a video generation: `POST /api/v1/video-generations/{id}/cancel`.
@@ -3707,7 +3707,7 @@ export const getVideoGeneration: Operation<{ params: {
 export const cancelVideoGeneration: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, CancelVideoGenerationResponse> = { id: 'cancelVideoGeneration', method: 'POST', path: '/api/v1/video-generations/{id}/cancel' };
+} }, CancelVideoGenerationResponse> & { readonly method: 'POST'; readonly path: '/api/v1/video-generations/{id}/cancel' } = { id: 'cancelVideoGeneration', method: 'POST', path: '/api/v1/video-generations/{id}/cancel' };
 
 /**
  * Follow a video generation: `GET /api/v1/video-generations/{id}/events`.
@@ -3720,21 +3720,21 @@ export const getVideoGenerationEvents: Operation<{ params: {
 }; query?: {
   /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
   after?: string | undefined;
-} }, EventStream<Frame<GetVideoGenerationEventsResponse>> | undefined> = { id: 'getVideoGenerationEvents', method: 'GET', path: '/api/v1/video-generations/{id}/events' };
+} }, EventStream<Frame<GetVideoGenerationEventsResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/v1/video-generations/{id}/events' } = { id: 'getVideoGenerationEvents', method: 'GET', path: '/api/v1/video-generations/{id}/events' };
 
 /**
  * List the models that generate music as jobs, with their capabilities: `GET /api/v1/music-models`.
  *
  * Use the ids and the possible values in `createMusicGeneration`.
  */
-export const listMusicModels: Operation<NoInput, ListMusicModelsResponse> = { id: 'listMusicModels', method: 'GET', path: '/api/v1/music-models' };
+export const listMusicModels: Operation<NoInput, ListMusicModelsResponse> & { readonly method: 'GET'; readonly path: '/api/v1/music-models' } = { id: 'listMusicModels', method: 'GET', path: '/api/v1/music-models' };
 
 /**
  * Generate music: `POST /api/v1/music-generations`.
  *
  * Acknowledges at once, with the credits held; the work goes on without polling. A request that the model cannot fulfil is rejected, and costs nothing. Only a generation that succeeds is charged.
  */
-export const createMusicGeneration: Operation<{ body: CreateMusicGenerationRequest }, CreateMusicGenerationResponse> = { id: 'createMusicGeneration', method: 'POST', path: '/api/v1/music-generations', idempotent: true };
+export const createMusicGeneration: Operation<{ body: CreateMusicGenerationRequest }, CreateMusicGenerationResponse> & { readonly method: 'POST'; readonly path: '/api/v1/music-generations' } = { id: 'createMusicGeneration', method: 'POST', path: '/api/v1/music-generations', idempotent: true };
 
 /**
  * List the caller's music generations, newest first: `GET /api/v1/music-generations`.
@@ -3750,7 +3750,7 @@ export const listMusicGenerations: PagedOperation<{ query?: {
   state?: "pending" | "running" | "storing" | "succeeded" | "failed" | "blocked" | "cancelled" | undefined;
   /** Only jobs that were started there. */
   source?: "api" | "studio" | "agent" | undefined;
-} }, ListMusicGenerationsResponse, 'data'> = { id: 'listMusicGenerations', method: 'GET', path: '/api/v1/music-generations', page: { by: 'cursor', entries: 'data' } };
+} }, ListMusicGenerationsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/v1/music-generations' } = { id: 'listMusicGenerations', method: 'GET', path: '/api/v1/music-generations', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Get the status of a music generation: `GET /api/v1/music-generations/{id}`.
@@ -3760,7 +3760,7 @@ export const listMusicGenerations: PagedOperation<{ query?: {
 export const getMusicGeneration: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetMusicGenerationResponse> = { id: 'getMusicGeneration', method: 'GET', path: '/api/v1/music-generations/{id}' };
+} }, GetMusicGenerationResponse> & { readonly method: 'GET'; readonly path: '/api/v1/music-generations/{id}' } = { id: 'getMusicGeneration', method: 'GET', path: '/api/v1/music-generations/{id}' };
 
 /**
  * Cancel a music generation: `POST /api/v1/music-generations/{id}/cancel`.
@@ -3770,7 +3770,7 @@ export const getMusicGeneration: Operation<{ params: {
 export const cancelMusicGeneration: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, CancelMusicGenerationResponse> = { id: 'cancelMusicGeneration', method: 'POST', path: '/api/v1/music-generations/{id}/cancel' };
+} }, CancelMusicGenerationResponse> & { readonly method: 'POST'; readonly path: '/api/v1/music-generations/{id}/cancel' } = { id: 'cancelMusicGeneration', method: 'POST', path: '/api/v1/music-generations/{id}/cancel' };
 
 /**
  * Follow a music generation: `GET /api/v1/music-generations/{id}/events`.
@@ -3783,28 +3783,28 @@ export const getMusicGenerationEvents: Operation<{ params: {
 }; query?: {
   /** The id of the last frame that you have. The header `Last-Event-ID` has priority. */
   after?: string | undefined;
-} }, EventStream<Frame<GetMusicGenerationEventsResponse>> | undefined> = { id: 'getMusicGenerationEvents', method: 'GET', path: '/api/v1/music-generations/{id}/events' };
+} }, EventStream<Frame<GetMusicGenerationEventsResponse>> | undefined> & { readonly method: 'GET'; readonly path: '/api/v1/music-generations/{id}/events' } = { id: 'getMusicGenerationEvents', method: 'GET', path: '/api/v1/music-generations/{id}/events' };
 
 /**
  * Get the calling user, plan and credit: `GET /api/v1/me`.
  *
  * Returns the user behind the credential, the plan and the balance of the account that pays.
  */
-export const getMe: Operation<NoInput, GetMeResponse> = { id: 'getMe', method: 'GET', path: '/api/v1/me' };
+export const getMe: Operation<NoInput, GetMeResponse> & { readonly method: 'GET'; readonly path: '/api/v1/me' } = { id: 'getMe', method: 'GET', path: '/api/v1/me' };
 
 /**
  * Get the credit balance: `GET /api/v1/credits`.
  *
  * Returns the balance of the account that pays for calls with this credential.
  */
-export const getCreditBalance: Operation<NoInput, GetCreditBalanceResponse> = { id: 'getCreditBalance', method: 'GET', path: '/api/v1/credits' };
+export const getCreditBalance: Operation<NoInput, GetCreditBalanceResponse> & { readonly method: 'GET'; readonly path: '/api/v1/credits' } = { id: 'getCreditBalance', method: 'GET', path: '/api/v1/credits' };
 
 /**
  * Get usage, recent calls and the remainder of every limit: `GET /api/v1/usage`.
  *
  * Returns the remaining requests, the spending of the last day and month, and the latest calls.
  */
-export const getUsage: Operation<NoInput, GetUsageResponse> = { id: 'getUsage', method: 'GET', path: '/api/v1/usage' };
+export const getUsage: Operation<NoInput, GetUsageResponse> & { readonly method: 'GET'; readonly path: '/api/v1/usage' } = { id: 'getUsage', method: 'GET', path: '/api/v1/usage' };
 
 /**
  * Get the usage of the caller by day, model, operation or key: `GET /api/v1/usage/report`.
@@ -3818,14 +3818,14 @@ export const getUsageReport: Operation<{ query?: {
   to?: string | undefined;
   /** Up to 2 of `day`, `model`, `operation`, `key`, `user`, `organization`, separated by a comma. Default: one sum. */
   group_by?: string | undefined;
-} }, GetUsageReportResponse> = { id: 'getUsageReport', method: 'GET', path: '/api/v1/usage/report' };
+} }, GetUsageReportResponse> & { readonly method: 'GET'; readonly path: '/api/v1/usage/report' } = { id: 'getUsageReport', method: 'GET', path: '/api/v1/usage/report' };
 
 /**
  * List what is new, newest first: `GET /api/v1/whats-new`.
  *
  * Present where the host lists news.
  */
-export const listWhatsNew: Operation<NoInput, ListWhatsNewResponse> = { id: 'listWhatsNew', method: 'GET', path: '/api/v1/whats-new' };
+export const listWhatsNew: Operation<NoInput, ListWhatsNewResponse> & { readonly method: 'GET'; readonly path: '/api/v1/whats-new' } = { id: 'listWhatsNew', method: 'GET', path: '/api/v1/whats-new' };
 
 export interface InferRequest {
   /** The id of a chat model. */
@@ -6235,7 +6235,7 @@ export type GetApplicationDescriptionResponse = GetDescriptionResponse;
  *
  * Asks a model once, without a session and without tools. Use `createCompletion` to stream.
  */
-export const infer: Operation<{ body: InferRequest }, InferResponse> = { id: 'infer', method: 'POST', path: '/api/infer' };
+export const infer: Operation<{ body: InferRequest }, InferResponse> & { readonly method: 'POST'; readonly path: '/api/infer' } = { id: 'infer', method: 'POST', path: '/api/infer' };
 
 /**
  * Get quest status: `GET /api/quests/{id}`.
@@ -6245,7 +6245,7 @@ export const infer: Operation<{ body: InferRequest }, InferResponse> = { id: 'in
 export const getApplicationQuest: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetApplicationQuestResponse> = { id: 'getApplicationQuest', method: 'GET', path: '/api/quests/{id}' };
+} }, GetApplicationQuestResponse> & { readonly method: 'GET'; readonly path: '/api/quests/{id}' } = { id: 'getApplicationQuest', method: 'GET', path: '/api/quests/{id}' };
 
 /**
  * List the skills that the workspace shows to clients: `GET /api/skills`.
@@ -6255,21 +6255,21 @@ export const getApplicationQuest: Operation<{ params: {
 export const listSkills: Operation<{ query?: {
   /** The maximum number of skills in the answer, 1 to 100. */
   limit?: number | undefined;
-} }, ListSkillsResponse> = { id: 'listSkills', method: 'GET', path: '/api/skills' };
+} }, ListSkillsResponse> & { readonly method: 'GET'; readonly path: '/api/skills' } = { id: 'listSkills', method: 'GET', path: '/api/skills' };
 
 /**
  * List the available models, with prices: `GET /api/models`.
  *
  * The list of the console: every model that the caller can use, in one answer.
  */
-export const listApplicationModels: Operation<NoInput, ListApplicationModelsResponse> = { id: 'listApplicationModels', method: 'GET', path: '/api/models' };
+export const listApplicationModels: Operation<NoInput, ListApplicationModelsResponse> & { readonly method: 'GET'; readonly path: '/api/models' } = { id: 'listApplicationModels', method: 'GET', path: '/api/models' };
 
 /**
  * Store the caller's own key for a model provider: `POST /api/api-keys/create`.
  *
  * The first key of a service becomes active at once.
  */
-export const createProviderKey: Operation<{ body: CreateProviderKeyRequest }, CreateProviderKeyResponse> = { id: 'createProviderKey', method: 'POST', path: '/api/api-keys/create' };
+export const createProviderKey: Operation<{ body: CreateProviderKeyRequest }, CreateProviderKeyResponse> & { readonly method: 'POST'; readonly path: '/api/api-keys/create' } = { id: 'createProviderKey', method: 'POST', path: '/api/api-keys/create' };
 
 /**
  * List the caller's own provider keys, newest first: `GET /api/api-keys`.
@@ -6287,7 +6287,7 @@ export const listProviderKeys: PagedOperation<{ query?: {
   search?: string | undefined;
   /** The field to order by. */
   sort?: "createdAt" | "name" | undefined;
-} }, ListProviderKeysResponse, 'apiKeys'> = { id: 'listProviderKeys', method: 'GET', path: '/api/api-keys', page: { by: 'page', entries: 'apiKeys' } };
+} }, ListProviderKeysResponse, 'apiKeys'> & { readonly method: 'GET'; readonly path: '/api/api-keys' } = { id: 'listProviderKeys', method: 'GET', path: '/api/api-keys', page: { by: 'page', entries: 'apiKeys' } };
 
 /**
  * Delete a provider key: `DELETE /api/api-keys/{id}/delete`.
@@ -6297,7 +6297,7 @@ export const listProviderKeys: PagedOperation<{ query?: {
 export const deleteProviderKey: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, DeleteProviderKeyResponse> = { id: 'deleteProviderKey', method: 'DELETE', path: '/api/api-keys/{id}/delete' };
+} }, DeleteProviderKeyResponse> & { readonly method: 'DELETE'; readonly path: '/api/api-keys/{id}/delete' } = { id: 'deleteProviderKey', method: 'DELETE', path: '/api/api-keys/{id}/delete' };
 
 /**
  * Activate a provider key, and deactivate the others of its service: `POST /api/api-keys/{id}/set-active`.
@@ -6307,7 +6307,7 @@ export const deleteProviderKey: Operation<{ params: {
 export const setActiveProviderKey: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, SetActiveProviderKeyResponse> = { id: 'setActiveProviderKey', method: 'POST', path: '/api/api-keys/{id}/set-active' };
+} }, SetActiveProviderKeyResponse> & { readonly method: 'POST'; readonly path: '/api/api-keys/{id}/set-active' } = { id: 'setActiveProviderKey', method: 'POST', path: '/api/api-keys/{id}/set-active' };
 
 /**
  * List the messages of a session, newest first: `GET /api/sessions/{id}/messages`.
@@ -6324,14 +6324,14 @@ export const listMessages: PagedOperation<{ params: {
   limit?: number | undefined;
   /** The direction of the order. Default: newest first for dates, ascending for names. */
   order?: "asc" | "desc" | undefined;
-} }, ListMessagesResponse, 'messages'> = { id: 'listMessages', method: 'GET', path: '/api/sessions/{id}/messages', page: { by: 'page', entries: 'messages' } };
+} }, ListMessagesResponse, 'messages'> & { readonly method: 'GET'; readonly path: '/api/sessions/{id}/messages' } = { id: 'listMessages', method: 'GET', path: '/api/sessions/{id}/messages', page: { by: 'page', entries: 'messages' } };
 
 /**
  * Search sessions by meaning: `POST /api/sessions/semantic-search`.
  *
  * Compares the query with the titles and summaries of the 100 sessions that changed last, own and shared, and with their newest messages, at most 200. Each text counts with its first 1000 characters. One call of an embedding model is charged for the query and all compared texts; without sessions nothing is charged.
  */
-export const searchSessions: Operation<{ body: SearchSessionsRequest }, SearchSessionsResponse> = { id: 'searchSessions', method: 'POST', path: '/api/sessions/semantic-search' };
+export const searchSessions: Operation<{ body: SearchSessionsRequest }, SearchSessionsResponse> & { readonly method: 'POST'; readonly path: '/api/sessions/semantic-search' } = { id: 'searchSessions', method: 'POST', path: '/api/sessions/semantic-search' };
 
 /**
  * List the caller's sessions, newest first: `GET /api/sessions`.
@@ -6345,35 +6345,35 @@ export const listApplicationSessions: PagedOperation<{ query?: {
   'pagination[page]'?: number | undefined;
   /** The maximum number of records in a page, 1 to 100. */
   'pagination[limit]'?: number | undefined;
-} }, ListApplicationSessionsResponse, 'data'> = { id: 'listApplicationSessions', method: 'GET', path: '/api/sessions', page: { by: 'pagination[page]', entries: 'data' } };
+} }, ListApplicationSessionsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/sessions' } = { id: 'listApplicationSessions', method: 'GET', path: '/api/sessions', page: { by: 'pagination[page]', entries: 'data' } };
 
 /**
  * Create a session: `POST /api/sessions/create`.
  *
  * The same as `POST /api/v1/sessions`.
  */
-export const createApplicationSession: Operation<{ body: CreateApplicationSessionRequest }, CreateApplicationSessionResponse> = { id: 'createApplicationSession', method: 'POST', path: '/api/sessions/create' };
+export const createApplicationSession: Operation<{ body: CreateApplicationSessionRequest }, CreateApplicationSessionResponse> & { readonly method: 'POST'; readonly path: '/api/sessions/create' } = { id: 'createApplicationSession', method: 'POST', path: '/api/sessions/create' };
 
 /**
  * Download the bytes of a signed link: `GET /api/v1/objects`.
  *
  * The link carries the permission. Supports ranges; unsafe types are sent as downloads.
  */
-export const getObject: Operation<{ link: string }, Response> = { id: 'getObject', method: 'GET', path: '/api/v1/objects', open: true };
+export const getObject: Operation<{ link: string }, Response> & { readonly method: 'GET'; readonly path: '/api/v1/objects' } = { id: 'getObject', method: 'GET', path: '/api/v1/objects', open: true };
 
 /**
  * Upload the body to a signed link: `PUT /api/v1/objects`.
  *
  * The link carries the permission, for one upload of one type and size.
  */
-export const putObject: Operation<{ link: string; body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> }, undefined> = { id: 'putObject', method: 'PUT', path: '/api/v1/objects', open: true };
+export const putObject: Operation<{ link: string; body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> }, undefined> & { readonly method: 'PUT'; readonly path: '/api/v1/objects' } = { id: 'putObject', method: 'PUT', path: '/api/v1/objects', open: true };
 
 /**
  * Upload a signed form: its fields first, then the part `file`: `POST /api/v1/objects`.
  *
  * The link carries the permission. The form fields of the signed upload come before the file.
  */
-export const postObject: Operation<{ link: string; body: FormData }, undefined> = { id: 'postObject', method: 'POST', path: '/api/v1/objects', open: true };
+export const postObject: Operation<{ link: string; body: FormData }, undefined> & { readonly method: 'POST'; readonly path: '/api/v1/objects' } = { id: 'postObject', method: 'POST', path: '/api/v1/objects', open: true };
 
 /**
  * List the caller's files, oldest first: `GET /api/files/search`.
@@ -6387,7 +6387,7 @@ export const searchApplicationFiles: PagedOperation<{ query?: {
   'pagination[page]'?: number | undefined;
   /** The maximum number of records in a page, 1 to 100. */
   'pagination[limit]'?: number | undefined;
-} }, SearchApplicationFilesResponse, 'data'> = { id: 'searchApplicationFiles', method: 'GET', path: '/api/files/search', page: { by: 'pagination[page]', entries: 'data' } };
+} }, SearchApplicationFilesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/files/search' } = { id: 'searchApplicationFiles', method: 'GET', path: '/api/files/search', page: { by: 'pagination[page]', entries: 'data' } };
 
 /**
  * Get a file: its state, and a link to its bytes: `GET /api/files/{id}`.
@@ -6397,14 +6397,14 @@ export const searchApplicationFiles: PagedOperation<{ query?: {
 export const getApplicationFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetApplicationFileResponse> = { id: 'getApplicationFile', method: 'GET', path: '/api/files/{id}' };
+} }, GetApplicationFileResponse> & { readonly method: 'GET'; readonly path: '/api/files/{id}' } = { id: 'getApplicationFile', method: 'GET', path: '/api/files/{id}' };
 
 /**
  * Generate an image with the workspace’s default model: `POST /api/ai/generate-image`.
  *
  * Takes only a prompt and starts a quest in the latest session of the user, or in a new one for a user without any. Poll the quest for the image.
  */
-export const generateImageSimply: Operation<{ body: GenerateImageSimplyRequest }, GenerateImageSimplyResponse> = { id: 'generateImageSimply', method: 'POST', path: '/api/ai/generate-image' };
+export const generateImageSimply: Operation<{ body: GenerateImageSimplyRequest }, GenerateImageSimplyResponse> & { readonly method: 'POST'; readonly path: '/api/ai/generate-image' } = { id: 'generateImageSimply', method: 'POST', path: '/api/ai/generate-image' };
 
 /**
  * List the caller's mementos, newest first: `GET /api/mementos`.
@@ -6422,7 +6422,7 @@ export const listMementos: PagedOperation<{ query?: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | "updatedAt" | undefined;
-} }, ListMementosResponse, 'mementos'> = { id: 'listMementos', method: 'GET', path: '/api/mementos', page: { by: 'page', entries: 'mementos' } };
+} }, ListMementosResponse, 'mementos'> & { readonly method: 'GET'; readonly path: '/api/mementos' } = { id: 'listMementos', method: 'GET', path: '/api/mementos', page: { by: 'page', entries: 'mementos' } };
 
 /**
  * Delete a memento: `DELETE /api/mementos/{id}`.
@@ -6432,7 +6432,7 @@ export const listMementos: PagedOperation<{ query?: {
 export const deleteMemento: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, DeleteMementoResponse> = { id: 'deleteMemento', method: 'DELETE', path: '/api/mementos/{id}' };
+} }, DeleteMementoResponse> & { readonly method: 'DELETE'; readonly path: '/api/mementos/{id}' } = { id: 'deleteMemento', method: 'DELETE', path: '/api/mementos/{id}' };
 
 /**
  * List own and public agents: `GET /api/agents`.
@@ -6456,14 +6456,14 @@ export const listApplicationAgents: PagedOperation<{ query?: {
   public?: "true" | "false" | undefined;
   /** The field to order by. */
   sort?: "createdAt" | "updatedAt" | "name" | undefined;
-} }, ListApplicationAgentsResponse, 'agents'> = { id: 'listApplicationAgents', method: 'GET', path: '/api/agents', page: { by: 'page', entries: 'agents' } };
+} }, ListApplicationAgentsResponse, 'agents'> & { readonly method: 'GET'; readonly path: '/api/agents' } = { id: 'listApplicationAgents', method: 'GET', path: '/api/agents', page: { by: 'page', entries: 'agents' } };
 
 /**
  * Create an agent: `POST /api/agents`.
  *
  * An agent is a reusable persona that messages can mention. Agents marked public wait for approval.
  */
-export const createApplicationAgent: Operation<{ body: CreateApplicationAgentRequest }, CreateApplicationAgentResponse> = { id: 'createApplicationAgent', method: 'POST', path: '/api/agents' };
+export const createApplicationAgent: Operation<{ body: CreateApplicationAgentRequest }, CreateApplicationAgentResponse> & { readonly method: 'POST'; readonly path: '/api/agents' } = { id: 'createApplicationAgent', method: 'POST', path: '/api/agents' };
 
 /**
  * Get an agent: `GET /api/agents/{id}`.
@@ -6473,7 +6473,7 @@ export const createApplicationAgent: Operation<{ body: CreateApplicationAgentReq
 export const getApplicationAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetApplicationAgentResponse> = { id: 'getApplicationAgent', method: 'GET', path: '/api/agents/{id}' };
+} }, GetApplicationAgentResponse> & { readonly method: 'GET'; readonly path: '/api/agents/{id}' } = { id: 'getApplicationAgent', method: 'GET', path: '/api/agents/{id}' };
 
 /**
  * Update the given fields of an agent: `PUT /api/agents/{id}`.
@@ -6483,7 +6483,7 @@ export const getApplicationAgent: Operation<{ params: {
 export const updateApplicationAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateApplicationAgentRequest }, UpdateApplicationAgentResponse> = { id: 'updateApplicationAgent', method: 'PUT', path: '/api/agents/{id}' };
+}; body?: UpdateApplicationAgentRequest }, UpdateApplicationAgentResponse> & { readonly method: 'PUT'; readonly path: '/api/agents/{id}' } = { id: 'updateApplicationAgent', method: 'PUT', path: '/api/agents/{id}' };
 
 /**
  * Delete an agent: `DELETE /api/agents/{id}/delete`.
@@ -6493,7 +6493,7 @@ export const updateApplicationAgent: Operation<{ params: {
 export const deleteApplicationAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, DeleteApplicationAgentResponse> = { id: 'deleteApplicationAgent', method: 'DELETE', path: '/api/agents/{id}/delete' };
+} }, DeleteApplicationAgentResponse> & { readonly method: 'DELETE'; readonly path: '/api/agents/{id}/delete' } = { id: 'deleteApplicationAgent', method: 'DELETE', path: '/api/agents/{id}/delete' };
 
 /**
  * Generate a description of an agent; nothing is stored: `POST /api/agents/{id}/generate-description`.
@@ -6503,7 +6503,7 @@ export const deleteApplicationAgent: Operation<{ params: {
 export const generateAgentDescription: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GenerateAgentDescriptionResponse> = { id: 'generateAgentDescription', method: 'POST', path: '/api/agents/{id}/generate-description' };
+} }, GenerateAgentDescriptionResponse> & { readonly method: 'POST'; readonly path: '/api/agents/{id}/generate-description' } = { id: 'generateAgentDescription', method: 'POST', path: '/api/agents/{id}/generate-description' };
 
 /**
  * List agents that wait for approval, with their prompts, oldest first: `GET /api/agents/submissions`.
@@ -6519,7 +6519,7 @@ export const listAgentSubmissions: PagedOperation<{ query?: {
   order?: "asc" | "desc" | undefined;
   /** The state of the submissions to list. */
   state?: "pending" | "approved" | "refused" | undefined;
-} }, ListAgentSubmissionsResponse, 'agents'> = { id: 'listAgentSubmissions', method: 'GET', path: '/api/agents/submissions', page: { by: 'page', entries: 'agents' } };
+} }, ListAgentSubmissionsResponse, 'agents'> & { readonly method: 'GET'; readonly path: '/api/agents/submissions' } = { id: 'listAgentSubmissions', method: 'GET', path: '/api/agents/submissions', page: { by: 'page', entries: 'agents' } };
 
 /**
  * Approve an agent for all users, in the version that was read: `POST /api/agents/{id}/approve`.
@@ -6529,7 +6529,7 @@ export const listAgentSubmissions: PagedOperation<{ query?: {
 export const approveAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: ApproveAgentRequest }, ApproveAgentResponse> = { id: 'approveAgent', method: 'POST', path: '/api/agents/{id}/approve' };
+}; body: ApproveAgentRequest }, ApproveAgentResponse> & { readonly method: 'POST'; readonly path: '/api/agents/{id}/approve' } = { id: 'approveAgent', method: 'POST', path: '/api/agents/{id}/approve' };
 
 /**
  * Refuse to publish an agent, or withdraw an approval: `POST /api/agents/{id}/refuse`.
@@ -6539,7 +6539,7 @@ export const approveAgent: Operation<{ params: {
 export const refuseAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, RefuseAgentResponse> = { id: 'refuseAgent', method: 'POST', path: '/api/agents/{id}/refuse' };
+} }, RefuseAgentResponse> & { readonly method: 'POST'; readonly path: '/api/agents/{id}/refuse' } = { id: 'refuseAgent', method: 'POST', path: '/api/agents/{id}/refuse' };
 
 /**
  * List the agents of a session that the caller may use: `GET /api/sessions/{sessionId}/agents`.
@@ -6549,7 +6549,7 @@ export const refuseAgent: Operation<{ params: {
 export const listSessionAgents: Operation<{ params: {
   /** The id of the session. */
   sessionId: string;
-} }, ListSessionAgentsResponse> = { id: 'listSessionAgents', method: 'GET', path: '/api/sessions/{sessionId}/agents' };
+} }, ListSessionAgentsResponse> & { readonly method: 'GET'; readonly path: '/api/sessions/{sessionId}/agents' } = { id: 'listSessionAgents', method: 'GET', path: '/api/sessions/{sessionId}/agents' };
 
 /**
  * Attach an agent to a session: `POST /api/sessions/{sessionId}/agents`.
@@ -6559,7 +6559,7 @@ export const listSessionAgents: Operation<{ params: {
 export const attachSessionAgent: Operation<{ params: {
   /** The id of the session. */
   sessionId: string;
-}; body: AttachSessionAgentRequest }, AttachSessionAgentResponse> = { id: 'attachSessionAgent', method: 'POST', path: '/api/sessions/{sessionId}/agents' };
+}; body: AttachSessionAgentRequest }, AttachSessionAgentResponse> & { readonly method: 'POST'; readonly path: '/api/sessions/{sessionId}/agents' } = { id: 'attachSessionAgent', method: 'POST', path: '/api/sessions/{sessionId}/agents' };
 
 /**
  * Detach an agent from a session: `DELETE /api/sessions/{sessionId}/agents`.
@@ -6572,7 +6572,7 @@ export const detachSessionAgent: Operation<{ params: {
 }; query: {
   /** The id of the agent to detach. */
   agentId: string;
-} }, DetachSessionAgentResponse> = { id: 'detachSessionAgent', method: 'DELETE', path: '/api/sessions/{sessionId}/agents' };
+} }, DetachSessionAgentResponse> & { readonly method: 'DELETE'; readonly path: '/api/sessions/{sessionId}/agents' } = { id: 'detachSessionAgent', method: 'DELETE', path: '/api/sessions/{sessionId}/agents' };
 
 /**
  * List the caller's artifacts, oldest first: `GET /api/artifacts`.
@@ -6584,7 +6584,7 @@ export const listApplicationArtifacts: PagedOperation<{ query?: {
   limit?: number | undefined;
   /** The number of artifacts to skip. */
   offset?: number | undefined;
-} }, ListApplicationArtifactsResponse, 'artifacts'> = { id: 'listApplicationArtifacts', method: 'GET', path: '/api/artifacts', page: { by: 'offset', entries: 'artifacts' } };
+} }, ListApplicationArtifactsResponse, 'artifacts'> & { readonly method: 'GET'; readonly path: '/api/artifacts' } = { id: 'listApplicationArtifacts', method: 'GET', path: '/api/artifacts', page: { by: 'offset', entries: 'artifacts' } };
 
 /**
  * Get an artifact in its current version: `GET /api/artifacts/{id}`.
@@ -6597,7 +6597,7 @@ export const getApplicationArtifact: Operation<{ params: {
 }; query?: {
   /** Whether the answer contains the content. */
   includeContent?: "true" | "false" | undefined;
-} }, GetApplicationArtifactResponse> = { id: 'getApplicationArtifact', method: 'GET', path: '/api/artifacts/{id}' };
+} }, GetApplicationArtifactResponse> & { readonly method: 'GET'; readonly path: '/api/artifacts/{id}' } = { id: 'getApplicationArtifact', method: 'GET', path: '/api/artifacts/{id}' };
 
 /**
  * List the caller's projects, oldest first: `GET /api/projects`.
@@ -6611,7 +6611,7 @@ export const listApplicationProjects: PagedOperation<{ query?: {
   'pagination[page]'?: number | undefined;
   /** The maximum number of records in a page, 1 to 100. */
   'pagination[limit]'?: number | undefined;
-} }, ListApplicationProjectsResponse, 'data'> = { id: 'listApplicationProjects', method: 'GET', path: '/api/projects', page: { by: 'pagination[page]', entries: 'data' } };
+} }, ListApplicationProjectsResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/projects' } = { id: 'listApplicationProjects', method: 'GET', path: '/api/projects', page: { by: 'pagination[page]', entries: 'data' } };
 
 /**
  * Get a project: `GET /api/projects/{id}`.
@@ -6621,14 +6621,14 @@ export const listApplicationProjects: PagedOperation<{ query?: {
 export const getApplicationProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetApplicationProjectResponse> = { id: 'getApplicationProject', method: 'GET', path: '/api/projects/{id}' };
+} }, GetApplicationProjectResponse> & { readonly method: 'GET'; readonly path: '/api/projects/{id}' } = { id: 'getApplicationProject', method: 'GET', path: '/api/projects/{id}' };
 
 /**
  * Transcribe the recording in the part `file`: `POST /api/ai/transcribe`.
  *
  * Waits for the text. For recordings above the limit of a request, use `createTranscriptionUpload`.
  */
-export const transcribeAtOnce: Operation<{ body: TranscribeAtOnceRequest }, TranscribeAtOnceResponse> = { id: 'transcribeAtOnce', method: 'POST', path: '/api/ai/transcribe', isForm: true };
+export const transcribeAtOnce: Operation<{ body: TranscribeAtOnceRequest }, TranscribeAtOnceResponse> & { readonly method: 'POST'; readonly path: '/api/ai/transcribe' } = { id: 'transcribeAtOnce', method: 'POST', path: '/api/ai/transcribe', isForm: true };
 
 /**
  * List what credits were spent on, newest first: `GET /api/credits/transactions`.
@@ -6638,7 +6638,7 @@ export const transcribeAtOnce: Operation<{ body: TranscribeAtOnceRequest }, Tran
 export const listCreditTransactions: Operation<{ query?: {
   /** The number of days to look back, 1 to 365. */
   days?: number | undefined;
-} }, ListCreditTransactionsResponse> = { id: 'listCreditTransactions', method: 'GET', path: '/api/credits/transactions' };
+} }, ListCreditTransactionsResponse> & { readonly method: 'GET'; readonly path: '/api/credits/transactions' } = { id: 'listCreditTransactions', method: 'GET', path: '/api/credits/transactions' };
 
 /**
  * Get the usage that an organization paid for: `GET /api/organizations/{id}/usage-report`.
@@ -6655,7 +6655,7 @@ export const getOrganizationUsageReport: Operation<{ params: {
   to?: string | undefined;
   /** Up to 2 of `day`, `model`, `operation`, `key`, `user`, `organization`, separated by a comma. Default: one sum. */
   group_by?: string | undefined;
-} }, GetOrganizationUsageReportResponse> = { id: 'getOrganizationUsageReport', method: 'GET', path: '/api/organizations/{id}/usage-report' };
+} }, GetOrganizationUsageReportResponse> & { readonly method: 'GET'; readonly path: '/api/organizations/{id}/usage-report' } = { id: 'getOrganizationUsageReport', method: 'GET', path: '/api/organizations/{id}/usage-report' };
 
 /**
  * Get the usage of all users: `GET /api/usage-report`.
@@ -6669,7 +6669,7 @@ export const getWorkspaceUsageReport: Operation<{ query?: {
   to?: string | undefined;
   /** Up to 2 of `day`, `model`, `operation`, `key`, `user`, `organization`, separated by a comma. Default: one sum. */
   group_by?: string | undefined;
-} }, GetWorkspaceUsageReportResponse> = { id: 'getWorkspaceUsageReport', method: 'GET', path: '/api/usage-report' };
+} }, GetWorkspaceUsageReportResponse> & { readonly method: 'GET'; readonly path: '/api/usage-report' } = { id: 'getWorkspaceUsageReport', method: 'GET', path: '/api/usage-report' };
 
 /**
  * Export the grants and charges of the caller's own account: `GET /api/credits/export`.
@@ -6681,7 +6681,7 @@ export const exportCredits: Operation<{ query?: {
   format?: "ndjson" | "csv" | undefined;
   /** The `cursor` of the last line that was read. Only later lines follow. Default: from the first one. */
   cursor?: string | undefined;
-} }, Response> = { id: 'exportCredits', method: 'GET', path: '/api/credits/export' };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/credits/export' } = { id: 'exportCredits', method: 'GET', path: '/api/credits/export' };
 
 /**
  * Export the grants and charges of an organization: `GET /api/organizations/{id}/credits/export`.
@@ -6696,7 +6696,7 @@ export const exportOrganizationCredits: Operation<{ params: {
   format?: "ndjson" | "csv" | undefined;
   /** The `cursor` of the last line that was read. Only later lines follow. Default: from the first one. */
   cursor?: string | undefined;
-} }, Response> = { id: 'exportOrganizationCredits', method: 'GET', path: '/api/organizations/{id}/credits/export' };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/organizations/{id}/credits/export' } = { id: 'exportOrganizationCredits', method: 'GET', path: '/api/organizations/{id}/credits/export' };
 
 /**
  * Export the grants and charges of all accounts: `GET /api/ledger/export`.
@@ -6708,7 +6708,7 @@ export const exportWorkspaceCredits: Operation<{ query?: {
   format?: "ndjson" | "csv" | undefined;
   /** The `cursor` of the last line that was read. Only later lines follow. Default: from the first one. */
   cursor?: string | undefined;
-} }, Response> = { id: 'exportWorkspaceCredits', method: 'GET', path: '/api/ledger/export' };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/ledger/export' } = { id: 'exportWorkspaceCredits', method: 'GET', path: '/api/ledger/export' };
 
 /**
  * Get the credits of an organization: `GET /api/organizations/{id}/credits`.
@@ -6718,7 +6718,7 @@ export const exportWorkspaceCredits: Operation<{ query?: {
 export const getOrganizationCredits: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetOrganizationCreditsResponse> = { id: 'getOrganizationCredits', method: 'GET', path: '/api/organizations/{id}/credits' };
+} }, GetOrganizationCreditsResponse> & { readonly method: 'GET'; readonly path: '/api/organizations/{id}/credits' } = { id: 'getOrganizationCredits', method: 'GET', path: '/api/organizations/{id}/credits' };
 
 /**
  * List the caller's API keys, newest first: `GET /api/user-api-keys`.
@@ -6738,14 +6738,14 @@ export const listApiKeys: PagedOperation<{ query?: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListApiKeysResponse, 'apiKeys'> = { id: 'listApiKeys', method: 'GET', path: '/api/user-api-keys', page: { by: 'page', entries: 'apiKeys' } };
+} }, ListApiKeysResponse, 'apiKeys'> & { readonly method: 'GET'; readonly path: '/api/user-api-keys' } = { id: 'listApiKeys', method: 'GET', path: '/api/user-api-keys', page: { by: 'page', entries: 'apiKeys' } };
 
 /**
  * Create an API key: `POST /api/user-api-keys`.
  *
  * The key itself is part of this answer only: only its hash is stored. A key can call what its scopes allow, in the name of the user.
  */
-export const createApiKey: Operation<{ body: CreateApiKeyRequest }, CreateApiKeyResponse> = { id: 'createApiKey', method: 'POST', path: '/api/user-api-keys' };
+export const createApiKey: Operation<{ body: CreateApiKeyRequest }, CreateApiKeyResponse> & { readonly method: 'POST'; readonly path: '/api/user-api-keys' } = { id: 'createApiKey', method: 'POST', path: '/api/user-api-keys' };
 
 /**
  * Get an API key, without its secret: `GET /api/user-api-keys/{id}`.
@@ -6755,7 +6755,7 @@ export const createApiKey: Operation<{ body: CreateApiKeyRequest }, CreateApiKey
 export const getApiKey: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetApiKeyResponse> = { id: 'getApiKey', method: 'GET', path: '/api/user-api-keys/{id}' };
+} }, GetApiKeyResponse> & { readonly method: 'GET'; readonly path: '/api/user-api-keys/{id}' } = { id: 'getApiKey', method: 'GET', path: '/api/user-api-keys/{id}' };
 
 /**
  * Rotate the secret of an API key: `POST /api/user-api-keys/{id}/rotate`.
@@ -6765,7 +6765,7 @@ export const getApiKey: Operation<{ params: {
 export const rotateApiKey: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, RotateApiKeyResponse> = { id: 'rotateApiKey', method: 'POST', path: '/api/user-api-keys/{id}/rotate' };
+} }, RotateApiKeyResponse> & { readonly method: 'POST'; readonly path: '/api/user-api-keys/{id}/rotate' } = { id: 'rotateApiKey', method: 'POST', path: '/api/user-api-keys/{id}/rotate' };
 
 /**
  * Revoke an API key: `POST /api/user-api-keys/{id}/revoke`.
@@ -6775,7 +6775,7 @@ export const rotateApiKey: Operation<{ params: {
 export const revokeApiKey: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeApiKeyRequest }, RevokeApiKeyResponse> = { id: 'revokeApiKey', method: 'POST', path: '/api/user-api-keys/{id}/revoke' };
+}; body?: RevokeApiKeyRequest }, RevokeApiKeyResponse> & { readonly method: 'POST'; readonly path: '/api/user-api-keys/{id}/revoke' } = { id: 'revokeApiKey', method: 'POST', path: '/api/user-api-keys/{id}/revoke' };
 
 /**
  * Change the rate limits of an API key: `PATCH /api/user-api-keys/{id}/rate-limit`.
@@ -6785,49 +6785,49 @@ export const revokeApiKey: Operation<{ params: {
 export const changeApiKeyRateLimit: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: ChangeApiKeyRateLimitRequest }, ChangeApiKeyRateLimitResponse> = { id: 'changeApiKeyRateLimit', method: 'PATCH', path: '/api/user-api-keys/{id}/rate-limit' };
+}; body?: ChangeApiKeyRateLimitRequest }, ChangeApiKeyRateLimitResponse> & { readonly method: 'PATCH'; readonly path: '/api/user-api-keys/{id}/rate-limit' } = { id: 'changeApiKeyRateLimit', method: 'PATCH', path: '/api/user-api-keys/{id}/rate-limit' };
 
 /**
  * Get the caller's settings: `GET /api/settings/fetch`.
  *
  * Returns theme, language and notifications of the user.
  */
-export const fetchSettings: Operation<NoInput, FetchSettingsResponse> = { id: 'fetchSettings', method: 'GET', path: '/api/settings/fetch' };
+export const fetchSettings: Operation<NoInput, FetchSettingsResponse> & { readonly method: 'GET'; readonly path: '/api/settings/fetch' } = { id: 'fetchSettings', method: 'GET', path: '/api/settings/fetch' };
 
 /**
  * Update the given fields of the caller's settings: `PUT /api/settings/own`.
  *
  * Fields that are not sent stay as they are.
  */
-export const updateOwnSettings: Operation<{ body?: UpdateOwnSettingsRequest }, UpdateOwnSettingsResponse> = { id: 'updateOwnSettings', method: 'PUT', path: '/api/settings/own' };
+export const updateOwnSettings: Operation<{ body?: UpdateOwnSettingsRequest }, UpdateOwnSettingsResponse> & { readonly method: 'PUT'; readonly path: '/api/settings/own' } = { id: 'updateOwnSettings', method: 'PUT', path: '/api/settings/own' };
 
 /**
  * List every setting of the workspace: `GET /api/settings`.
  *
  * For administrators.
  */
-export const listAdminSettings: Operation<NoInput, ListAdminSettingsResponse> = { id: 'listAdminSettings', method: 'GET', path: '/api/settings' };
+export const listAdminSettings: Operation<NoInput, ListAdminSettingsResponse> & { readonly method: 'GET'; readonly path: '/api/settings' } = { id: 'listAdminSettings', method: 'GET', path: '/api/settings' };
 
 /**
  * Change one setting of the workspace: `PUT /api/settings/update`.
  *
  * For administrators. The setting takes effect within seconds, in every process.
  */
-export const updateAdminSetting: Operation<{ body: UpdateAdminSettingRequest }, UpdateAdminSettingResponse> = { id: 'updateAdminSetting', method: 'PUT', path: '/api/settings/update' };
+export const updateAdminSetting: Operation<{ body: UpdateAdminSettingRequest }, UpdateAdminSettingResponse> & { readonly method: 'PUT'; readonly path: '/api/settings/update' } = { id: 'updateAdminSetting', method: 'PUT', path: '/api/settings/update' };
 
 /**
  * Get the public configuration for clients without a sign-in: `GET /api/settings/serverConfigPublic`.
  *
  * What a sign-in page needs before there is a user.
  */
-export const readServerSettings: Operation<NoInput, ReadServerSettingsResponse> = { id: 'readServerSettings', method: 'GET', path: '/api/settings/serverConfigPublic', open: true };
+export const readServerSettings: Operation<NoInput, ReadServerSettingsResponse> & { readonly method: 'GET'; readonly path: '/api/settings/serverConfigPublic' } = { id: 'readServerSettings', method: 'GET', path: '/api/settings/serverConfigPublic', open: true };
 
 /**
  * Get where clients find the streaming endpoint: `GET /api/settings/serverConfig`.
  *
  * What a sign-in page needs before there is a user.
  */
-export const readServerConfiguration: Operation<NoInput, ReadServerConfigurationResponse> = { id: 'readServerConfiguration', method: 'GET', path: '/api/settings/serverConfig', open: true };
+export const readServerConfiguration: Operation<NoInput, ReadServerConfigurationResponse> & { readonly method: 'GET'; readonly path: '/api/settings/serverConfig' } = { id: 'readServerConfiguration', method: 'GET', path: '/api/settings/serverConfig', open: true };
 
 /**
  * List the caller and the members of the caller's organizations; administrators see all: `GET /api/users`.
@@ -6849,7 +6849,7 @@ export const listUsers: PagedOperation<{ query?: {
   role?: "admin" | "user" | undefined;
   /** The field to order by. */
   sort?: "createdAt" | "username" | undefined;
-} }, ListUsersResponse, 'users'> = { id: 'listUsers', method: 'GET', path: '/api/users', page: { by: 'page', entries: 'users' } };
+} }, ListUsersResponse, 'users'> & { readonly method: 'GET'; readonly path: '/api/users' } = { id: 'listUsers', method: 'GET', path: '/api/users', page: { by: 'page', entries: 'users' } };
 
 /**
  * Get a user: `GET /api/users/{id}`.
@@ -6859,7 +6859,7 @@ export const listUsers: PagedOperation<{ query?: {
 export const getUser: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetUserResponse> = { id: 'getUser', method: 'GET', path: '/api/users/{id}' };
+} }, GetUserResponse> & { readonly method: 'GET'; readonly path: '/api/users/{id}' } = { id: 'getUser', method: 'GET', path: '/api/users/{id}' };
 
 /**
  * Update the given fields of the caller's user: `PATCH /api/users/{id}`.
@@ -6869,7 +6869,7 @@ export const getUser: Operation<{ params: {
 export const updateUser: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateUserRequest }, UpdateUserResponse> = { id: 'updateUser', method: 'PATCH', path: '/api/users/{id}' };
+}; body?: UpdateUserRequest }, UpdateUserResponse> & { readonly method: 'PATCH'; readonly path: '/api/users/{id}' } = { id: 'updateUser', method: 'PATCH', path: '/api/users/{id}' };
 
 /**
  * Promote, demote, disable or enable a user: `PUT /api/users/{id}/access`.
@@ -6879,7 +6879,7 @@ export const updateUser: Operation<{ params: {
 export const changeUserAccess: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: ChangeUserAccessRequest }, ChangeUserAccessResponse> = { id: 'changeUserAccess', method: 'PUT', path: '/api/users/{id}/access' };
+}; body?: ChangeUserAccessRequest }, ChangeUserAccessResponse> & { readonly method: 'PUT'; readonly path: '/api/users/{id}/access' } = { id: 'changeUserAccess', method: 'PUT', path: '/api/users/{id}/access' };
 
 /**
  * List the caller's organizations; administrators see all: `GET /api/organizations`.
@@ -6897,14 +6897,14 @@ export const listOrganizations: PagedOperation<{ query?: {
   search?: string | undefined;
   /** The field to order by. */
   sort?: "createdAt" | "name" | undefined;
-} }, ListOrganizationsResponse, 'organizations'> = { id: 'listOrganizations', method: 'GET', path: '/api/organizations', page: { by: 'page', entries: 'organizations' } };
+} }, ListOrganizationsResponse, 'organizations'> & { readonly method: 'GET'; readonly path: '/api/organizations' } = { id: 'listOrganizations', method: 'GET', path: '/api/organizations', page: { by: 'page', entries: 'organizations' } };
 
 /**
  * Create an organization, owned by the caller: `POST /api/organizations`.
  *
  * An organization is a group of users that share one credit balance.
  */
-export const createOrganization: Operation<{ body: CreateOrganizationRequest }, CreateOrganizationResponse> = { id: 'createOrganization', method: 'POST', path: '/api/organizations' };
+export const createOrganization: Operation<{ body: CreateOrganizationRequest }, CreateOrganizationResponse> & { readonly method: 'POST'; readonly path: '/api/organizations' } = { id: 'createOrganization', method: 'POST', path: '/api/organizations' };
 
 /**
  * Update the given fields of an organization: `PATCH /api/organizations/{id}`.
@@ -6914,7 +6914,7 @@ export const createOrganization: Operation<{ body: CreateOrganizationRequest }, 
 export const updateOrganization: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateOrganizationRequest }, UpdateOrganizationResponse> = { id: 'updateOrganization', method: 'PATCH', path: '/api/organizations/{id}' };
+}; body?: UpdateOrganizationRequest }, UpdateOrganizationResponse> & { readonly method: 'PATCH'; readonly path: '/api/organizations/{id}' } = { id: 'updateOrganization', method: 'PATCH', path: '/api/organizations/{id}' };
 
 /**
  * Delete an organization; its members remain users: `DELETE /api/organizations/{id}`.
@@ -6924,14 +6924,14 @@ export const updateOrganization: Operation<{ params: {
 export const deleteOrganization: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteOrganization', method: 'DELETE', path: '/api/organizations/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/organizations/{id}' } = { id: 'deleteOrganization', method: 'DELETE', path: '/api/organizations/{id}' };
 
 /**
  * List the subscriptions of the caller and of the caller's organizations: `GET /api/subscriptions/own`.
  *
  * Subscriptions are set by the host of the workspace.
  */
-export const listOwnSubscriptions: Operation<NoInput, ListOwnSubscriptionsResponse> = { id: 'listOwnSubscriptions', method: 'GET', path: '/api/subscriptions/own' };
+export const listOwnSubscriptions: Operation<NoInput, ListOwnSubscriptionsResponse> & { readonly method: 'GET'; readonly path: '/api/subscriptions/own' } = { id: 'listOwnSubscriptions', method: 'GET', path: '/api/subscriptions/own' };
 
 /**
  * List every subscription, newest first: `GET /api/subscriptions`.
@@ -6949,7 +6949,7 @@ export const listSubscriptions: PagedOperation<{ query?: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListSubscriptionsResponse, 'subscriptions'> = { id: 'listSubscriptions', method: 'GET', path: '/api/subscriptions', page: { by: 'page', entries: 'subscriptions' } };
+} }, ListSubscriptionsResponse, 'subscriptions'> & { readonly method: 'GET'; readonly path: '/api/subscriptions' } = { id: 'listSubscriptions', method: 'GET', path: '/api/subscriptions', page: { by: 'page', entries: 'subscriptions' } };
 
 /**
  * Grant credits to a user: `POST /api/users/{id}/credit-grants`.
@@ -6959,7 +6959,7 @@ export const listSubscriptions: PagedOperation<{ query?: {
 export const grantUserCredits: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: GrantUserCreditsRequest }, GrantUserCreditsResponse> = { id: 'grantUserCredits', method: 'POST', path: '/api/users/{id}/credit-grants' };
+}; body: GrantUserCreditsRequest }, GrantUserCreditsResponse> & { readonly method: 'POST'; readonly path: '/api/users/{id}/credit-grants' } = { id: 'grantUserCredits', method: 'POST', path: '/api/users/{id}/credit-grants' };
 
 /**
  * Grant credits to an organization: `POST /api/organizations/{id}/credit-grants`.
@@ -6969,7 +6969,7 @@ export const grantUserCredits: Operation<{ params: {
 export const grantOrganizationCredits: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: GrantOrganizationCreditsRequest }, GrantOrganizationCreditsResponse> = { id: 'grantOrganizationCredits', method: 'POST', path: '/api/organizations/{id}/credit-grants' };
+}; body: GrantOrganizationCreditsRequest }, GrantOrganizationCreditsResponse> & { readonly method: 'POST'; readonly path: '/api/organizations/{id}/credit-grants' } = { id: 'grantOrganizationCredits', method: 'POST', path: '/api/organizations/{id}/credit-grants' };
 
 /**
  * Make a member the owner of an organization: `POST /api/organizations/{id}/transfer`.
@@ -6979,28 +6979,28 @@ export const grantOrganizationCredits: Operation<{ params: {
 export const transferOrganization: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: TransferOrganizationRequest }, TransferOrganizationResponse> = { id: 'transferOrganization', method: 'POST', path: '/api/organizations/{id}/transfer' };
+}; body: TransferOrganizationRequest }, TransferOrganizationResponse> & { readonly method: 'POST'; readonly path: '/api/organizations/{id}/transfer' } = { id: 'transferOrganization', method: 'POST', path: '/api/organizations/{id}/transfer' };
 
 /**
  * Log an analytics event: `POST /api/analytics/log-event`.
  *
  * Stores the event for the operator of the workspace. Nothing is sent to other services.
  */
-export const logAnalyticsEvent: Operation<{ body: LogAnalyticsEventRequest }, undefined> = { id: 'logAnalyticsEvent', method: 'POST', path: '/api/analytics/log-event' };
+export const logAnalyticsEvent: Operation<{ body: LogAnalyticsEventRequest }, undefined> & { readonly method: 'POST'; readonly path: '/api/analytics/log-event' } = { id: 'logAnalyticsEvent', method: 'POST', path: '/api/analytics/log-event' };
 
 /**
  * Mail a one-time code: `POST /api/otc/send`.
  *
  * Always answers the same, so that it does not reveal who has an account. The code expires after 10 minutes.
  */
-export const sendSignInCode: Operation<{ body: SendSignInCodeRequest }, SendSignInCodeResponse> = { id: 'sendSignInCode', method: 'POST', path: '/api/otc/send', open: true };
+export const sendSignInCode: Operation<{ body: SendSignInCodeRequest }, SendSignInCodeResponse> & { readonly method: 'POST'; readonly path: '/api/otc/send' } = { id: 'sendSignInCode', method: 'POST', path: '/api/otc/send', open: true };
 
 /**
  * Sign in or register with a one-time code: `POST /api/otc/verify`.
  *
  * Answers tokens, or `registrationRequired` for an address without an account: then repeat the request with a `username`.
  */
-export const verifySignInCode: Operation<{ body: VerifySignInCodeRequest }, VerifySignInCodeResponse> = { id: 'verifySignInCode', method: 'POST', path: '/api/otc/verify', open: true };
+export const verifySignInCode: Operation<{ body: VerifySignInCodeRequest }, VerifySignInCodeResponse> & { readonly method: 'POST'; readonly path: '/api/otc/verify' } = { id: 'verifySignInCode', method: 'POST', path: '/api/otc/verify', open: true };
 
 /**
  * List registration invites, newest first: `GET /api/reg-invites`.
@@ -7016,91 +7016,91 @@ export const listRegistrationInvites: PagedOperation<{ query?: {
   order?: "asc" | "desc" | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListRegistrationInvitesResponse, 'invites'> = { id: 'listRegistrationInvites', method: 'GET', path: '/api/reg-invites', page: { by: 'page', entries: 'invites' } };
+} }, ListRegistrationInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/reg-invites' } = { id: 'listRegistrationInvites', method: 'GET', path: '/api/reg-invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Create registration invites: `POST /api/reg-invites/create`.
  *
  * For administrators. The codes are part of this answer only.
  */
-export const createRegistrationInvites: Operation<{ body: CreateRegistrationInvitesRequest }, CreateRegistrationInvitesResponse> = { id: 'createRegistrationInvites', method: 'POST', path: '/api/reg-invites/create' };
+export const createRegistrationInvites: Operation<{ body: CreateRegistrationInvitesRequest }, CreateRegistrationInvitesResponse> & { readonly method: 'POST'; readonly path: '/api/reg-invites/create' } = { id: 'createRegistrationInvites', method: 'POST', path: '/api/reg-invites/create' };
 
 /**
  * Delete registration invites: `POST /api/reg-invites/delete`.
  *
  * For administrators. Unknown ids are ignored.
  */
-export const deleteRegistrationInvites: Operation<{ body: DeleteRegistrationInvitesRequest }, DeleteRegistrationInvitesResponse> = { id: 'deleteRegistrationInvites', method: 'POST', path: '/api/reg-invites/delete' };
+export const deleteRegistrationInvites: Operation<{ body: DeleteRegistrationInvitesRequest }, DeleteRegistrationInvitesResponse> & { readonly method: 'POST'; readonly path: '/api/reg-invites/delete' } = { id: 'deleteRegistrationInvites', method: 'POST', path: '/api/reg-invites/delete' };
 
 /**
  * Exchange a refresh token for new tokens: `POST /api/auth/refreshToken`.
  *
  * Each refresh token can be exchanged once, and again for 30 seconds after a lost answer. A later reuse revokes all tokens of the sign-in.
  */
-export const refreshTokens: Operation<{ body?: RefreshTokensRequest }, RefreshTokensResponse> = { id: 'refreshTokens', method: 'POST', path: '/api/auth/refreshToken', open: true };
+export const refreshTokens: Operation<{ body?: RefreshTokensRequest }, RefreshTokensResponse> & { readonly method: 'POST'; readonly path: '/api/auth/refreshToken' } = { id: 'refreshTokens', method: 'POST', path: '/api/auth/refreshToken', open: true };
 
 /**
  * Get the signed-in user and the permissions: `GET /api/identify`.
  *
  * Use it at the start of an application to restore a sign-in. `permissions` tell a user interface which actions to show.
  */
-export const identify: Operation<NoInput, IdentifyResponse> = { id: 'identify', method: 'GET', path: '/api/identify' };
+export const identify: Operation<NoInput, IdentifyResponse> & { readonly method: 'GET'; readonly path: '/api/identify' } = { id: 'identify', method: 'GET', path: '/api/identify' };
 
 /**
  * Revoke every token of the user: `GET /api/logout`.
  *
  * Ends every sign-in of the user, in all browsers.
  */
-export const logOut: Operation<NoInput, LogOutResponse> = { id: 'logOut', method: 'GET', path: '/api/logout' };
+export const logOut: Operation<NoInput, LogOutResponse> & { readonly method: 'GET'; readonly path: '/api/logout' } = { id: 'logOut', method: 'GET', path: '/api/logout' };
 
 /**
  * Start to sign in a device: `POST /api/oauth/device/initiate`.
  *
  * The device authorization request of RFC 8628. Show `user_code` and `verification_uri` to the user, then poll `POST /api/oauth/device/token` every `interval` seconds.
  */
-export const initiateDeviceLogin: Operation<{ body: InitiateDeviceLoginRequest }, InitiateDeviceLoginResponse> = { id: 'initiateDeviceLogin', method: 'POST', path: '/api/oauth/device/initiate', open: true };
+export const initiateDeviceLogin: Operation<{ body: InitiateDeviceLoginRequest }, InitiateDeviceLoginResponse> & { readonly method: 'POST'; readonly path: '/api/oauth/device/initiate' } = { id: 'initiateDeviceLogin', method: 'POST', path: '/api/oauth/device/initiate', open: true };
 
 /**
  * Poll for the tokens of a device login: `POST /api/oauth/device/token`.
  *
  * The device access token request of RFC 8628. An approved login returns its tokens once.
  */
-export const pollDeviceLogin: Operation<{ body: PollDeviceLoginRequest }, PollDeviceLoginResponse> = { id: 'pollDeviceLogin', method: 'POST', path: '/api/oauth/device/token', open: true };
+export const pollDeviceLogin: Operation<{ body: PollDeviceLoginRequest }, PollDeviceLoginResponse> & { readonly method: 'POST'; readonly path: '/api/oauth/device/token' } = { id: 'pollDeviceLogin', method: 'POST', path: '/api/oauth/device/token', open: true };
 
 /**
  * Get what asks to be signed in, before a decision: `POST /api/oauth/device/lookup`.
  *
  * Shows the signed-in user which device asks, before the user approves or denies it.
  */
-export const describeDeviceLogin: Operation<{ body: DescribeDeviceLoginRequest }, DescribeDeviceLoginResponse> = { id: 'describeDeviceLogin', method: 'POST', path: '/api/oauth/device/lookup' };
+export const describeDeviceLogin: Operation<{ body: DescribeDeviceLoginRequest }, DescribeDeviceLoginResponse> & { readonly method: 'POST'; readonly path: '/api/oauth/device/lookup' } = { id: 'describeDeviceLogin', method: 'POST', path: '/api/oauth/device/lookup' };
 
 /**
  * Approve or refuse the login of a device: `POST /api/oauth/device/verify`.
  *
  * An approved device gets tokens of the caller. A login is decided once.
  */
-export const verifyDeviceLogin: Operation<{ body: VerifyDeviceLoginRequest }, VerifyDeviceLoginResponse> = { id: 'verifyDeviceLogin', method: 'POST', path: '/api/oauth/device/verify' };
+export const verifyDeviceLogin: Operation<{ body: VerifyDeviceLoginRequest }, VerifyDeviceLoginResponse> & { readonly method: 'POST'; readonly path: '/api/oauth/device/verify' } = { id: 'verifyDeviceLogin', method: 'POST', path: '/api/oauth/device/verify' };
 
 /**
  * Exchange a refresh token for new tokens, as an OAuth client: `POST /api/oauth/refresh`.
  *
  * Takes and answers the field names of OAuth 2.0. Each refresh token can be exchanged once.
  */
-export const renewDeviceTokens: Operation<{ body: RenewDeviceTokensRequest }, RenewDeviceTokensResponse> = { id: 'renewDeviceTokens', method: 'POST', path: '/api/oauth/refresh', open: true };
+export const renewDeviceTokens: Operation<{ body: RenewDeviceTokensRequest }, RenewDeviceTokensResponse> & { readonly method: 'POST'; readonly path: '/api/oauth/refresh' } = { id: 'renewDeviceTokens', method: 'POST', path: '/api/oauth/refresh', open: true };
 
 /**
  * Check that the service responds: `GET /api/ping`.
  *
  * Needs no credential and touches no storage.
  */
-export const ping: Operation<NoInput, PingResponse> = { id: 'ping', method: 'GET', path: '/api/ping', open: true };
+export const ping: Operation<NoInput, PingResponse> & { readonly method: 'GET'; readonly path: '/api/ping' } = { id: 'ping', method: 'GET', path: '/api/ping', open: true };
 
 /**
  * Get the start time of the service: `GET /api/health`.
  *
  * Needs no credential and touches no storage. For load balancers.
  */
-export const getHealth: Operation<NoInput, GetHealthResponse> = { id: 'getHealth', method: 'GET', path: '/api/health', open: true };
+export const getHealth: Operation<NoInput, GetHealthResponse> & { readonly method: 'GET'; readonly path: '/api/health' } = { id: 'getHealth', method: 'GET', path: '/api/health', open: true };
 
 /**
  * List the webhooks of the caller or of an organization, newest first: `GET /api/webhooks`.
@@ -7116,14 +7116,14 @@ export const listWebhooks: PagedOperation<{ query?: {
   order?: "asc" | "desc" | undefined;
   /** The organization that owns the webhook. The caller must administer it. Default: the user owns it. */
   organizationId?: string | undefined;
-} }, ListWebhooksResponse, 'webhooks'> = { id: 'listWebhooks', method: 'GET', path: '/api/webhooks', page: { by: 'page', entries: 'webhooks' } };
+} }, ListWebhooksResponse, 'webhooks'> & { readonly method: 'GET'; readonly path: '/api/webhooks' } = { id: 'listWebhooks', method: 'GET', path: '/api/webhooks', page: { by: 'page', entries: 'webhooks' } };
 
 /**
  * Create a webhook: `POST /api/webhooks`.
  *
  * Events of the user or the organization are posted to the address, signed as Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. Each event is sent at least once, with the same `webhook-id`, in any order.
  */
-export const createWebhook: Operation<{ body: CreateWebhookRequest }, CreateWebhookResponse> = { id: 'createWebhook', method: 'POST', path: '/api/webhooks' };
+export const createWebhook: Operation<{ body: CreateWebhookRequest }, CreateWebhookResponse> & { readonly method: 'POST'; readonly path: '/api/webhooks' } = { id: 'createWebhook', method: 'POST', path: '/api/webhooks' };
 
 /**
  * Get a webhook, without its secret: `GET /api/webhooks/{id}`.
@@ -7133,7 +7133,7 @@ export const createWebhook: Operation<{ body: CreateWebhookRequest }, CreateWebh
 export const getWebhook: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetWebhookResponse> = { id: 'getWebhook', method: 'GET', path: '/api/webhooks/{id}' };
+} }, GetWebhookResponse> & { readonly method: 'GET'; readonly path: '/api/webhooks/{id}' } = { id: 'getWebhook', method: 'GET', path: '/api/webhooks/{id}' };
 
 /**
  * Change, disable or enable a webhook: `PATCH /api/webhooks/{id}`.
@@ -7143,7 +7143,7 @@ export const getWebhook: Operation<{ params: {
 export const updateWebhook: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateWebhookRequest }, UpdateWebhookResponse> = { id: 'updateWebhook', method: 'PATCH', path: '/api/webhooks/{id}' };
+}; body?: UpdateWebhookRequest }, UpdateWebhookResponse> & { readonly method: 'PATCH'; readonly path: '/api/webhooks/{id}' } = { id: 'updateWebhook', method: 'PATCH', path: '/api/webhooks/{id}' };
 
 /**
  * Delete a webhook: `DELETE /api/webhooks/{id}`.
@@ -7153,7 +7153,7 @@ export const updateWebhook: Operation<{ params: {
 export const deleteWebhook: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteWebhook', method: 'DELETE', path: '/api/webhooks/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/webhooks/{id}' } = { id: 'deleteWebhook', method: 'DELETE', path: '/api/webhooks/{id}' };
 
 /**
  * Rotate the secret of a webhook: `POST /api/webhooks/{id}/rotate-secret`.
@@ -7163,7 +7163,7 @@ export const deleteWebhook: Operation<{ params: {
 export const rotateWebhookSecret: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, RotateWebhookSecretResponse> = { id: 'rotateWebhookSecret', method: 'POST', path: '/api/webhooks/{id}/rotate-secret' };
+} }, RotateWebhookSecretResponse> & { readonly method: 'POST'; readonly path: '/api/webhooks/{id}/rotate-secret' } = { id: 'rotateWebhookSecret', method: 'POST', path: '/api/webhooks/{id}/rotate-secret' };
 
 /**
  * Send a test event to a webhook: `POST /api/webhooks/{id}/test`.
@@ -7173,7 +7173,7 @@ export const rotateWebhookSecret: Operation<{ params: {
 export const testWebhook: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, TestWebhookResponse> = { id: 'testWebhook', method: 'POST', path: '/api/webhooks/{id}/test' };
+} }, TestWebhookResponse> & { readonly method: 'POST'; readonly path: '/api/webhooks/{id}/test' } = { id: 'testWebhook', method: 'POST', path: '/api/webhooks/{id}/test' };
 
 /**
  * List the deliveries of a webhook, newest first: `GET /api/webhooks/{id}/deliveries`.
@@ -7192,7 +7192,7 @@ export const listWebhookDeliveries: PagedOperation<{ params: {
   order?: "asc" | "desc" | undefined;
   /** Only deliveries with this status. */
   status?: "pending" | "delivered" | "failed" | undefined;
-} }, ListWebhookDeliveriesResponse, 'deliveries'> = { id: 'listWebhookDeliveries', method: 'GET', path: '/api/webhooks/{id}/deliveries', page: { by: 'page', entries: 'deliveries' } };
+} }, ListWebhookDeliveriesResponse, 'deliveries'> & { readonly method: 'GET'; readonly path: '/api/webhooks/{id}/deliveries' } = { id: 'listWebhookDeliveries', method: 'GET', path: '/api/webhooks/{id}/deliveries', page: { by: 'page', entries: 'deliveries' } };
 
 /**
  * Send a delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/replay`.
@@ -7204,7 +7204,7 @@ export const replayWebhookDelivery: Operation<{ params: {
   id: string;
   /** The id of the delivery. */
   deliveryId: string;
-} }, ReplayWebhookDeliveryResponse> = { id: 'replayWebhookDelivery', method: 'POST', path: '/api/webhooks/{id}/deliveries/{deliveryId}/replay' };
+} }, ReplayWebhookDeliveryResponse> & { readonly method: 'POST'; readonly path: '/api/webhooks/{id}/deliveries/{deliveryId}/replay' } = { id: 'replayWebhookDelivery', method: 'POST', path: '/api/webhooks/{id}/deliveries/{deliveryId}/replay' };
 
 /**
  * List the audit log, newest first: `GET /api/audit`.
@@ -7226,7 +7226,7 @@ export const listAuditEntries: PagedOperation<{ query?: {
   from?: string | undefined;
   /** Only acts before this time. */
   to?: string | undefined;
-} }, ListAuditEntriesResponse, 'data'> = { id: 'listAuditEntries', method: 'GET', path: '/api/audit', page: { by: 'cursor', entries: 'data' } };
+} }, ListAuditEntriesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/audit' } = { id: 'listAuditEntries', method: 'GET', path: '/api/audit', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Export the audit log as NDJSON, oldest first: `GET /api/audit/export`.
@@ -7244,7 +7244,7 @@ export const exportAuditEntries: Operation<{ query?: {
   from?: string | undefined;
   /** Only acts before this time. */
   to?: string | undefined;
-} }, Response> = { id: 'exportAuditEntries', method: 'GET', path: '/api/audit/export' };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/audit/export' } = { id: 'exportAuditEntries', method: 'GET', path: '/api/audit/export' };
 
 /**
  * List the audit log of an organization, newest first: `GET /api/organizations/{id}/audit`.
@@ -7269,7 +7269,7 @@ export const listOrganizationAuditEntries: PagedOperation<{ params: {
   from?: string | undefined;
   /** Only acts before this time. */
   to?: string | undefined;
-} }, ListOrganizationAuditEntriesResponse, 'data'> = { id: 'listOrganizationAuditEntries', method: 'GET', path: '/api/organizations/{id}/audit', page: { by: 'cursor', entries: 'data' } };
+} }, ListOrganizationAuditEntriesResponse, 'data'> & { readonly method: 'GET'; readonly path: '/api/organizations/{id}/audit' } = { id: 'listOrganizationAuditEntries', method: 'GET', path: '/api/organizations/{id}/audit', page: { by: 'cursor', entries: 'data' } };
 
 /**
  * Export the audit log of an organization as NDJSON, oldest first: `GET /api/organizations/{id}/audit/export`.
@@ -7290,7 +7290,7 @@ export const exportOrganizationAuditEntries: Operation<{ params: {
   from?: string | undefined;
   /** Only acts before this time. */
   to?: string | undefined;
-} }, Response> = { id: 'exportOrganizationAuditEntries', method: 'GET', path: '/api/organizations/{id}/audit/export' };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/organizations/{id}/audit/export' } = { id: 'exportOrganizationAuditEntries', method: 'GET', path: '/api/organizations/{id}/audit/export' };
 
 /**
  * List budgets with what is spent and reserved, newest first: `GET /api/budgets`.
@@ -7310,14 +7310,14 @@ export const listBudgets: PagedOperation<{ query?: {
   scopeId?: string | undefined;
   /** `true`: every budget, for administrators. */
   all?: "true" | "false" | undefined;
-} }, ListBudgetsResponse, 'budgets'> = { id: 'listBudgets', method: 'GET', path: '/api/budgets', page: { by: 'page', entries: 'budgets' } };
+} }, ListBudgetsResponse, 'budgets'> & { readonly method: 'GET'; readonly path: '/api/budgets' } = { id: 'listBudgets', method: 'GET', path: '/api/budgets', page: { by: 'page', entries: 'budgets' } };
 
 /**
  * Create a budget: `POST /api/budgets`.
  *
  * All budgets that match a call apply at once, and the tightest decides. A user manages budgets on itself, its keys and its projects, administrators of an organization those on the organization, and administrators all; theirs cannot be changed by others.
  */
-export const createBudget: Operation<{ body: CreateBudgetRequest }, CreateBudgetResponse> = { id: 'createBudget', method: 'POST', path: '/api/budgets' };
+export const createBudget: Operation<{ body: CreateBudgetRequest }, CreateBudgetResponse> & { readonly method: 'POST'; readonly path: '/api/budgets' } = { id: 'createBudget', method: 'POST', path: '/api/budgets' };
 
 /**
  * Get a budget with what is spent and reserved: `GET /api/budgets/{id}`.
@@ -7327,7 +7327,7 @@ export const createBudget: Operation<{ body: CreateBudgetRequest }, CreateBudget
 export const getBudget: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, GetBudgetResponse> = { id: 'getBudget', method: 'GET', path: '/api/budgets/{id}' };
+} }, GetBudgetResponse> & { readonly method: 'GET'; readonly path: '/api/budgets/{id}' } = { id: 'getBudget', method: 'GET', path: '/api/budgets/{id}' };
 
 /**
  * Change the name, the amount, the action or `ownKeys` of a budget: `PATCH /api/budgets/{id}`.
@@ -7337,7 +7337,7 @@ export const getBudget: Operation<{ params: {
 export const updateBudget: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: UpdateBudgetRequest }, UpdateBudgetResponse> = { id: 'updateBudget', method: 'PATCH', path: '/api/budgets/{id}' };
+}; body?: UpdateBudgetRequest }, UpdateBudgetResponse> & { readonly method: 'PATCH'; readonly path: '/api/budgets/{id}' } = { id: 'updateBudget', method: 'PATCH', path: '/api/budgets/{id}' };
 
 /**
  * Delete a budget: `DELETE /api/budgets/{id}`.
@@ -7347,7 +7347,7 @@ export const updateBudget: Operation<{ params: {
 export const deleteBudget: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, undefined> = { id: 'deleteBudget', method: 'DELETE', path: '/api/budgets/{id}' };
+} }, undefined> & { readonly method: 'DELETE'; readonly path: '/api/budgets/{id}' } = { id: 'deleteBudget', method: 'DELETE', path: '/api/budgets/{id}' };
 
 /**
  * Get a shared resource: project: `GET /api/project/{id}`.
@@ -7357,7 +7357,7 @@ export const deleteBudget: Operation<{ params: {
 export const readProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadProjectResponse> = { id: 'readProject', method: 'GET', path: '/api/project/{id}' };
+} }, ReadProjectResponse> & { readonly method: 'GET'; readonly path: '/api/project/{id}' } = { id: 'readProject', method: 'GET', path: '/api/project/{id}' };
 
 /**
  * List invites, newest first: project: `GET /api/project/{id}/invites`.
@@ -7378,7 +7378,7 @@ export const listProjectInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListProjectInvitesResponse, 'invites'> = { id: 'listProjectInvites', method: 'GET', path: '/api/project/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListProjectInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/project/{id}/invites' } = { id: 'listProjectInvites', method: 'GET', path: '/api/project/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: project: `POST /api/project/{id}/invites`.
@@ -7388,7 +7388,7 @@ export const listProjectInvites: PagedOperation<{ params: {
 export const createProjectInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateProjectInviteRequest }, CreateProjectInviteResponse> = { id: 'createProjectInvite', method: 'POST', path: '/api/project/{id}/invites' };
+}; body: CreateProjectInviteRequest }, CreateProjectInviteResponse> & { readonly method: 'POST'; readonly path: '/api/project/{id}/invites' } = { id: 'createProjectInvite', method: 'POST', path: '/api/project/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: project: `POST /api/project/{id}/revokeSharing`.
@@ -7398,7 +7398,7 @@ export const createProjectInvite: Operation<{ params: {
 export const revokeProjectSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeProjectSharingRequest }, RevokeProjectSharingResponse> = { id: 'revokeProjectSharing', method: 'POST', path: '/api/project/{id}/revokeSharing' };
+}; body?: RevokeProjectSharingRequest }, RevokeProjectSharingResponse> & { readonly method: 'POST'; readonly path: '/api/project/{id}/revokeSharing' } = { id: 'revokeProjectSharing', method: 'POST', path: '/api/project/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: project: `POST /api/project/{id}/leave`.
@@ -7408,7 +7408,7 @@ export const revokeProjectSharing: Operation<{ params: {
 export const leaveProject: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveProjectResponse> = { id: 'leaveProject', method: 'POST', path: '/api/project/{id}/leave' };
+} }, LeaveProjectResponse> & { readonly method: 'POST'; readonly path: '/api/project/{id}/leave' } = { id: 'leaveProject', method: 'POST', path: '/api/project/{id}/leave' };
 
 /**
  * Get a shared resource: session: `GET /api/session/{id}`.
@@ -7418,7 +7418,7 @@ export const leaveProject: Operation<{ params: {
 export const readSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadSessionResponse> = { id: 'readSession', method: 'GET', path: '/api/session/{id}' };
+} }, ReadSessionResponse> & { readonly method: 'GET'; readonly path: '/api/session/{id}' } = { id: 'readSession', method: 'GET', path: '/api/session/{id}' };
 
 /**
  * List invites, newest first: session: `GET /api/session/{id}/invites`.
@@ -7439,7 +7439,7 @@ export const listSessionInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListSessionInvitesResponse, 'invites'> = { id: 'listSessionInvites', method: 'GET', path: '/api/session/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListSessionInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/session/{id}/invites' } = { id: 'listSessionInvites', method: 'GET', path: '/api/session/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: session: `POST /api/session/{id}/invites`.
@@ -7449,7 +7449,7 @@ export const listSessionInvites: PagedOperation<{ params: {
 export const createSessionInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateSessionInviteRequest }, CreateSessionInviteResponse> = { id: 'createSessionInvite', method: 'POST', path: '/api/session/{id}/invites' };
+}; body: CreateSessionInviteRequest }, CreateSessionInviteResponse> & { readonly method: 'POST'; readonly path: '/api/session/{id}/invites' } = { id: 'createSessionInvite', method: 'POST', path: '/api/session/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: session: `POST /api/session/{id}/revokeSharing`.
@@ -7459,7 +7459,7 @@ export const createSessionInvite: Operation<{ params: {
 export const revokeSessionSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeSessionSharingRequest }, RevokeSessionSharingResponse> = { id: 'revokeSessionSharing', method: 'POST', path: '/api/session/{id}/revokeSharing' };
+}; body?: RevokeSessionSharingRequest }, RevokeSessionSharingResponse> & { readonly method: 'POST'; readonly path: '/api/session/{id}/revokeSharing' } = { id: 'revokeSessionSharing', method: 'POST', path: '/api/session/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: session: `POST /api/session/{id}/leave`.
@@ -7469,7 +7469,7 @@ export const revokeSessionSharing: Operation<{ params: {
 export const leaveSession: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveSessionResponse> = { id: 'leaveSession', method: 'POST', path: '/api/session/{id}/leave' };
+} }, LeaveSessionResponse> & { readonly method: 'POST'; readonly path: '/api/session/{id}/leave' } = { id: 'leaveSession', method: 'POST', path: '/api/session/{id}/leave' };
 
 /**
  * Get a shared resource: file: `GET /api/file/{id}`.
@@ -7479,7 +7479,7 @@ export const leaveSession: Operation<{ params: {
 export const readFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadFileResponse> = { id: 'readFile', method: 'GET', path: '/api/file/{id}' };
+} }, ReadFileResponse> & { readonly method: 'GET'; readonly path: '/api/file/{id}' } = { id: 'readFile', method: 'GET', path: '/api/file/{id}' };
 
 /**
  * List invites, newest first: file: `GET /api/file/{id}/invites`.
@@ -7500,7 +7500,7 @@ export const listFileInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListFileInvitesResponse, 'invites'> = { id: 'listFileInvites', method: 'GET', path: '/api/file/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListFileInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/file/{id}/invites' } = { id: 'listFileInvites', method: 'GET', path: '/api/file/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: file: `POST /api/file/{id}/invites`.
@@ -7510,7 +7510,7 @@ export const listFileInvites: PagedOperation<{ params: {
 export const createFileInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateFileInviteRequest }, CreateFileInviteResponse> = { id: 'createFileInvite', method: 'POST', path: '/api/file/{id}/invites' };
+}; body: CreateFileInviteRequest }, CreateFileInviteResponse> & { readonly method: 'POST'; readonly path: '/api/file/{id}/invites' } = { id: 'createFileInvite', method: 'POST', path: '/api/file/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: file: `POST /api/file/{id}/revokeSharing`.
@@ -7520,7 +7520,7 @@ export const createFileInvite: Operation<{ params: {
 export const revokeFileSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeFileSharingRequest }, RevokeFileSharingResponse> = { id: 'revokeFileSharing', method: 'POST', path: '/api/file/{id}/revokeSharing' };
+}; body?: RevokeFileSharingRequest }, RevokeFileSharingResponse> & { readonly method: 'POST'; readonly path: '/api/file/{id}/revokeSharing' } = { id: 'revokeFileSharing', method: 'POST', path: '/api/file/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: file: `POST /api/file/{id}/leave`.
@@ -7530,7 +7530,7 @@ export const revokeFileSharing: Operation<{ params: {
 export const leaveFile: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveFileResponse> = { id: 'leaveFile', method: 'POST', path: '/api/file/{id}/leave' };
+} }, LeaveFileResponse> & { readonly method: 'POST'; readonly path: '/api/file/{id}/leave' } = { id: 'leaveFile', method: 'POST', path: '/api/file/{id}/leave' };
 
 /**
  * Get a shared resource: agent: `GET /api/agent/{id}`.
@@ -7540,7 +7540,7 @@ export const leaveFile: Operation<{ params: {
 export const readAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadAgentResponse> = { id: 'readAgent', method: 'GET', path: '/api/agent/{id}' };
+} }, ReadAgentResponse> & { readonly method: 'GET'; readonly path: '/api/agent/{id}' } = { id: 'readAgent', method: 'GET', path: '/api/agent/{id}' };
 
 /**
  * List invites, newest first: agent: `GET /api/agent/{id}/invites`.
@@ -7561,7 +7561,7 @@ export const listAgentInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListAgentInvitesResponse, 'invites'> = { id: 'listAgentInvites', method: 'GET', path: '/api/agent/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListAgentInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/agent/{id}/invites' } = { id: 'listAgentInvites', method: 'GET', path: '/api/agent/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: agent: `POST /api/agent/{id}/invites`.
@@ -7571,7 +7571,7 @@ export const listAgentInvites: PagedOperation<{ params: {
 export const createAgentInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateAgentInviteRequest }, CreateAgentInviteResponse> = { id: 'createAgentInvite', method: 'POST', path: '/api/agent/{id}/invites' };
+}; body: CreateAgentInviteRequest }, CreateAgentInviteResponse> & { readonly method: 'POST'; readonly path: '/api/agent/{id}/invites' } = { id: 'createAgentInvite', method: 'POST', path: '/api/agent/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: agent: `POST /api/agent/{id}/revokeSharing`.
@@ -7581,7 +7581,7 @@ export const createAgentInvite: Operation<{ params: {
 export const revokeAgentSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeAgentSharingRequest }, RevokeAgentSharingResponse> = { id: 'revokeAgentSharing', method: 'POST', path: '/api/agent/{id}/revokeSharing' };
+}; body?: RevokeAgentSharingRequest }, RevokeAgentSharingResponse> & { readonly method: 'POST'; readonly path: '/api/agent/{id}/revokeSharing' } = { id: 'revokeAgentSharing', method: 'POST', path: '/api/agent/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: agent: `POST /api/agent/{id}/leave`.
@@ -7591,7 +7591,7 @@ export const revokeAgentSharing: Operation<{ params: {
 export const leaveAgent: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveAgentResponse> = { id: 'leaveAgent', method: 'POST', path: '/api/agent/{id}/leave' };
+} }, LeaveAgentResponse> & { readonly method: 'POST'; readonly path: '/api/agent/{id}/leave' } = { id: 'leaveAgent', method: 'POST', path: '/api/agent/{id}/leave' };
 
 /**
  * Get a shared resource: artifact: `GET /api/artifact/{id}`.
@@ -7601,7 +7601,7 @@ export const leaveAgent: Operation<{ params: {
 export const readArtifact: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadArtifactResponse> = { id: 'readArtifact', method: 'GET', path: '/api/artifact/{id}' };
+} }, ReadArtifactResponse> & { readonly method: 'GET'; readonly path: '/api/artifact/{id}' } = { id: 'readArtifact', method: 'GET', path: '/api/artifact/{id}' };
 
 /**
  * List invites, newest first: artifact: `GET /api/artifact/{id}/invites`.
@@ -7622,7 +7622,7 @@ export const listArtifactInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListArtifactInvitesResponse, 'invites'> = { id: 'listArtifactInvites', method: 'GET', path: '/api/artifact/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListArtifactInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/artifact/{id}/invites' } = { id: 'listArtifactInvites', method: 'GET', path: '/api/artifact/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: artifact: `POST /api/artifact/{id}/invites`.
@@ -7632,7 +7632,7 @@ export const listArtifactInvites: PagedOperation<{ params: {
 export const createArtifactInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateArtifactInviteRequest }, CreateArtifactInviteResponse> = { id: 'createArtifactInvite', method: 'POST', path: '/api/artifact/{id}/invites' };
+}; body: CreateArtifactInviteRequest }, CreateArtifactInviteResponse> & { readonly method: 'POST'; readonly path: '/api/artifact/{id}/invites' } = { id: 'createArtifactInvite', method: 'POST', path: '/api/artifact/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: artifact: `POST /api/artifact/{id}/revokeSharing`.
@@ -7642,7 +7642,7 @@ export const createArtifactInvite: Operation<{ params: {
 export const revokeArtifactSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeArtifactSharingRequest }, RevokeArtifactSharingResponse> = { id: 'revokeArtifactSharing', method: 'POST', path: '/api/artifact/{id}/revokeSharing' };
+}; body?: RevokeArtifactSharingRequest }, RevokeArtifactSharingResponse> & { readonly method: 'POST'; readonly path: '/api/artifact/{id}/revokeSharing' } = { id: 'revokeArtifactSharing', method: 'POST', path: '/api/artifact/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: artifact: `POST /api/artifact/{id}/leave`.
@@ -7652,7 +7652,7 @@ export const revokeArtifactSharing: Operation<{ params: {
 export const leaveArtifact: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveArtifactResponse> = { id: 'leaveArtifact', method: 'POST', path: '/api/artifact/{id}/leave' };
+} }, LeaveArtifactResponse> & { readonly method: 'POST'; readonly path: '/api/artifact/{id}/leave' } = { id: 'leaveArtifact', method: 'POST', path: '/api/artifact/{id}/leave' };
 
 /**
  * Get a shared resource: organization: `GET /api/organization/{id}`.
@@ -7662,7 +7662,7 @@ export const leaveArtifact: Operation<{ params: {
 export const readOrganization: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadOrganizationResponse> = { id: 'readOrganization', method: 'GET', path: '/api/organization/{id}' };
+} }, ReadOrganizationResponse> & { readonly method: 'GET'; readonly path: '/api/organization/{id}' } = { id: 'readOrganization', method: 'GET', path: '/api/organization/{id}' };
 
 /**
  * List invites, newest first: organization: `GET /api/organization/{id}/invites`.
@@ -7683,7 +7683,7 @@ export const listOrganizationInvites: PagedOperation<{ params: {
   search?: string | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListOrganizationInvitesResponse, 'invites'> = { id: 'listOrganizationInvites', method: 'GET', path: '/api/organization/{id}/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListOrganizationInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/organization/{id}/invites' } = { id: 'listOrganizationInvites', method: 'GET', path: '/api/organization/{id}/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Invite a user: organization: `POST /api/organization/{id}/invites`.
@@ -7693,7 +7693,7 @@ export const listOrganizationInvites: PagedOperation<{ params: {
 export const createOrganizationInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body: CreateOrganizationInviteRequest }, CreateOrganizationInviteResponse> = { id: 'createOrganizationInvite', method: 'POST', path: '/api/organization/{id}/invites' };
+}; body: CreateOrganizationInviteRequest }, CreateOrganizationInviteResponse> & { readonly method: 'POST'; readonly path: '/api/organization/{id}/invites' } = { id: 'createOrganizationInvite', method: 'POST', path: '/api/organization/{id}/invites' };
 
 /**
  * Revoke the share of one user or of all users: organization: `POST /api/organization/{id}/revokeSharing`.
@@ -7703,7 +7703,7 @@ export const createOrganizationInvite: Operation<{ params: {
 export const revokeOrganizationSharing: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-}; body?: RevokeOrganizationSharingRequest }, RevokeOrganizationSharingResponse> = { id: 'revokeOrganizationSharing', method: 'POST', path: '/api/organization/{id}/revokeSharing' };
+}; body?: RevokeOrganizationSharingRequest }, RevokeOrganizationSharingResponse> & { readonly method: 'POST'; readonly path: '/api/organization/{id}/revokeSharing' } = { id: 'revokeOrganizationSharing', method: 'POST', path: '/api/organization/{id}/revokeSharing' };
 
 /**
  * End the share of the caller: organization: `POST /api/organization/{id}/leave`.
@@ -7713,7 +7713,7 @@ export const revokeOrganizationSharing: Operation<{ params: {
 export const leaveOrganization: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, LeaveOrganizationResponse> = { id: 'leaveOrganization', method: 'POST', path: '/api/organization/{id}/leave' };
+} }, LeaveOrganizationResponse> & { readonly method: 'POST'; readonly path: '/api/organization/{id}/leave' } = { id: 'leaveOrganization', method: 'POST', path: '/api/organization/{id}/leave' };
 
 /**
  * Get an invite: its recipient, its creator, and the users who may invite: `GET /api/invite/{id}`.
@@ -7723,7 +7723,7 @@ export const leaveOrganization: Operation<{ params: {
 export const readInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, ReadInviteResponse> = { id: 'readInvite', method: 'GET', path: '/api/invite/{id}' };
+} }, ReadInviteResponse> & { readonly method: 'GET'; readonly path: '/api/invite/{id}' } = { id: 'readInvite', method: 'GET', path: '/api/invite/{id}' };
 
 /**
  * List the pending invites to the address of the caller, newest first: `GET /api/invites`.
@@ -7739,7 +7739,7 @@ export const listInvites: PagedOperation<{ query?: {
   order?: "asc" | "desc" | undefined;
   /** The field to order by. Default: `createdAt`. */
   sort?: "createdAt" | undefined;
-} }, ListInvitesResponse, 'invites'> = { id: 'listInvites', method: 'GET', path: '/api/invites', page: { by: 'page', entries: 'invites' } };
+} }, ListInvitesResponse, 'invites'> & { readonly method: 'GET'; readonly path: '/api/invites' } = { id: 'listInvites', method: 'GET', path: '/api/invites', page: { by: 'page', entries: 'invites' } };
 
 /**
  * Accept an invite: `POST /api/invites/{id}/accept`.
@@ -7749,7 +7749,7 @@ export const listInvites: PagedOperation<{ query?: {
 export const acceptInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, AcceptInviteResponse> = { id: 'acceptInvite', method: 'POST', path: '/api/invites/{id}/accept' };
+} }, AcceptInviteResponse> & { readonly method: 'POST'; readonly path: '/api/invites/{id}/accept' } = { id: 'acceptInvite', method: 'POST', path: '/api/invites/{id}/accept' };
 
 /**
  * Decline an invite: `POST /api/invites/{id}/refuse`.
@@ -7759,21 +7759,21 @@ export const acceptInvite: Operation<{ params: {
 export const refuseInvite: Operation<{ params: {
   /** The id of the record: 24 lower-case hexadecimal characters. A malformed id answers 404, like an unknown one. */
   id: string;
-} }, RefuseInviteResponse> = { id: 'refuseInvite', method: 'POST', path: '/api/invites/{id}/refuse' };
+} }, RefuseInviteResponse> & { readonly method: 'POST'; readonly path: '/api/invites/{id}/refuse' } = { id: 'refuseInvite', method: 'POST', path: '/api/invites/{id}/refuse' };
 
 /**
  * Get the OpenAPI 3.1 description of the public API: `GET /api/v1/openapi.json`.
  *
  * Describes every operation that API keys can call: parameters, bodies, answers, examples and scopes. Generated from the operations of this server, so it lists exactly those.
  */
-export const getDescription: Operation<NoInput, GetDescriptionResponse> = { id: 'getDescription', method: 'GET', path: '/api/v1/openapi.json', open: true };
+export const getDescription: Operation<NoInput, GetDescriptionResponse> & { readonly method: 'GET'; readonly path: '/api/v1/openapi.json' } = { id: 'getDescription', method: 'GET', path: '/api/v1/openapi.json', open: true };
 
 /**
  * Get the OpenAPI 3.1 description of the application API: `GET /api/openapi.json`.
  *
  * Describes every operation that is not in the description of the public API: sign-in, conversations, own API keys, settings, users, organizations, sharing and the service itself.
  */
-export const getApplicationDescription: Operation<NoInput, GetApplicationDescriptionResponse> = { id: 'getApplicationDescription', method: 'GET', path: '/api/openapi.json', open: true };
+export const getApplicationDescription: Operation<NoInput, GetApplicationDescriptionResponse> & { readonly method: 'GET'; readonly path: '/api/openapi.json' } = { id: 'getApplicationDescription', method: 'GET', path: '/api/openapi.json', open: true };
 
 /**
  * Show the API reference page: `GET /api/v1/docs`.
@@ -7783,11 +7783,11 @@ export const getApplicationDescription: Operation<NoInput, GetApplicationDescrip
 export const getReference: Operation<{ query?: {
   /** The description to show, where the page shows one at a time. */
   document?: "public" | "application" | undefined;
-} }, Response> = { id: 'getReference', method: 'GET', path: '/api/v1/docs', open: true };
+} }, Response> & { readonly method: 'GET'; readonly path: '/api/v1/docs' } = { id: 'getReference', method: 'GET', path: '/api/v1/docs', open: true };
 
 /**
  * Get the script of the reference page: `GET /api/v1/docs/redoc.js`.
  *
  * Served by the same origin, so that the page needs no other server. Present only where the host provides it.
  */
-export const getReferenceScript: Operation<NoInput, Response> = { id: 'getReferenceScript', method: 'GET', path: '/api/v1/docs/redoc.js', open: true };
+export const getReferenceScript: Operation<NoInput, Response> & { readonly method: 'GET'; readonly path: '/api/v1/docs/redoc.js' } = { id: 'getReferenceScript', method: 'GET', path: '/api/v1/docs/redoc.js', open: true };

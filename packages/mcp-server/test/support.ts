@@ -2,16 +2,13 @@ import type { ApiRequest, Services } from '@questline/core';
 import { MCP_TASKS } from '@questline/core/internal';
 import { createMcpApi, type McpApiOptions } from '@questline/mcp-server';
 import { onTestFinished } from 'vitest';
-import { SCOPES } from '../../../test/mcp-server/support.ts';
+import { type RpcAnswer, SCOPES } from '../../../test/mcp-server/support.ts';
 import { createChatApp } from '../../../test/support/chat.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: what the server answers is looked at, not trusted.
-type Body = any;
 
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Body;
+  readonly body: RpcAnswer;
 }
 
 /** A server in this process, without a port. */

@@ -31,14 +31,47 @@ interface Kind {
   readonly received: (body: Body) => ReceivedRequest;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is looked at, not trusted.
-type Body = any;
+interface Named {
+  readonly name: string;
+}
+
+/** The fields of the requests of all protocols. */
+interface Body {
+  readonly tools?: readonly (Named & {
+    readonly function: Named;
+    readonly functionDeclarations?: readonly Named[];
+  })[];
+  readonly tool_choice?:
+    | 'auto'
+    | 'required'
+    | 'none'
+    | (Named & { readonly type: string; readonly function: Named });
+  readonly parallel_tool_calls?: boolean;
+  readonly prompt_cache_key?: string;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  readonly stop_sequences?: readonly string[];
+  readonly toolConfig?: {
+    readonly functionCallingConfig?: {
+      readonly mode?: string;
+      readonly allowedFunctionNames?: readonly string[];
+    };
+  };
+  readonly generationConfig?: {
+    readonly topP?: number;
+    readonly topK?: number;
+    readonly seed?: number;
+    readonly stopSequences?: readonly string[];
+  };
+}
 
 /** The Responses API; only xAI has the fields `seed` and `top_k`. */
 function readResponse(body: Body): ReceivedRequest {
   const choice = body.tool_choice;
   return {
-    toolNames: (body.tools ?? []).map(({ name }: { name: string }) => name),
+    toolNames: (body.tools ?? []).map(({ name }) => name),
     toolChoice: typeof choice === 'object' ? { name: choice.name } : choice,
     parallelToolCalls: body.parallel_tool_calls,
     cacheKey: body.prompt_cache_key,
@@ -48,7 +81,7 @@ function readResponse(body: Body): ReceivedRequest {
 function readCompletion(body: Body): ReceivedRequest {
   const choice = body.tool_choice;
   return {
-    toolNames: (body.tools ?? []).map((tool: Body) => tool.function.name),
+    toolNames: (body.tools ?? []).map((tool) => tool.function.name),
     toolChoice: typeof choice === 'object' ? { name: choice.function.name } : choice,
     parallelToolCalls: body.parallel_tool_calls,
     topP: body.top_p,
@@ -65,10 +98,10 @@ const ANTHROPIC_CHOICES: Readonly<Record<string, ReceivedRequest['toolChoice']>>
 };
 
 function readMessage(body: Body): ReceivedRequest {
-  const choice = body.tool_choice;
+  const choice = typeof body.tool_choice === 'object' ? body.tool_choice : undefined;
   return {
-    toolNames: (body.tools ?? []).map(({ name }: { name: string }) => name),
-    toolChoice: choice?.type === 'tool' ? { name: choice.name } : ANTHROPIC_CHOICES[choice?.type],
+    toolNames: (body.tools ?? []).map(({ name }) => name),
+    toolChoice: choice?.type === 'tool' ? { name: choice.name } : ANTHROPIC_CHOICES[choice?.type ?? ''],
     stop: body.stop_sequences,
   };
 }
@@ -83,10 +116,10 @@ function readContent(body: Body): ReceivedRequest {
   const { mode, allowedFunctionNames: names } = body.toolConfig?.functionCallingConfig ?? {};
   const { topP, topK, seed, stopSequences: stop } = body.generationConfig ?? {};
   return {
-    toolNames: (body.tools ?? []).flatMap((tool: Body) =>
-      (tool.functionDeclarations ?? []).map(({ name }: { name: string }) => name),
+    toolNames: (body.tools ?? []).flatMap((tool) =>
+      (tool.functionDeclarations ?? []).map(({ name }) => name),
     ),
-    toolChoice: names === undefined ? GEMINI_CHOICES[mode] : { name: names[0] },
+    toolChoice: names === undefined ? GEMINI_CHOICES[mode ?? ''] : { name: names[0] ?? '' },
     topP,
     topK,
     seed,
@@ -216,7 +249,7 @@ for (const { name, model, createUpstream, createProvider, tooLong, received } of
           return {
             provider,
             model,
-            received: () => received(upstream.requests.at(-1)?.body),
+            received: () => received(upstream.requests.at(-1)?.body as Body),
             calls: () => upstream.requests.length,
             called: () => upstream.request(0),
             left: async () => (await upstream.request(0)).disconnected,

@@ -1,5 +1,5 @@
 import type { Payer } from '../contract/call.ts';
-import type { CapUnit } from '../ports/ledger.ts';
+import type { CapUnit } from '../ports/caps.ts';
 import { defineCollection, type StoredRecord } from '../ports/store.ts';
 import { type BudgetWindow, getWindowRange, type WindowRange } from './budget-windows.ts';
 

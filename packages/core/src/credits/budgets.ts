@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { HoldCap } from '../ports/caps.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { HoldCap } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
 import {

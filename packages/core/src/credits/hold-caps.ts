@@ -1,4 +1,5 @@
-import type { CapUnit, HoldCap, HoldRequest, Usage } from '../ports/ledger.ts';
+import type { CapUnit, HoldCap } from '../ports/caps.ts';
+import type { HoldRequest, Usage } from '../ports/ledger.ts';
 
 /**
  * Ledgers check the caps of a hold.

@@ -1,5 +1,5 @@
 import type { Payer } from '../contract/call.ts';
-import type { SpendCap } from '../ports/ledger.ts';
+import type { SpendCap } from '../ports/caps.ts';
 
 /** Returns the current spend cap of a key, or of a user of the host. Each period has its own cap. */
 export function getSpendCap(payer: Payer, now: number): SpendCap | undefined {

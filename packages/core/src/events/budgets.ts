@@ -7,7 +7,8 @@ import {
   parseCapId,
 } from '../credits/budget-rules.ts';
 import type { Budgets } from '../credits/budgets.ts';
-import type { CapUsage, CreditLedger, HoldCap, HoldOutcome } from '../ports/ledger.ts';
+import type { CapUsage, HoldCap } from '../ports/caps.ts';
+import type { CreditLedger, HoldOutcome } from '../ports/ledger.ts';
 import type { Store } from '../ports/store.ts';
 import { withMaxEntries } from '../shared/cache-size.ts';
 import type { Incident } from '../shared/incident.ts';

@@ -1,5 +1,6 @@
 import { getSettledAmount } from '../credits/hold-caps.ts';
-import type { CapUsage, HoldCap, HoldOutcome, HoldRequest } from '../ports/ledger.ts';
+import type { CapUsage, HoldCap } from '../ports/caps.ts';
+import type { HoldOutcome, HoldRequest } from '../ports/ledger.ts';
 import type { Reservation } from './reservation.ts';
 
 /** The used amounts of a cap, in its units. */

@@ -1,3 +1,4 @@
+export type * from './caps.ts';
 export type * from './clock.ts';
 export type * from './event-log.ts';
 export type * from './expiring.ts';

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { RateLimits } from '@questline/core/internal';
 import { CliError } from '../cli-error.ts';
+import { RATE_VARIABLES } from './limit-variables.ts';
 import { toOpenAIServer, toProviderLimits } from './models.ts';
 import { findConflicts, type Given } from './rules.ts';
-import { environmentSchema, RATE_VARIABLES, type Values } from './schema.ts';
+import { environmentSchema, type Values } from './schema.ts';
 import type { SecretName } from './variables.ts';
 
 /** Environment variables, in the shape of `process.env`. */

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** The protocols of web addresses. */
+export const WEB = ['http:', 'https:'];
+
 /** What the help and the documentation say about a variable, beyond its schema. */
 export interface About {
   readonly meaning: string;

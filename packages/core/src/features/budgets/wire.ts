@@ -1,6 +1,6 @@
 import { fromCredits, toCredits } from '../../credits/amounts.ts';
 import type { BudgetRecord, CurrentBudget } from '../../credits/budget-rules.ts';
-import type { CapUsage } from '../../ports/ledger.ts';
+import type { CapUsage } from '../../ports/caps.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { WireBudget } from './contract.ts';
 

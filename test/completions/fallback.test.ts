@@ -1,8 +1,8 @@
 import { type ModelInfo, ProviderError, type ProviderErrorKind } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { sayAtOnce } from './support/chat.ts';
-import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from './support/model.ts';
-import { createTestApp, type TestApp } from './support/test-app.ts';
+import { sayAtOnce } from '../support/chat.ts';
+import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
+import { createTestApp, type TestApp } from '../support/test-app.ts';
 
 const CHEAP: ModelInfo = {
   ...SCRIPTED_MODEL,

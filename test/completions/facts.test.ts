@@ -1,8 +1,8 @@
 import type { ModelInfo } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { sayAtOnce } from './support/chat.ts';
-import { createScriptedProvider, getEvents, SCRIPTED_MODEL } from './support/model.ts';
-import { createTestApp, type TestAppOptions } from './support/test-app.ts';
+import { sayAtOnce } from '../support/chat.ts';
+import { createScriptedProvider, getEvents, SCRIPTED_MODEL } from '../support/model.ts';
+import { createTestApp, type TestAppOptions } from '../support/test-app.ts';
 
 const TINY: ModelInfo = { ...SCRIPTED_MODEL, id: 'tiny', maxOutputTokens: 900 };
 const THINKER: ModelInfo = { ...SCRIPTED_MODEL, id: 'thinker', supportsThinking: true };

@@ -3,11 +3,11 @@ import { createMemoryEventLog } from '@questline/core/memory';
 import type { EventLog, ModelPart, Store } from '@questline/core/ports';
 import { createFakeClock } from '@questline/testing';
 import { describe, expect, it } from 'vitest';
-import { delayed } from '../packages/core/test/delayed.ts';
-import { createDeferred } from './support/deferred.ts';
-import { readFrames } from './support/live-events.ts';
-import { createScriptedProvider, type ModelCall } from './support/model.ts';
-import { createTestApp, type TestAppOptions } from './support/test-app.ts';
+import { delayed } from '../../packages/core/test/delayed.ts';
+import { createDeferred } from '../support/deferred.ts';
+import { readFrames } from '../support/live-events.ts';
+import { createScriptedProvider, type ModelCall } from '../support/model.ts';
+import { createTestApp, type TestAppOptions } from '../support/test-app.ts';
 
 const PATH = '/api/ai/v1/completions';
 const REQUEST = {

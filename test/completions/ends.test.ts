@@ -1,9 +1,9 @@
 import { ApiError } from '@questline/core';
 import { type CreditLedger, type ModelInfo, ProviderError } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { sayAtOnce } from './support/chat.ts';
-import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from './support/model.ts';
-import { createTestApp } from './support/test-app.ts';
+import { sayAtOnce } from '../support/chat.ts';
+import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 
 const CHEAP: ModelInfo = { ...SCRIPTED_MODEL, id: 'cheap', prices: { input: 1, output: 1 } };
 const THINKER: ModelInfo = { ...SCRIPTED_MODEL, id: 'thinker', supportsThinking: true };

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ModelChunk, ModelProvider } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, getEvents } from './support/model.ts';
-import { createTestApp } from './support/test-app.ts';
+import { createScriptedProvider, getEvents } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 
 const QUESTION = { model: 'scripted', messages: [{ role: 'user', content: 'Weather in Oslo?' }] };
 

@@ -1,7 +1,7 @@
 import type { GenerateRequest } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
-import { createScriptedProvider, getEvents, SCRIPTED_MODEL } from './support/model.ts';
-import { createTestApp } from './support/test-app.ts';
+import { createScriptedProvider, getEvents, SCRIPTED_MODEL } from '../support/model.ts';
+import { createTestApp } from '../support/test-app.ts';
 
 const tool = (name: string) => ({
   toolSchema: { name, description: 'A tool', parameters: { type: 'object' } },
