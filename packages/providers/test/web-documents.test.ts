@@ -1,6 +1,6 @@
 import { ExtractionError, type TextExtractor } from '@questline/core/ports';
 import { createWebTools } from '@questline/providers/web';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { here, serveSite, serveText, toFailure } from './web-site.ts';
 
 const PDF = { 'content-type': 'application/pdf; version=1' };
@@ -77,6 +77,27 @@ describe('document at an address', () => {
     const fetchPage = reading(() => Promise.reject(error));
     const { url } = await serveText('%PDF', PDF);
     expect(await toFailure(fetchPage(url, 0))).toEqual(failure);
+  });
+
+  it('waits while seven of its owner are read, and those of others do not', async () => {
+    const reads: { owner: string | undefined; end: () => void }[] = [];
+    const fetchPage = reading(
+      (_bytes, _type, options) =>
+        new Promise((resolve) => {
+          reads.push({ owner: options?.owner, end: () => resolve({ text: 'a' }) });
+        }),
+    );
+    const { url, requests } = await serveText('%PDF', PDF);
+    const pages = Array.from({ length: 9 }, () => fetchPage(url, 0, { owner: 'mallory' }));
+    await vi.waitFor(() => expect([requests.length, reads.length]).toEqual([9, 7]));
+    const other = fetchPage(url, 0, { owner: 'ann' });
+    await vi.waitFor(() => expect(reads.map(({ owner }) => owner)).toContain('ann'));
+    expect(reads).toHaveLength(8);
+    for (let ended = 0; ended < 10; ended += 1) {
+      await vi.waitFor(() => expect(reads.length).toBeGreaterThan(ended));
+      reads[ended]?.end();
+    }
+    expect(await Promise.all([...pages, other])).toHaveLength(10);
   });
 
   it('is not read on for a caller who has left', async () => {

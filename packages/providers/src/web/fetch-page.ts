@@ -4,7 +4,7 @@ import { readBeginning } from './body.ts';
 import { decodePage, isHtml } from './charset.ts';
 import { CODINGS } from './content-coding.ts';
 import { type AddressCheck, checkTarget, createGuardedAgent } from './guarded-agent.ts';
-import { readDocument } from './page-document.ts';
+import { createDocumentReader } from './page-document.ts';
 import { getPageText } from './page-text.ts';
 
 const MAX_REDIRECTS = 5;
@@ -20,6 +20,7 @@ export function createFetchPage(
   timeoutMs: number,
   extractors: readonly TextExtractor[],
 ): NonNullable<WebTools['fetchPage']> {
+  const readDocument = createDocumentReader(extractors);
   const accept = extractors.length > 0 ? `${PAGE}, */*;q=0.5` : PAGE;
   return async (address, offset, options = {}) => {
     const agent = createGuardedAgent(isAllowed, timeoutMs);
@@ -31,10 +32,7 @@ export function createFetchPage(
       const [mediaType = ''] = type.split(/\s*;/);
       const { title, text } = READABLE.test(mediaType)
         ? readPage(await readBeginning(answer, MAX_BYTES), type)
-        : {
-            title: null,
-            text: await readDocument({ url, mimeType: mediaType, answer }, extractors, options),
-          };
+        : { title: null, text: await readDocument({ url, mimeType: mediaType, answer }, signal, options) };
       const part = text.slice(offset, offset + PART_CHARACTERS);
       const end = offset + part.length;
       return { url: url.href, title, text: part, offset, nextOffset: end < text.length ? end : null };
