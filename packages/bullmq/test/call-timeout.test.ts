@@ -56,7 +56,7 @@ describe('a call to Redis', () => {
     const late: string[] = [];
     const called = createCallTimeout(100).run(call, (value) => late.push(value));
     vi.advanceTimersByTime(100);
-    vi.runAllTimers();
+    vi.advanceTimersByTime(1);
     await expect(called).rejects.toSatisfy(isStorageUnavailable);
     answer('late');
     await Promise.resolve();
@@ -67,8 +67,8 @@ describe('a call to Redis', () => {
     const limit = createCallTimeout(100);
     const [first, second, third] = [createCall(), createCall(), createCall()];
     const calls = [limit.run(first.call), limit.run(second.call)];
-    vi.runAllTimers();
-    vi.runAllTimers();
+    vi.advanceTimersByTime(100);
+    vi.advanceTimersByTime(1);
     for (const call of calls) await expect(call).rejects.toThrow(TOO_LATE);
     first.answer('late');
     await Promise.resolve();

@@ -39,7 +39,7 @@ it('accepts an answer that arrives together with the end of the time', async () 
   const ended = watch(createRedisExpiringRecords({ client }).get('a'));
   setTimeout(() => client.sent[0]?.answer('text'), 300);
   await vi.advanceTimersByTimeAsync(300);
-  await vi.runAllTimersAsync();
+  await vi.advanceTimersByTimeAsync(1);
   expect(ended).toEqual([{ value: 'text' }]);
 });
 

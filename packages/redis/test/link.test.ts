@@ -125,7 +125,7 @@ describe('a Redis that is away', () => {
     const second = get();
     await wait(0);
     expect(second).toEqual(['unavailable']);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1);
     expect([first, client.texts]).toEqual([['unavailable'], [LOOK]]);
   });
 

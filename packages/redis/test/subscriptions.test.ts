@@ -150,7 +150,7 @@ describe('subscriptions', () => {
     await vi.advanceTimersByTimeAsync(299);
     expect(isListening).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1);
     await listening;
     getOwn().sent[0]?.fail(REFUSED);
     await settle();
