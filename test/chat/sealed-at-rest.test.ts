@@ -37,7 +37,9 @@ it('never stores systemPrompt in plain text in a database file, and another proc
       { ...createSqlPorts(database, { clock, ids }), models, clock, ids },
       { jwtSecret: 'a'.repeat(64), admin: { DefaultAPIModel: 'scripted' }, worker: { pollMs: 20 } },
     );
-    return { services, api: createApi(services) };
+    const api = createApi(services);
+    onTestFinished(() => api.close());
+    return { services, api };
   };
   /** Database, write-ahead log and shared memory. */
   const holdsMarker = (): string[] =>
@@ -68,7 +70,6 @@ it('never stores systemPrompt in plain text in a database file, and another proc
   });
   expect(holdsMarker()).toEqual([]);
   await working.api.start();
-  onTestFinished(() => working.api.close());
   const call = await asked;
   expect(JSON.stringify(call.request)).toContain(MARKER);
   expect(holdsMarker()).toEqual([]);
