@@ -8,6 +8,8 @@ export interface FileToCheck {
   readonly mimeType: string;
   /** Bytes. */
   readonly size: number;
+  /** Fairness key: a string that is constant per owner, as `ExtractOptions` has it. Absent: the owner is unknown. */
+  readonly owner?: string;
   /** Returns the bytes from `start` (inclusive) to `end` (exclusive), or fewer at the end of the file. */
   read(start: number, end: number): Promise<Uint8Array>;
   /** Streams all bytes. Can be called more than once. */

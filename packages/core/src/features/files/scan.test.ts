@@ -133,13 +133,13 @@ describe('the check of an upload', () => {
           [3, 2],
         ].map(async ([start = 0, end = 0]) => Buffer.from(await file.read(start, end)).toString()),
       );
-      const { name, mimeType, size } = file;
-      seen = { name, mimeType, size, all: Buffer.concat(parts).toString(), reads };
+      const { name, mimeType, size, owner } = file;
+      seen = { name, mimeType, size, owner, all: Buffer.concat(parts).toString(), reads };
       return { isClean: true };
     };
     const { run } = await setUp({ moderator: { check } });
     await run();
-    const about = { name: 'a.txt', mimeType: 'text/plain', size: 5 };
+    const about = { name: 'a.txt', mimeType: 'text/plain', size: 5, owner: 'ada' };
     expect(seen).toEqual({ ...about, all: 'hello', reads: ['he', 'lo', '', '', ''] });
   });
 

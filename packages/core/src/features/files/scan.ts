@@ -105,7 +105,7 @@ function getKey({ payload }: LeasedJob, fence: number): string {
 }
 
 function toCheck(objects: ObjectStore, file: FileRecord, key: string, signal: AbortSignal): FileToCheck {
-  const { name, mimeType, size } = file;
+  const { name, mimeType, size, ownerId: owner } = file;
   async function* stream(range?: { start: number; end: number }): AsyncGenerator<Uint8Array> {
     const content = await objects.get(key, range, { signal });
     if (content === undefined) throw new Error('the copy that is being checked is gone');
@@ -115,6 +115,7 @@ function toCheck(objects: ObjectStore, file: FileRecord, key: string, signal: Ab
     name,
     mimeType,
     size,
+    owner,
     stream: () => stream(),
     async read(start, end) {
       if (start >= size || end <= start) return new Uint8Array(0);

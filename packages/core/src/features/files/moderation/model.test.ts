@@ -133,7 +133,12 @@ describe('a model that moderates documents', () => {
     const { check, request } = setUp(ALLOWED, { extractors: [extractor] });
     const { signal } = new AbortController();
     await check(PDF, { signal });
-    expect(seen).toEqual([['%PDF', { name: 'file', mimeType: 'application/pdf' }, { signal }]]);
+    await check({ ...PDF, owner: 'ada' });
+    const type = { name: 'file', mimeType: 'application/pdf' };
+    expect(seen).toEqual([
+      ['%PDF', type, { signal }],
+      ['%PDF', type, { owner: 'ada' }],
+    ]);
     expect(request()?.messages[1]?.content[0]).toEqual({ type: 'text', text: 'x'.repeat(65_536) });
     await check(TEXT);
     expect(request()?.messages[1]?.content[0]).toEqual({ type: 'text', text: 'hello' });

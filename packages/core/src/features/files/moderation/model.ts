@@ -101,9 +101,9 @@ async function extractBeginning(
   file: FileToCheck,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const { name, mimeType, size } = file;
+  const { name, mimeType, size, owner } = file;
   const bytes = await file.read(0, size);
-  const options = { ...(signal !== undefined && { signal }) };
+  const options = { ...(owner !== undefined && { owner }), ...(signal !== undefined && { signal }) };
   try {
     const { text } = await extractor.extract(bytes, { name, mimeType }, options);
     return text.slice(0, MAX_TEXT_BYTES);
