@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { LiveFrame } from '../src/runs/live-frames.ts';
 import { type LiveEncoder, type LiveReaderOptions, streamEvents } from '../src/runs/live-reader.ts';
 import { EMPTY_STATE, type LiveState } from '../src/runs/live-state.ts';
+import type { LiveTail } from '../src/runs/live-tail.ts';
 
 export const STREAM = 'q1';
 /** A reader that reads without end fails its test. */
@@ -38,6 +39,16 @@ export function openReader(options: Partial<LiveReaderOptions> = {}, isLeft = fa
       return () => listeners.delete(listener);
     },
   };
+  const asked: LiveTail = {
+    after: (sequence) => tail.after(sequence),
+    onChange: (listener) => tail.onChange(listener),
+    state: () => tail.state,
+    epoch: () => tail.epoch,
+    isReady: () => tail.isReady,
+    isOver: () => tail.isOver,
+    isWaiting: () => tail.isWaiting,
+    isRemote: () => tail.isRemote,
+  };
   const record = {
     view: { id: STREAM } as object,
     text: '',
@@ -68,7 +79,7 @@ export function openReader(options: Partial<LiveReaderOptions> = {}, isLeft = fa
         const close = (): void => {
           closed += 1;
         };
-        return { tail: tail as never, close };
+        return { tail: asked, close };
       },
       add: () => () => undefined,
       dismiss: () => undefined,

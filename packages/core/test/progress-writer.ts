@@ -35,7 +35,11 @@ export async function openProgress({
     ...more,
   };
   await quests.insert(quest);
-  const followers = { isFollowed: false, lookEveryMs, see: (found?: QuestRecord) => void seen.push(found) };
+  const followers = {
+    isFollowed: () => false,
+    lookEveryMs,
+    see: (found?: QuestRecord) => void seen.push(found),
+  };
   const seen: (QuestRecord | undefined)[] = [];
   const events: LiveEvent[] = [];
   const errors: unknown[] = [];

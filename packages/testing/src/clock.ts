@@ -29,22 +29,24 @@ export function createFakeClock(start: number = Date.UTC(2026, 5, 1, 12)): FakeC
     return next;
   };
 
-  return {
+  const remove = (timer: Timer): void => {
+    timers.delete(timer);
+    clock.pending = timers.size;
+  };
+
+  const clock = {
     now: () => now,
-    get pending() {
-      return timers.size;
-    },
-    timer(delay, callback) {
+    pending: 0,
+    timer(delay: number, callback: () => void) {
       const timer = { at: now + Math.max(0, delay), callback };
       timers.add(timer);
-      return () => {
-        timers.delete(timer);
-      };
+      clock.pending = timers.size;
+      return () => remove(timer);
     },
-    async advance(ms) {
+    async advance(ms: number) {
       const end = now + ms;
       for (let timer = nextUntil(end); timer !== undefined; timer = nextUntil(end)) {
-        timers.delete(timer);
+        remove(timer);
         now = Math.max(now, timer.at);
         timer.callback();
         await turn();
@@ -53,4 +55,5 @@ export function createFakeClock(start: number = Date.UTC(2026, 5, 1, 12)): FakeC
       await turn();
     },
   };
+  return clock;
 }

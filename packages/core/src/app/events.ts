@@ -16,7 +16,7 @@ import type { Settings } from './settings.ts';
 const DEFAULT_CREDITS_LOW_AT = 100;
 
 /** The host receives all events. */
-const HOST: EventReceivers = { refresh: async () => undefined, isActive: true, wants: () => true };
+const HOST: EventReceivers = { refresh: async () => undefined, isActive: () => true, wants: () => true };
 
 interface Wiring {
   readonly store: Store;

@@ -55,7 +55,7 @@ export function createHoldHeartbeat({ ledger, clock, onError }: HoldHeartbeatSer
       stop ??= clock.timer(BEAT_MS, beat);
       return () => {
         remove();
-        if (kept.size > 0) return;
+        if (kept.size() > 0) return;
         stop?.();
         stop = undefined;
       };

@@ -71,7 +71,7 @@ async function setUp({
             await turn();
             isWanted = isHeard();
           },
-          isActive: true,
+          isActive: () => true,
           wants: () => isWanted,
         },
         onError: () => undefined,

@@ -93,7 +93,7 @@ function setUp({
                 resolve();
               });
             }),
-      get isActive() {
+      isActive() {
         return isKnown && heard?.length !== 0;
       },
       wants: (type) => isKnown && (heard?.includes(type) ?? true),

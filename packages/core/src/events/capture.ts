@@ -53,7 +53,7 @@ export function captureEvents(store: Store, sources: readonly EventSource[], out
 
   const isHeard = (): boolean | Promise<boolean> => {
     const { receivers } = outbox;
-    return receivers.refresh()?.then(() => receivers.isActive) ?? receivers.isActive;
+    return receivers.refresh()?.then(() => receivers.isActive()) ?? receivers.isActive();
   };
 
   const transaction: Store['transaction'] = (work, options) => {

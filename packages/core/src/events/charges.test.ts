@@ -69,7 +69,7 @@ async function open({
         await turn();
         isLooked = true;
       },
-      isActive: true,
+      isActive: () => true,
       wants: (type) => heard.includes(type) && (isLooked || type !== 'credits.low'),
     },
   });

@@ -16,7 +16,7 @@ export interface EventReceivers {
   /** Looks who receives events, if the last look is too old. Never rejects. @returns undefined if it is not. */
   refresh(): Promise<void> | undefined;
   /** False: no event is wanted. */
-  readonly isActive: boolean;
+  isActive(): boolean;
   wants(type: EventType): boolean;
 }
 

@@ -136,7 +136,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
 
   return {
     async start() {
-      if (worker.running) return;
+      if (worker.running()) return;
       admissionControl.open();
       worker.start();
       const stopped = services.jobWatch.workerStarted();
@@ -154,7 +154,7 @@ export function createEngine(services: EngineServices, parts: EngineParts): Engi
       const ending = endings;
       endings = [];
       await Promise.all(ending.map((end) => end()));
-      if (running.size > 0) await untilChoresEnd();
+      if (running.size() > 0) await untilChoresEnd();
       parts.onDrained();
     },
   };

@@ -40,7 +40,7 @@ it('ends at once without jobs, and starts no timer', async () => {
   const { worker, clock, drain } = await running(async () => undefined);
   const state = drain(5000);
   await turns();
-  expect([state.isOver, clock.pending, worker.running]).toEqual([true, 0, false]);
+  expect([state.isOver, clock.pending, worker.running()]).toEqual([true, 0, false]);
   expect(drain(5000).isOver).toBe(false);
 });
 

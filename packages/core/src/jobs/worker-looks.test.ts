@@ -169,10 +169,10 @@ it('listens once, however often it is started', async () => {
     () => ({ ...queue, onReady }),
     async () => undefined,
   );
-  expect(worker.running).toBe(false);
+  expect(worker.running()).toBe(false);
   worker.start();
   worker.start();
-  expect([listeners, worker.running]).toEqual([1, true]);
+  expect([listeners, worker.running()]).toEqual([1, true]);
 });
 
 it.each<[string, Options, number]>([

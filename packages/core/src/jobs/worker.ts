@@ -14,7 +14,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 /** Runs jobs after `start`. */
 export interface Worker {
-  readonly running: boolean;
+  running(): boolean;
   start(): void;
   /** Acquires a slot for a job that this process accepts, unless it may have to wait behind others. */
   readonly acquire: AcquireSlot;
@@ -251,7 +251,7 @@ export function createWorker(services: {
 
   /** Resolves when no job is active, at the latest after `timeoutMs`. */
   const ended = async (timeoutMs: number): Promise<void> => {
-    if (active.size === 0 || timeoutMs <= 0) return;
+    if (active.size() === 0 || timeoutMs <= 0) return;
     let cancel = (): void => undefined;
     const timeout = new Promise<void>((resolve) => {
       cancel = clock.timer(timeoutMs, resolve);
@@ -261,9 +261,7 @@ export function createWorker(services: {
   };
 
   return {
-    get running() {
-      return isRunning;
-    },
+    running: () => isRunning,
     start,
     acquire,
     drain,

@@ -26,7 +26,7 @@ describe('a heap', () => {
         heap.moved(item);
       }
       expect(heap.first()?.key).toBe(Math.min(...kept.map(({ key }) => key)));
-      expect(heap.size).toBe(kept.length);
+      expect(heap.size()).toBe(kept.length);
     }
     const inOrder: number[] = [];
     for (let first = heap.first(); first !== undefined; first = heap.first()) {
@@ -34,7 +34,7 @@ describe('a heap', () => {
       heap.remove(first);
     }
     expect(inOrder).toEqual(kept.map(({ key }) => key).sort((a, b) => a - b));
-    expect(heap.size).toBe(0);
+    expect(heap.size()).toBe(0);
   });
 
   it('ignores items that it does not have', () => {
@@ -47,7 +47,7 @@ describe('a heap', () => {
       heap.remove(item);
       heap.moved(item);
     }
-    expect([heap.first(), heap.size, theirs.slot, none.slot]).toEqual([mine, 1, 0, -1]);
+    expect([heap.first(), heap.size(), theirs.slot, none.slot]).toEqual([mine, 1, 0, -1]);
     expect(other.first()).toBe(theirs);
   });
 });

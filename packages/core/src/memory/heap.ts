@@ -6,7 +6,7 @@ export interface HeapItem {
 
 /** A binary heap that can also remove or reorder an item in O(log n). */
 export interface Heap<T extends HeapItem> {
-  readonly size: number;
+  size(): number;
   first(): T | undefined;
   push(item: T): void;
   /** Removes an item. Does nothing if the item is not in this heap. */
@@ -51,9 +51,7 @@ export function createHeap<T extends HeapItem>(isBefore: (a: T, b: T) => boolean
   };
 
   return {
-    get size() {
-      return items.length;
-    },
+    size: () => items.length,
     first: () => items[0],
     push(item) {
       place(item, items.length);

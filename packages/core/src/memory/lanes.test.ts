@@ -11,11 +11,11 @@ describe('the lanes of waiting jobs', () => {
     const job = toJob('a', 10);
     lanes.push(job, 9);
     lanes.promote(9);
-    expect([lanes.ready, lanes.next(undefined), lanes.nextDueAt()]).toEqual([0, undefined, 10]);
+    expect([lanes.ready(), lanes.next(undefined), lanes.nextDueAt()]).toEqual([0, undefined, 10]);
     lanes.promote(10);
-    expect([lanes.ready, lanes.next(undefined), lanes.nextDueAt()]).toEqual([1, job, undefined]);
+    expect([lanes.ready(), lanes.next(undefined), lanes.nextDueAt()]).toEqual([1, job, undefined]);
     lanes.push(toJob('b', 10), 10);
-    expect(lanes.ready).toBe(2);
+    expect(lanes.ready()).toBe(2);
   });
 
   it('lose a delayed job that is removed, and only that', () => {
@@ -25,11 +25,11 @@ describe('the lanes of waiting jobs', () => {
     lanes.push(late, 1);
     lanes.remove(late);
     lanes.promote(5);
-    expect([lanes.ready, lanes.next(undefined)]).toEqual([1, due]);
+    expect([lanes.ready(), lanes.next(undefined)]).toEqual([1, due]);
     lanes.remove(toJob('unknown', 1));
     lanes.remove(due);
     lanes.remove(due);
-    expect([lanes.ready, lanes.next(undefined)]).toEqual([0, undefined]);
+    expect([lanes.ready(), lanes.next(undefined)]).toEqual([0, undefined]);
   });
 
   it('order jobs by their time, then as they came', () => {

@@ -22,7 +22,7 @@ export interface Lanes<T extends WaitingJob> {
   serve(job: T): void;
   /** The due time of the next delayed job. */
   nextDueAt(): number | undefined;
-  readonly ready: number;
+  ready(): number;
 }
 
 export function createLanes<T extends WaitingJob>(): Lanes<T> {
@@ -44,7 +44,7 @@ export function createLanes<T extends WaitingJob>(): Lanes<T> {
     if (lane === undefined || job.slot < 0) return;
     lane.remove(job);
     ready -= 1;
-    if (lane.size === 0) lanes.delete(job.owner);
+    if (lane.size() === 0) lanes.delete(job.owner);
   };
 
   return {
@@ -75,9 +75,7 @@ export function createLanes<T extends WaitingJob>(): Lanes<T> {
       lanes.set(job.owner, lane);
     },
     nextDueAt: () => delayed.first()?.runAt,
-    get ready() {
-      return ready;
-    },
+    ready: () => ready,
   };
 }
 

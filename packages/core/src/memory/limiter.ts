@@ -27,6 +27,7 @@ export function createMemoryLimiter(): MemoryLimiter {
       }
       const [key, slots] = visit.value;
       if (slots.every((slot) => slot.resetAt <= now)) keys.delete(key);
+      limiter.size = keys.size;
     }
   };
 
@@ -47,6 +48,7 @@ export function createMemoryLimiter(): MemoryLimiter {
     if (slots === undefined) {
       slots = [];
       keys.set(key, slots);
+      limiter.size = keys.size;
     }
     const states: WindowState[] = [];
     for (const window of windows) {
@@ -72,10 +74,8 @@ export function createMemoryLimiter(): MemoryLimiter {
     return { allowed: true, windows: states };
   };
 
-  return {
-    get size() {
-      return keys.size;
-    },
+  const limiter: RateLimiter & { size: number } = {
+    size: 0,
 
     // Not async, because this runs on every request and a plain promise is cheaper.
     take(key, windows, now, options) {
@@ -100,6 +100,7 @@ export function createMemoryLimiter(): MemoryLimiter {
       return windows.map((window) => getState(slots, window, now));
     },
   };
+  return limiter;
 }
 
 function getSlot(slots: readonly Slot[], name: string): Slot | undefined {

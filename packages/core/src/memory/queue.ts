@@ -217,8 +217,8 @@ export function createMemoryQueue({ clock, ids }: { clock: Clock; ids: Ids }): J
       const now = clock.now();
       expire(now);
       let ready = 0;
-      for (const lanes of waiting.values()) ready += lanes.ready;
-      return { ready, delayed: jobs.size - leased.size - ready, leased: leased.size };
+      for (const lanes of waiting.values()) ready += lanes.ready();
+      return { ready, delayed: jobs.size - leased.size() - ready, leased: leased.size() };
     },
   };
 }

@@ -11,7 +11,7 @@ export interface Bound {
 
 /** A sorted set of keys. Insert, remove, rank lookup and iteration are fast with a million keys. */
 export interface SortedKeys {
-  readonly size: number;
+  size(): number;
   insert(key: SortKey): void;
   remove(key: SortKey): void;
   /** Returns the number of keys before the bound. */
@@ -66,9 +66,7 @@ export function createSortedKeys(): SortedKeys {
   };
 
   return {
-    get size() {
-      return size;
-    },
+    size: () => size,
 
     insert(key) {
       const bound: Bound = { prefix: key, side: 'before' };

@@ -24,7 +24,7 @@ export function createOpenStreams(clock: Clock): OpenStreams {
 
   /** Waits at most `timeoutMs`. */
   const untilEmpty = (timeoutMs: number): Promise<void> => {
-    if (open.size === 0) return Promise.resolve();
+    if (open.size() === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {
         cancel();
@@ -41,7 +41,7 @@ export function createOpenStreams(clock: Clock): OpenStreams {
       const remove = open.add(stream);
       return () => {
         remove();
-        if (open.size === 0) for (const end of [...waiting]) end();
+        if (open.size() === 0) for (const end of [...waiting]) end();
       };
     },
     async drain(timeoutMs) {

@@ -31,7 +31,7 @@ export interface RunCharges {
   /** Returns the total so far, for display. @param model absent: the run has called no model. */
   describe(model: string | undefined): PromptMeta | undefined;
   /** Not settled by this run yet. */
-  readonly unsettled: readonly PendingCharge[];
+  unsettled(): readonly PendingCharge[];
   /** Settles these charges idempotently. Default: all that are not settled. Rejects if the ledger is unavailable. */
   settle(charges?: readonly PendingCharge[]): Promise<void>;
 }
@@ -47,9 +47,7 @@ export function createRunCharges(ledger: CreditLedger, paid: readonly PendingCha
       all.push(charge);
     },
     describe: (model) => toPromptMeta(model, [...paid, ...all]),
-    get unsettled() {
-      return getUnsettled();
-    },
+    unsettled: () => getUnsettled(),
     async settle(charges = getUnsettled()) {
       for (const charge of [...charges]) {
         const [paid = charge] = await settlePending(ledger, [charge]);

@@ -67,7 +67,7 @@ export function createQuestHandler(
       try {
         outcome = await task.work(run, payload);
       } catch (error) {
-        return await handleInterruption(run, running.interruption, error);
+        return await handleInterruption(run, running.interruption(), error);
       }
       // Later failures do not fail the quest: the job is retried and continues from the stored state.
       return await ('calls' in outcome ? pause(run, outcome) : conclude(run, outcome, 'finished'));
@@ -123,7 +123,7 @@ export function createQuestHandler(
     }
     await run.writer.close();
     await live.flush();
-    const wait = { calls, sealedState, lastEvent: live.last };
+    const wait = { calls, sealedState, lastEvent: live.last() };
     const paid = run.getAllCharges();
     const state = { ...run.progress(), phases: run.stopwatch.read(), paid, wait };
     const paused = await pauseQuest(quests, quest.id, job, state, clock.now());
@@ -146,8 +146,8 @@ export function createQuestHandler(
       case 'stopped':
         return resolveConflict(run);
       case 'stopping': {
-        const { hasOutput } = run;
-        if (!hasOutput && !run.hasCharges) {
+        const hasOutput = run.hasOutput();
+        if (!hasOutput && !run.hasCharges()) {
           await run.releaseSteps();
           return { afterMs: 0, countAttempt: false };
         }
@@ -168,7 +168,7 @@ export function createQuestHandler(
       questEvents.ended(run.quest.id);
       return undefined;
     }
-    if (isStorageUnavailable(error) && !run.hasOutput && !run.hasCharges) {
+    if (isStorageUnavailable(error) && !run.hasOutput() && !run.hasCharges()) {
       await run.releaseSteps();
       throw error;
     }
@@ -183,7 +183,7 @@ export function createQuestHandler(
     if (await hasLost(run)) return abandon(run);
     await run.endSteps('left');
     await run.settleStopped();
-    if (run.hasOutput) await run.live.flush();
+    if (run.hasOutput()) await run.live.flush();
     await run.writer.close();
     const progress = run.progress();
     if (await closeQuest(run.quest.id, progress, run.writer.removals().length > 0)) return undefined;

@@ -23,7 +23,7 @@ export interface PaidStepRecord {
 
 /** One paid step of a quest. */
 export interface PaidStep {
-  readonly note: PaidStepRecord;
+  note(): PaidStepRecord;
   /** Whether a step with this end is charged. */
   isDue(end: CallEnd): boolean;
   /** Computes the charge of a step with this end. */

@@ -32,34 +32,39 @@ describe('run without readers in other processes', () => {
   it('is followed while it has a reader of its process, and not by readers of other quests', async () => {
     const { worker, enter, calls } = await setUp();
     const run = enter();
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
     worker.follow('other');
-    expect([run.isFollowed, calls.followed]).toEqual([false, 0]);
+    expect([run.isFollowed(), calls.followed]).toEqual([false, 0]);
     const first = worker.follow(ID);
     const second = worker.follow(ID);
-    expect([run.isFollowed, calls.followed, first.isRemote, first.isDue]).toEqual([true, 2, false, false]);
+    expect([run.isFollowed(), calls.followed, first.isRemote(), first.isDue()]).toEqual([
+      true,
+      2,
+      false,
+      false,
+    ]);
     first.leave();
-    expect(run.isFollowed).toBe(true);
+    expect(run.isFollowed()).toBe(true);
     second.leave();
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
   });
 
   it('is remote to its readers after it has left, unless another run of the quest has begun', async () => {
     const { worker, enter } = await setUp();
     const reader = worker.follow(ID);
-    expect([reader.isRemote, reader.isDue]).toEqual([true, true]);
+    expect([reader.isRemote(), reader.isDue()]).toEqual([true, true]);
     const first = enter();
     const second = enter();
-    expect(reader.isRemote).toBe(false);
+    expect(reader.isRemote()).toBe(false);
     first.leave();
-    expect(reader.isRemote).toBe(false);
+    expect(reader.isRemote()).toBe(false);
     second.leave();
-    expect(reader.isRemote).toBe(true);
+    expect(reader.isRemote()).toBe(true);
     const third = enter();
     second.leave();
-    expect(reader.isRemote).toBe(false);
+    expect(reader.isRemote()).toBe(false);
     third.leave();
-    expect(reader.isRemote).toBe(true);
+    expect(reader.isRemote()).toBe(true);
   });
 
   it('makes its readers wait until the events so far are written', async () => {
@@ -89,18 +94,18 @@ describe('run with readers in other processes', () => {
     const reader = other.follow(ID);
     await reader.see(await read());
     await clock.advance(0);
-    expect([run.isFollowed, calls.followed]).toEqual([true, 1]);
+    expect([run.isFollowed(), calls.followed]).toEqual([true, 1]);
     await clock.advance(29_999);
-    expect(run.isFollowed).toBe(true);
+    expect(run.isFollowed()).toBe(true);
     await reader.see(await read());
     await clock.advance(0);
     expect(calls.followed).toBe(1);
     await clock.advance(30_000);
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
     await stop();
     await reader.see(await read());
     await clock.advance(0);
-    expect([run.isFollowed, calls.followed]).toEqual([false, 1]);
+    expect([run.isFollowed(), calls.followed]).toEqual([false, 1]);
   });
 
   it('is followed for 30 seconds after a new mark in its record', async () => {
@@ -108,17 +113,17 @@ describe('run with readers in other processes', () => {
     const run = enter();
     run.see(undefined);
     run.see(await read());
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
     await other.follow(ID).see(await read());
     expect(await read()).toMatchObject({ followedAt: clock.now() });
     run.see(await read());
-    expect([run.isFollowed, calls.followed]).toEqual([true, 1]);
+    expect([run.isFollowed(), calls.followed]).toEqual([true, 1]);
     await clock.advance(30_000);
     run.see(await read());
-    expect([run.isFollowed, calls.followed]).toEqual([false, 1]);
+    expect([run.isFollowed(), calls.followed]).toEqual([false, 1]);
     await quests.update(ID, { followedAt: 1 });
     run.see(await read());
-    expect([run.isFollowed, calls.followed]).toEqual([true, 2]);
+    expect([run.isFollowed(), calls.followed]).toEqual([true, 2]);
   });
 
   it.each([
@@ -128,11 +133,11 @@ describe('run with readers in other processes', () => {
     const { clock, enter } = await setUp();
     const run = enter(hadWorker, followedAt);
     await clock.advance(100_000);
-    expect(run.isFollowed).toBe(true);
+    expect(run.isFollowed()).toBe(true);
     await clock.advance(29_999);
-    expect(run.isFollowed).toBe(true);
+    expect(run.isFollowed()).toBe(true);
     await clock.advance(1);
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
   });
 });
 
@@ -141,17 +146,17 @@ describe('reader of a run in another process', () => {
     const { clock, quests, other, read } = await setUp();
     const start = clock.now();
     const reader = other.follow(ID);
-    expect(reader.isDue).toBe(true);
+    expect(reader.isDue()).toBe(true);
     await reader.see(await read());
-    expect([reader.isDue, (await read()).followedAt]).toEqual([false, start]);
+    expect([reader.isDue(), (await read()).followedAt]).toEqual([false, start]);
     await clock.advance(9999);
     await reader.see(await read());
-    expect([reader.isDue, (await read()).followedAt]).toEqual([false, start]);
+    expect([reader.isDue(), (await read()).followedAt]).toEqual([false, start]);
     await clock.advance(1);
-    expect(reader.isDue).toBe(true);
+    expect(reader.isDue()).toBe(true);
     await quests.update(ID, { status: 'running' });
     await reader.see(await read());
-    expect([reader.isDue, (await read()).followedAt]).toEqual([false, clock.now()]);
+    expect([reader.isDue(), (await read()).followedAt]).toEqual([false, clock.now()]);
   });
 
   it('lets the mark of another reader stand for its own', async () => {
@@ -161,9 +166,9 @@ describe('reader of a run in another process', () => {
     await clock.advance(9999);
     const reader = other.follow(ID);
     await reader.see(await read());
-    expect([reader.isDue, (await read()).followedAt]).toEqual([false, marked]);
+    expect([reader.isDue(), (await read()).followedAt]).toEqual([false, marked]);
     await clock.advance(1);
-    expect(reader.isDue).toBe(true);
+    expect(reader.isDue()).toBe(true);
     await reader.see(await read());
     expect((await read()).followedAt).toBe(clock.now());
   });
@@ -181,9 +186,9 @@ describe('reader of a run in another process', () => {
     await quests.update(ID, { followedAt: clock.now() + 60_000 });
     const reader = other.follow(ID);
     await reader.see(await read());
-    expect(reader.isDue).toBe(false);
+    expect(reader.isDue()).toBe(false);
     await clock.advance(10_000);
-    expect(reader.isDue).toBe(true);
+    expect(reader.isDue()).toBe(true);
   });
 
   it.each(['waiting', 'done', 'stopped'] as const)('marks no quest that is %s', async (status) => {
@@ -191,7 +196,7 @@ describe('reader of a run in another process', () => {
     await quests.update(ID, { status });
     const reader = other.follow(ID);
     await reader.see(await read());
-    expect(reader.isDue).toBe(true);
+    expect(reader.isDue()).toBe(true);
     expect(await read()).not.toHaveProperty('followedAt');
   });
 
@@ -215,6 +220,6 @@ it('asks workers to look for readers each second only without a shared publisher
   expect(shared.enter().lookEveryMs).toBe(Number.POSITIVE_INFINITY);
   expect(alone.enter().lookEveryMs).toBe(1000);
   const fixed = alone.worker.enterFixed(true);
-  expect([fixed.lookEveryMs, fixed.isFollowed]).toEqual([1000, true]);
-  expect(alone.worker.enterFixed(false).isFollowed).toBe(false);
+  expect([fixed.lookEveryMs, fixed.isFollowed()]).toEqual([1000, true]);
+  expect(alone.worker.enterFixed(false).isFollowed()).toBe(false);
 });

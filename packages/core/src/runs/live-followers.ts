@@ -19,7 +19,7 @@ export interface FollowedRun {
   /** The worker must look at its quest at least so often while it works, in milliseconds. */
   readonly lookEveryMs: number;
   /** Whether a reader follows its events, here or, as far as is known, in another process. */
-  readonly isFollowed: boolean;
+  isFollowed(): boolean;
   /** Looks for the mark of a reader in another process. */
   see(quest: QuestRecord | undefined): void;
   leave(): void;
@@ -30,9 +30,9 @@ export interface Following {
   /** Resolves when a run of this process has written its events so far. Never rejects. */
   readonly ready: Promise<unknown>;
   /** True: call `see` with the quest. */
-  readonly isDue: boolean;
+  isDue(): boolean;
   /** No run of the quest is in this process. */
-  readonly isRemote: boolean;
+  isRemote(): boolean;
   /** Marks a quest that runs in another process as followed. */
   see(quest: QuestRecord): Promise<void>;
   leave(): void;
@@ -106,9 +106,7 @@ export function createLiveFollowers(
       const entry: Run = {
         run: {
           lookEveryMs,
-          get isFollowed() {
-            return isFollowed();
-          },
+          isFollowed,
           see(quest) {
             // Compared, not measured: the clocks of processes differ.
             if (quest?.followedAt === undefined || quest.followedAt === seen) return;
@@ -130,7 +128,7 @@ export function createLiveFollowers(
 
     enterFixed: (isFollowed) => ({
       lookEveryMs,
-      isFollowed,
+      isFollowed: () => isFollowed,
       see: () => undefined,
       leave: () => undefined,
     }),
@@ -142,12 +140,8 @@ export function createLiveFollowers(
       const isDue = (): boolean => !runs.has(questId) && clock.now() - markedAt >= ANNOUNCE_EVERY_MS;
       return {
         ready,
-        get isDue() {
-          return isDue();
-        },
-        get isRemote() {
-          return !runs.has(questId);
-        },
+        isDue,
+        isRemote: () => !runs.has(questId),
         async see({ status, followedAt = Number.NEGATIVE_INFINITY }) {
           if (!isDue() || (status !== 'pending' && status !== 'running')) return;
           const now = clock.now();

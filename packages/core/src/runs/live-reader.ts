@@ -128,7 +128,7 @@ async function* generate<View extends object>(
   const { tail, close } = liveTails.open(stream, isEnded);
   const unlisten = tail.onChange(() => reader.wake());
   let position = after;
-  let epoch = tail.epoch;
+  let epoch = tail.epoch();
   /** The text of a snapshot without events after it. */
   let shown: string | undefined;
   /** The events, of which the stored text was ahead: those that follow repeat a part of it, so a snapshot replaces it. */
@@ -142,53 +142,53 @@ async function* generate<View extends object>(
   };
   try {
     yield encoder.begin;
-    while (!reader.isLeft) {
-      if (!tail.isReady) {
+    while (!reader.isLeft()) {
+      if (!tail.isReady()) {
         if (await reader.wait(MAX_SILENCE_MS)) yield KEEP_ALIVE;
         continue;
       }
-      const before = tail.state;
-      if (before === passed && !tail.isOver) {
+      const before = tail.state();
+      if (before === passed && !tail.isOver()) {
         if (!(await reader.wait(MAX_SILENCE_MS))) continue;
         await load();
         yield KEEP_ALIVE;
         continue;
       }
       const events =
-        position === undefined || epoch !== tail.epoch
+        position === undefined || epoch !== tail.epoch()
           ? undefined
           : (tail.after(position) ?? (await readFrames(eventLog, stream, position)));
       if (events === undefined) {
-        epoch = tail.epoch;
+        epoch = tail.epoch();
         const loaded = await load();
         if (mayPass && isAhead(tail, loaded)) {
           mayPass = false;
-          passed = tail.state;
+          passed = tail.state();
           yield encoder.snapshot({ ...passed, last: UNKNOWN_POSITION }, loaded.view, loaded.text);
           continue;
         }
-        position = tail.state.last;
+        position = tail.state().last;
         shown = getText(tail, loaded);
-        yield encoder.snapshot(tail.state, loaded.view, shown);
+        yield encoder.snapshot(tail.state(), loaded.view, shown);
       } else if (events.length > 0) {
         if (clock.now() - checkedAt >= MAX_SILENCE_MS) await load();
         const frames = takeFrames(events);
         position = frames.at(-1)?.sequence;
         shown = undefined;
         yield encoder.events(frames);
-      } else if (tail.state !== before) {
+      } else if (tail.state() !== before) {
         // Changed during the read.
-      } else if (tail.isOver || (endsAtWait && tail.isWaiting)) {
+      } else if (tail.isOver() || (endsAtWait && tail.isWaiting())) {
         const { view, text, isOver, isStopped } = await load();
         // The calls are decided: the work goes on.
         if (!isOver) {
           if (await reader.wait(MAX_SILENCE_MS)) yield KEEP_ALIVE;
           continue;
         }
-        const known = shown ?? tail.state.text;
+        const known = shown ?? tail.state().text;
         // The log may lack what a worker that crashed or was stopped did not write.
         const isKnown = isStopped === true ? known.startsWith(text) : known === text;
-        if (!isKnown) yield encoder.snapshot(tail.state, view, text);
+        if (!isKnown) yield encoder.snapshot(tail.state(), view, text);
         yield encoder.end(view);
         return;
       } else if (await reader.wait(MAX_SILENCE_MS)) {
@@ -198,7 +198,7 @@ async function* generate<View extends object>(
     }
   } catch (error) {
     // The reader connects again, and gets an error status if it may not read.
-    if (!reader.isLeft && !isRefusal(error)) onError({ operation: 'events', requestId: '', error });
+    if (!reader.isLeft() && !isRefusal(error)) onError({ operation: 'events', requestId: '', error });
   } finally {
     unlisten();
     close();
@@ -209,16 +209,15 @@ async function* generate<View extends object>(
  * The text at the position of the tail. After the end the record counts. Without events the record may be ahead of them:
  * its text is the right one only where the next events begin with the whole text, after a wait or a loss of events.
  */
-function getText({ state, isOver, epoch }: LiveTail, { text, hasWaited = false }: LiveView): string {
-  return isOver || (state.last === 0 && (hasWaited || epoch > 0)) ? text : state.text;
+function getText(tail: LiveTail, { text, hasWaited = false }: LiveView): string {
+  const state = tail.state();
+  return tail.isOver() || (state.last === 0 && (hasWaited || tail.epoch() > 0)) ? text : state.text;
 }
 
 /** Whether the worker, in another process, has stored text whose events wait for a reader. */
-function isAhead(
-  { state, isRemote, isOver, epoch }: LiveTail,
-  { text, isOver: hasEnded }: LiveView,
-): boolean {
-  if (!isRemote || isOver || hasEnded || epoch > 0) return false;
+function isAhead(tail: LiveTail, { text, isOver: hasEnded }: LiveView): boolean {
+  if (!tail.isRemote() || tail.isOver() || hasEnded || tail.epoch() > 0) return false;
+  const state = tail.state();
   return text.length > state.text.length && text.startsWith(state.text);
 }
 

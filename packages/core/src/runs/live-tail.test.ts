@@ -55,7 +55,7 @@ it('sees an end that is announced while the phase is read, without waiting', asy
   expect(asked).toHaveLength(2);
   asked[1]?.answer('over');
   await clock.advance(0);
-  expect(tail.isOver).toBe(true);
+  expect(tail.isOver()).toBe(true);
 });
 
 it('asks for the phase again after a failure', async () => {
@@ -67,5 +67,5 @@ it('asks for the phase again after a failure', async () => {
   expect(incidents).toEqual([error]);
   asked[1]?.answer('over');
   await clock.advance(0);
-  expect(tail.isOver).toBe(true);
+  expect(tail.isOver()).toBe(true);
 });

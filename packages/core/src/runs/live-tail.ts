@@ -19,17 +19,17 @@ export type LivePhase = 'running' | 'waiting' | 'over';
 
 /** The end of one stream, read once for all readers of this process. */
 export interface LiveTail {
-  readonly state: LiveState;
+  state(): LiveState;
   /** Changes when the log has lost events: positions of readers are void. */
-  readonly epoch: number;
+  epoch(): number;
   /** The first look has ended. */
-  readonly isReady: boolean;
+  isReady(): boolean;
   /** The work has ended, and `state` contains all events. */
-  readonly isOver: boolean;
+  isOver(): boolean;
   /** The work waits for decisions, and `state` contains all events before. */
-  readonly isWaiting: boolean;
+  isWaiting(): boolean;
   /** The worker is not in this process: the stored text can be ahead of the events. */
-  readonly isRemote: boolean;
+  isRemote(): boolean;
   /** Recent events after a sequence; undefined: read the log. */
   after(sequence: number): readonly LiveFrame[] | undefined;
   /** @param listener called on every change. @returns a function that unsubscribes. */
@@ -123,7 +123,7 @@ export function startLiveTail(
       wasWoken = false;
       try {
         // Events precede the end: what comes after this look is the rest.
-        const isAsked = mayHaveEnded || following?.isDue === true;
+        const isAsked = mayHaveEnded || following?.isDue() === true;
         // Before the question: news of the end that arrives meanwhile needs another look.
         mayHaveEnded = false;
         const phase = isAsked ? await getPhase() : 'running';
@@ -151,24 +151,12 @@ export function startLiveTail(
   void run();
 
   return {
-    get state() {
-      return state;
-    },
-    get epoch() {
-      return epoch;
-    },
-    get isReady() {
-      return isReady;
-    },
-    get isOver() {
-      return isOver;
-    },
-    get isWaiting() {
-      return isWaiting;
-    },
-    get isRemote() {
-      return following?.isRemote === true;
-    },
+    state: () => state,
+    epoch: () => epoch,
+    isReady: () => isReady,
+    isOver: () => isOver,
+    isWaiting: () => isWaiting,
+    isRemote: () => following?.isRemote() === true,
     after(sequence) {
       const first = window[0]?.sequence;
       if (sequence === state.last) return [];

@@ -33,7 +33,7 @@ describe('tails of a process', () => {
     other.close();
     first.close();
     await clock.advance(0);
-    expect([first.tail.isReady, tails.open(ID).tail === first.tail]).toEqual([true, true]);
+    expect([first.tail.isReady(), tails.open(ID).tail === first.tail]).toEqual([true, true]);
     second.close();
     tails.open(ID).close();
     const again = tails.open(ID);
@@ -52,7 +52,7 @@ describe('tails of a process', () => {
     const first = tails.open(ID);
     await quests.update(ID, { status: 'done' });
     await clock.advance(2000);
-    expect(first.tail.isOver).toBe(true);
+    expect(first.tail.isOver()).toBe(true);
     const second = tails.open(ID);
     expect(second.tail === first.tail).toBe(false);
     first.close();
@@ -72,7 +72,7 @@ describe('tails of a process', () => {
     const { tails, clock } = await setUp({ status });
     const { tail, close } = tails.open(ID);
     await clock.advance(0);
-    expect([tail.isWaiting, tail.isOver]).toEqual([isWaiting, isOver]);
+    expect([tail.isWaiting(), tail.isOver()]).toEqual([isWaiting, isOver]);
     close();
   });
 
@@ -80,7 +80,7 @@ describe('tails of a process', () => {
     const { tails, clock } = await setUp();
     const { tail, close } = tails.open('gone');
     await clock.advance(0);
-    expect(tail.isOver).toBe(true);
+    expect(tail.isOver()).toBe(true);
     close();
   });
 
@@ -88,11 +88,11 @@ describe('tails of a process', () => {
     const { tails, clock, quests, liveFollowers } = await setUp({ status: 'running' });
     const { tail, close } = tails.open(ID);
     await clock.advance(0);
-    expect([tail.isRemote, (await quests.get(ID))?.followedAt]).toEqual([true, clock.now()]);
+    expect([tail.isRemote(), (await quests.get(ID))?.followedAt]).toEqual([true, clock.now()]);
     const run = liveFollowers.enter({ id: ID }, false, async () => undefined);
-    expect([run.isFollowed, tail.isRemote]).toEqual([true, false]);
+    expect([run.isFollowed(), tail.isRemote()]).toEqual([true, false]);
     close();
-    expect(run.isFollowed).toBe(false);
+    expect(run.isFollowed()).toBe(false);
   });
 
   it('ask other work whether it has ended, and follow no quest', async () => {
@@ -100,11 +100,11 @@ describe('tails of a process', () => {
     let hasEnded = false;
     const { tail, close } = tails.open(ID, async () => hasEnded);
     await clock.advance(1000);
-    expect([tail.isReady, tail.isOver, tail.isRemote]).toEqual([true, false, false]);
+    expect([tail.isReady(), tail.isOver(), tail.isRemote()]).toEqual([true, false, false]);
     expect(await quests.get(ID)).not.toHaveProperty('followedAt');
     hasEnded = true;
     await clock.advance(2000);
-    expect(tail.isOver).toBe(true);
+    expect(tail.isOver()).toBe(true);
     close();
   });
 });

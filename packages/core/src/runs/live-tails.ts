@@ -41,7 +41,7 @@ export function createLiveTails(
     open(stream, isEnded) {
       let entry = tails.get(stream);
       // An ended tail looks no more.
-      if (entry === undefined || entry.tail.isOver) {
+      if (entry === undefined || entry.tail.isOver()) {
         const following = isEnded === undefined ? services.liveFollowers.follow(stream) : undefined;
         const getPhase = async (): Promise<LivePhase> => {
           if (following !== undefined) return getQuestPhase(stream, following);

@@ -19,7 +19,7 @@ describe('another writer of the same events', () => {
     say('mine');
     await writer.flush();
     expect(batches[1]).toMatchObject({ attempt: attempt + 1, after: 1, events: [{ type: 'reset-step' }] });
-    expect([writer.last, asked.count]).toEqual([2, 1]);
+    expect([writer.last(), asked.count]).toEqual([2, 1]);
     expect(await memory.append(STREAM, { attempt, after: 2, events: [{}], keepMs: 1 })).toMatchObject({
       isAppended: false,
     });
@@ -61,7 +61,7 @@ describe('another writer of the same events', () => {
     for (let iteration = 1; iteration <= 1005; iteration += 1) writer.emit({ type: 'step', iteration });
     await writer.flush();
     expect(batches.slice(1).map(({ events }) => events.length)).toEqual([1000, 6]);
-    expect(writer.last).toBe(1007);
+    expect(writer.last()).toBe(1007);
   });
 
   it('ends the events of a run that has lost the work', async () => {

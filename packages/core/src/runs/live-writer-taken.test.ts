@@ -28,7 +28,7 @@ describe('all events of a run as one write', () => {
     ]);
     await add();
     taken?.end(true);
-    expect([writer.last, published]).toEqual([1, ['1']]);
+    expect([writer.last(), published]).toEqual([1, ['1']]);
     await writer.flush();
     await writer.close();
     expect([batches, compacted]).toEqual([[], []]);
@@ -39,7 +39,7 @@ describe('all events of a run as one write', () => {
     const { writer, read, published, say } = open();
     say('Hello');
     writer.takeAll()?.end(false);
-    expect([writer.last, published]).toEqual([0, []]);
+    expect([writer.last(), published]).toEqual([0, []]);
     say(', you');
     await writer.flush();
     expect(await read()).toEqual([
@@ -55,7 +55,7 @@ describe('all events of a run as one write', () => {
     await add();
     taken?.end(false);
     await writer.flush();
-    expect([writer.last, await read()]).toEqual([1, [{ type: 'text', text: 'Hello' }]]);
+    expect([writer.last(), await read()]).toEqual([1, [{ type: 'text', text: 'Hello' }]]);
   });
 
   it('are not written by a reader who comes during their step', async () => {

@@ -56,7 +56,7 @@ export interface LiveWriter {
    */
   takeAll(): TakenEvents | undefined;
   /** The sequence of the last event. */
-  readonly last: number;
+  last(): number;
   /** Stops writing and joins the batches. What is not flushed is dropped. Never rejects. */
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export const NO_LIVE_WRITER: LiveWriter = {
   catchUp: async () => undefined,
   flush: async () => undefined,
   takeAll: () => undefined,
-  last: 0,
+  last: () => 0,
   close: async () => undefined,
 };
 
@@ -206,9 +206,7 @@ export function createLiveWriter(services: LiveWriterServices, options: LiveWrit
     catchUp: () => (isClosed ? writing : write(KEEP_RUNNING_MS)),
     flush: () => write(KEEP_AFTER_END_MS),
     takeAll,
-    get last() {
-      return last;
-    },
+    last: () => last,
     async close() {
       isClosed = true;
       cancelTimer?.();

@@ -45,9 +45,7 @@ export function createPrepareModelCall(services: ReservationServices, hold: Hold
       const held = await hold(step, amount, getMaxTokens(basis));
       const meter = getMeter(clock, held.note, { ...basis, spoken: 0 });
       return {
-        get note() {
-          return { ...held.note, call: { ...basis, spoken: meter.spoken } };
-        },
+        note: () => ({ ...held.note, call: { ...basis, spoken: meter.spoken } }),
         meter,
         control: createCallControl(meter, clock),
         isDue: (end) => meter.isDue(end),

@@ -27,7 +27,7 @@ export interface PaidStepServices extends ReservationServices {
 /** The paid steps of one run: each holds its maximum cost before it begins, and ends with a charge or a release. */
 export interface PaidSteps {
   /** The model of the last step. */
-  readonly model: string | undefined;
+  model(): string | undefined;
   /** The state that another worker needs to close the running steps. */
   records(): readonly PaidStepRecord[];
   openModelCall(entry: CatalogueEntry, request: GenerateRequest): Promise<PaidCall>;
@@ -41,7 +41,7 @@ export interface PaidSteps {
   /** Stops renewing the holds of all running steps. */
   abandonAll(): void;
   /** Whether there may be holds because the ledger did not answer. */
-  readonly hasUncertain: boolean;
+  hasUncertain(): boolean;
   /** Releases holds that may exist because the ledger did not answer. */
   releaseUncertain(): Promise<void>;
 }
@@ -138,10 +138,8 @@ export function createPaidSteps(
   };
 
   return {
-    get model() {
-      return model;
-    },
-    records: () => [...intended, ...[...running].map(({ note }) => note)],
+    model: () => model,
+    records: () => [...intended, ...[...running].map((step) => step.note())],
     openModelCall: (entry, request) => open(entry, (options) => prepareModelCall(options, entry, request)),
     openPricedWork: (entry, amount) => open(entry, (options) => () => openPricedWork(hold, options, amount)),
     end,
@@ -157,9 +155,7 @@ export function createPaidSteps(
     abandonAll() {
       for (const step of [...running]) remove(step);
     },
-    get hasUncertain() {
-      return intended.size > 0;
-    },
+    hasUncertain: () => intended.size > 0,
     async releaseUncertain() {
       for (const intent of intended) {
         await releaseIntended(services, intent).catch((error: unknown) => {

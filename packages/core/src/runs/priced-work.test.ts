@@ -144,7 +144,7 @@ describe('quest with a price per piece', () => {
     await studio.run(async (run) => {
       const work = await run.payPrice(ENTRY, 20);
       work.made(10, { images: 2 });
-      await studio.ledger.settle(work.note.hold as Hold, 5, { images: 1 });
+      await studio.ledger.settle(work.note().hold as Hold, 5, { images: 1 });
       await stopQuest(studio.quests, QUEST_ID, 'Enough.', 0);
       await run.writer.save();
       run.signal.throwIfAborted();

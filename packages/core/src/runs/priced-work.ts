@@ -19,7 +19,7 @@ export async function openPricedWork(
   const { note, close, release } = await hold(step, amount);
   let made: { readonly amount: number; readonly usage: Usage } | undefined;
   return {
-    note,
+    note: () => note,
     isDue: (end) => end === 'finished' || made !== undefined,
     made(total, usage) {
       made = { amount: isMetered(note) ? total : 0, usage };

@@ -4,7 +4,7 @@ import { CARD, ID, openProgress } from '../../test/progress-writer.ts';
 describe('worker that may no longer write', () => {
   it.each(['record', 'piece', 'payload', 'look'])('learns it with its next write: %s', async (kind) => {
     const { clock, quests, writer, followers, lost, readText, seen } = await openProgress();
-    followers.isFollowed = true;
+    followers.isFollowed = () => true;
     writer.append('a');
     await writer.save();
     await quests.update(ID, { fence: 3 });
@@ -21,7 +21,7 @@ describe('worker that may no longer write', () => {
 
   it('learns it when it moves its pieces into the record', async () => {
     const { clock, quests, writer, followers, lost, read, countPieces } = await openProgress();
-    followers.isFollowed = true;
+    followers.isFollowed = () => true;
     for (const text of ['a', 'b']) {
       writer.append(text);
       await clock.advance(500);
@@ -76,7 +76,7 @@ describe('last character of a stored text', () => {
     ['\udc00', true],
   ])('%j is stored without what follows: %s', async (character, isStored) => {
     const { clock, writer, followers, texts } = await openProgress();
-    followers.isFollowed = true;
+    followers.isFollowed = () => true;
     writer.append('a');
     await clock.advance(500);
     writer.append(`b${character}`);
@@ -94,7 +94,7 @@ describe('end of a run', () => {
     writer.append('b');
     expect(clock.pending).toBe(0);
     await clock.advance(10_000);
-    expect([await readText(), writer.text]).toEqual(['', 'ab']);
+    expect([await readText(), writer.text()]).toEqual(['', 'ab']);
   });
 
   it('waits for the current write', async () => {

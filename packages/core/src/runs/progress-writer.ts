@@ -25,8 +25,8 @@ type SavedFields = QuestProgress & { readonly notes?: QuestNotes; readonly wait?
 
 /** Saves the partial result of a quest: in its record, and text that follows in pieces beside it. */
 export interface ProgressWriter {
-  readonly text: string;
-  readonly toolPayloads: readonly ToolPayload[];
+  text(): string;
+  toolPayloads(): readonly ToolPayload[];
   append(text: string): void;
   /** Adds a tool result to the payload. @returns a function that replaces it. */
   show(payload: ToolPayload): (payload: ToolPayload) => void;
@@ -93,7 +93,7 @@ export function createProgressWriter(
     dueAt = undefined;
   };
 
-  const arm = (isSoon = followers.isFollowed): void => {
+  const arm = (isSoon = followers.isFollowed()): void => {
     if (isClosed) return;
     const now = clock.now();
     begunAt ??= now;
@@ -199,12 +199,8 @@ export function createProgressWriter(
   };
 
   return {
-    get text() {
-      return text;
-    },
-    get toolPayloads() {
-      return payloads;
-    },
+    text: () => text,
+    toolPayloads: () => payloads,
     append(more) {
       text += more;
       if (more !== '') live.emit({ type: 'text', text: more });

@@ -64,7 +64,7 @@ describe('budget of tokens', () => {
     const { start, read, balance, charges } = await openBudgeted(1000, false);
     await start(async (run) => {
       const call = await speak(run);
-      expect(call.note).toMatchObject({ isFree: true, hold: { amount: 0 } });
+      expect(call.note()).toMatchObject({ isFree: true, hold: { amount: 0 } });
       await run.endStep(call, 'finished');
       const work = await run.payPrice(MODEL, 20);
       work.made(10, { images: 2 });
@@ -104,9 +104,9 @@ describe('model call', () => {
     const { start, read } = await openQuestRun();
     await start(async (run) => {
       const call = await run.pay(MODEL, REQUEST);
-      expect(call.note.call).toMatchObject({ spoken: 0, maxTokens: 100 });
+      expect(call.note().call).toMatchObject({ spoken: 0, maxTokens: 100 });
       call.meter.record({ type: 'text', text: 'abc' });
-      expect(call.note.call).toMatchObject({ spoken: 3 });
+      expect(call.note().call).toMatchObject({ spoken: 3 });
       expect(await call.left()).toBeUndefined();
       call.control.stop(new Error('stopped'));
       expect(call.control.signal.aborted).toBe(true);

@@ -83,10 +83,10 @@ it('leaves nothing at the signal of its job, and is remote to its readers, after
   await run(
     await lease(),
     async () => {
-      expect(reader.isRemote).toBe(false);
+      expect(reader.isRemote()).toBe(false);
       return DONE;
     },
     control.signal,
   );
-  expect([getEventListeners(control.signal, 'abort'), reader.isRemote]).toEqual([[], true]);
+  expect([getEventListeners(control.signal, 'abort'), reader.isRemote()]).toEqual([[], true]);
 });

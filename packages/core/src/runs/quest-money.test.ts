@@ -68,13 +68,13 @@ describe('model call of a quest', () => {
   it('holds its maximum, and its charge is stored in the quest before it is settled', async () => {
     const { start, read, balance, charges, noted, clock } = await openWatched();
     const end = await start(async (run) => {
-      expect(run.hasCharges).toBe(false);
+      expect(run.hasCharges()).toBe(false);
       const call = await answer(run);
       expect(await balance()).toMatchObject({ held: HELD, posted: CREDIT });
       call.meter.record({ type: 'usage', usage: USAGE });
       call.meter.record({ type: 'finish', reason: 'stop' });
       await run.endStep(call, 'finished');
-      expect(run.hasCharges).toBe(true);
+      expect(run.hasCharges()).toBe(true);
       expect(await balance()).toMatchObject({ held: 0, posted: CREDIT - COST });
       return { type: 'message' };
     });
@@ -126,7 +126,7 @@ describe('model call of a quest', () => {
       const call = await run.pay(MODEL, REQUEST);
       await run.endStep(call, 'broken');
       await run.endStep(call, 'finished');
-      expect([run.hasCharges, await balance()]).toMatchObject([false, { held: 0 }]);
+      expect([run.hasCharges(), await balance()]).toMatchObject([false, { held: 0 }]);
       expect([run.operation, run.signal.aborted]).toEqual(['do-work', false]);
       const again = await run.pay(MODEL, REQUEST);
       await again.release();

@@ -109,12 +109,12 @@ describe('quest that goes on after a wait', () => {
   it('has its text and its charges, its own holds, and events behind those before', async () => {
     const { goOn, read, balance, services } = await openWaiting();
     await goOn(async (run) => {
-      expect([run.writer.text, run.hasOutput, run.hasCharges]).toEqual(['abcdefg', false, false]);
+      expect([run.writer.text(), run.hasOutput(), run.hasCharges()]).toEqual(['abcdefg', false, false]);
       expect(run.getAllCharges()).toHaveLength(1);
       expect(run.job.fence).toBe(1_000_001);
       await run.leaveWait();
       expect(await read()).not.toHaveProperty('wait');
-      expect(run.hasOutput).toBe(true);
+      expect(run.hasOutput()).toBe(true);
       await answer(run);
       expect(run.getAllCharges().map(({ key }) => key)).toEqual([QUEST_ID, `${QUEST_ID}:1000001:0`]);
       return DONE;

@@ -78,9 +78,9 @@ export interface RunContext {
   releaseSteps(): Promise<void>;
   /** Stops renewing the holds and leaves them to the worker that owns the quest now. */
   abandonSteps(): void;
-  readonly hasCharges: boolean;
+  hasCharges(): boolean;
   /** Whether there is any output, or, after a wait, the work has gone on. */
-  readonly hasOutput: boolean;
+  hasOutput(): boolean;
   /** Leaves the wait: from now on a crash ends the quest, so that no decided call runs twice. */
   leaveWait(): Promise<void>;
   /** The charges of the quest: those from before a wait, and those of this run. */
@@ -131,8 +131,8 @@ export function createRunContext(
           stream: quest.id,
           fence: job.fence,
           after: wait?.lastEvent ?? 0,
-          getText: () => writer.text,
-          isFollowed: () => followers.isFollowed,
+          getText: () => writer.text(),
+          isFollowed: () => followers.isFollowed(),
           onWaiting: () => writer.arm(),
           isHeld: () => writer.save(),
           onError,
@@ -152,11 +152,12 @@ export function createRunContext(
     () => running.stop(),
   );
 
-  running.show(job, () => ({ text: writer.text, toolPayloads: [...writer.toolPayloads] }));
+  running.show(job, () => ({ text: writer.text(), toolPayloads: [...writer.toolPayloads()] }));
 
   const progress = (): QuestProgress => {
-    const meta = charges.describe(steps.model);
-    const { text, toolPayloads } = writer;
+    const meta = charges.describe(steps.model());
+    const text = writer.text();
+    const toolPayloads = writer.toolPayloads();
     return {
       ...extra,
       text,
@@ -166,12 +167,12 @@ export function createRunContext(
   };
 
   const emitUsage = (): void => {
-    const usage = charges.describe(steps.model);
+    const usage = charges.describe(steps.model());
     if (usage !== undefined) live.emit({ type: 'usage', ...usage });
   };
 
   /** A free step needs no protection: it may run twice. A settled one is stored. */
-  const needsStorage = (): boolean => charges.unsettled.some(({ hold }) => hold !== undefined);
+  const needsStorage = (): boolean => charges.unsettled().some(({ hold }) => hold !== undefined);
 
   const settleAll = async (): Promise<void> => {
     await charges.settle();
@@ -220,16 +221,16 @@ export function createRunContext(
     },
     async settleStopped() {
       if (needsStorage()) {
-        const { text } = writer;
+        const text = writer.text();
         const notes = { due: charges.all, steps: steps.records() };
         await saveStopped(services.store.collection(QUESTS), quest.id, job, { text, notes });
       }
       await settleAll();
     },
     getSettlement() {
-      const { unsettled } = charges;
+      const unsettled = charges.unsettled();
       const [due] = unsettled;
-      if (steps.hasUncertain || unsettled.length > 1) return undefined;
+      if (steps.hasUncertain() || unsettled.length > 1) return undefined;
       if (due === undefined) return [];
       const { hold, amount, usage, details } = due;
       const write = hold && services.ledger.toSettlement?.(hold, amount, usage, details);
@@ -237,12 +238,8 @@ export function createRunContext(
     },
     releaseSteps: steps.releaseAll,
     abandonSteps: steps.abandonAll,
-    get hasCharges() {
-      return charges.all.length > 0;
-    },
-    get hasOutput() {
-      return !isWaiting && hasContent(progress());
-    },
+    hasCharges: () => charges.all.length > 0,
+    hasOutput: () => !isWaiting && hasContent(progress()),
     async leaveWait() {
       isWaiting = false;
       if (!(await writer.save({ wait: undefined }))) signal.throwIfAborted();

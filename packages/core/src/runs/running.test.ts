@@ -15,18 +15,18 @@ describe('runs of a process', () => {
     for (const reason of ['lease-lost', 'stopping'] as const) {
       const control = new AbortController();
       const run = createRunningQuests().enter(ID, control.signal);
-      expect([run.signal.aborted, run.interruption]).toEqual([false, undefined]);
+      expect([run.signal.aborted, run.interruption()]).toEqual([false, undefined]);
       control.abort(new JobInterrupted(reason));
-      expect([run.signal.reason, run.interruption]).toEqual([new JobInterrupted(reason), reason]);
+      expect([run.signal.reason, run.interruption()]).toEqual([new JobInterrupted(reason), reason]);
     }
     const run = createRunningQuests().enter(ID, signal());
     run.stop();
-    expect([run.signal.aborted, run.interruption]).toEqual([true, 'stopped']);
+    expect([run.signal.aborted, run.interruption()]).toEqual([true, 'stopped']);
   });
 
   it('are interrupted from the beginning where their job is', () => {
     const aborted = AbortSignal.abort(new JobInterrupted('stopping'));
-    expect(createRunningQuests().enter(ID, aborted).interruption).toBe('stopping');
+    expect(createRunningQuests().enter(ID, aborted).interruption()).toBe('stopping');
   });
 
   it('are stopped by the id of their quest, all of them, until they are removed', () => {
@@ -35,15 +35,19 @@ describe('runs of a process', () => {
     quests.stop('q3');
     second?.remove();
     quests.stop(ID);
-    expect([first, second, other].map((run) => run?.interruption)).toEqual(['stopped', undefined, undefined]);
+    expect([first, second, other].map((run) => run?.interruption())).toEqual([
+      'stopped',
+      undefined,
+      undefined,
+    ]);
     first?.remove();
     const third = quests.enter(ID, signal());
     first?.remove();
     quests.stop(ID);
-    expect(third.interruption).toBe('stopped');
+    expect(third.interruption()).toBe('stopped');
     const fourth = quests.enter(ID, signal());
     quests.stop(ID);
-    expect(fourth.interruption).toBe('stopped');
+    expect(fourth.interruption()).toBe('stopped');
   });
 
   it('leave nothing at the signal of their job', () => {

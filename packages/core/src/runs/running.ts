@@ -22,7 +22,7 @@ export interface RunningQuests {
 export interface RunningQuest {
   readonly signal: AbortSignal;
   /** Undefined if the run was not interrupted. */
-  readonly interruption: Interruption | undefined;
+  interruption(): Interruption | undefined;
   /** Called when the store rejects a write of this worker. */
   stop(): void;
   /** Shows the progress of the run while its holder may write, or has to close the quest. */
@@ -41,7 +41,7 @@ export function createRunningQuests(): RunningQuests {
       else signal.addEventListener('abort', pass, { once: true });
       const entry: RunningQuest = {
         signal: control.signal,
-        get interruption() {
+        interruption() {
           if (!control.signal.aborted) return undefined;
           const reason: unknown = control.signal.reason;
           return isJobInterrupted(reason) ? reason.reason : 'stopped';

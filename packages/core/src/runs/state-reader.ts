@@ -83,7 +83,7 @@ async function* generate(
   try {
     yield KEEP_ALIVE;
     await reader.wait(FIRST_LOOK_MS);
-    while (!reader.isLeft) {
+    while (!reader.isLeft()) {
       const { view, version, isOver } = await load();
       if (version !== known && (known === undefined || !isOver)) {
         yield toFrame(version, { type: 'snapshot', state: view });
@@ -103,7 +103,7 @@ async function* generate(
       silence = 0;
     }
   } catch (error) {
-    if (!reader.isLeft && !isRefusal(error)) report(error);
+    if (!reader.isLeft() && !isRefusal(error)) report(error);
   } finally {
     subscribing.then((end) => end()).catch(() => undefined);
   }

@@ -67,9 +67,9 @@ describe('reader of a stream', () => {
   it('that has left waits for nothing', async () => {
     const { clock, begin, stops } = setUp();
     const reader = await begin();
-    expect(reader.isLeft).toBe(false);
+    expect(reader.isLeft()).toBe(false);
     for (const stop of stops) stop();
-    expect(reader.isLeft).toBe(true);
+    expect(reader.isLeft()).toBe(true);
     for (let count = 0; count < 2; count += 1) {
       let isSilent: boolean | undefined;
       void reader.wait(100).then((value) => {
@@ -81,7 +81,7 @@ describe('reader of a stream', () => {
   });
 
   it('has left from the beginning with a signal that is aborted', async () => {
-    expect((await setUp(AbortSignal.abort()).begin()).isLeft).toBe(true);
+    expect((await setUp(AbortSignal.abort()).begin()).isLeft()).toBe(true);
   });
 
   it('leaves when its stream is ended, and is forgotten', async () => {
@@ -89,7 +89,7 @@ describe('reader of a stream', () => {
     const reader = await begin();
     const reading = body.next();
     const ending = body.return?.();
-    expect(reader.isLeft).toBe(true);
+    expect(reader.isLeft()).toBe(true);
     resume();
     await clock.advance(0);
     expect([(await reading).done, (await ending)?.done, stops.size]).toEqual([true, true, 0]);

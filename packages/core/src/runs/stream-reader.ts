@@ -19,7 +19,7 @@ export function withCredential<T>(call: ReaderCall, load: () => Promise<T>): () 
 /** The connection of one reader. */
 export interface StreamReader {
   /** Whether it has disconnected, or the process ends. */
-  readonly isLeft: boolean;
+  isLeft(): boolean;
   /** Waits for `wake` or the end of the connection. @returns true after `ms` without either. */
   wait(ms: number): Promise<boolean>;
   wake(): void;
@@ -44,9 +44,7 @@ export function streamToReader(
     wake();
   };
   const reader: StreamReader = {
-    get isLeft() {
-      return isLeft;
-    },
+    isLeft: () => isLeft,
     wait: (ms) =>
       new Promise((resolve) => {
         const end = (isSilent: boolean): void => {

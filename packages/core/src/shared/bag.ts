@@ -4,7 +4,7 @@
  * everything that a replaced table in the old generation points to as reachable.
  */
 export interface Bag<T extends object> {
-  readonly size: number;
+  size(): number;
   /** @returns removes the item; further calls have no effect. */
   add(item: T): () => void;
   /** The items, in no order. */
@@ -15,9 +15,7 @@ export function createBag<T extends object>(): Bag<T> {
   const places: (T | undefined)[] = [];
   const free: number[] = [];
   return {
-    get size() {
-      return places.length - free.length;
-    },
+    size: () => places.length - free.length,
     add(item) {
       const place = free.pop() ?? places.length;
       places[place] = item;

@@ -102,15 +102,15 @@ it('keeps things until each is removed, once, and takes their places again', () 
   const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
   const removeA = bag.add(a);
   const removeB = bag.add(b);
-  expect([bag.size, bag.values()]).toEqual([2, [a, b]]);
+  expect([bag.size(), bag.values()]).toEqual([2, [a, b]]);
   removeA();
   removeA();
-  expect([bag.size, bag.values()]).toEqual([1, [b]]);
+  expect([bag.size(), bag.values()]).toEqual([1, [b]]);
   bag.add(c);
   removeA();
-  expect([bag.size, bag.values()]).toEqual([2, [c, b]]);
+  expect([bag.size(), bag.values()]).toEqual([2, [c, b]]);
   removeB();
-  expect([bag.size, bag.values()]).toEqual([1, [c]]);
+  expect([bag.size(), bag.values()]).toEqual([1, [c]]);
 });
 
 it('escapes text for HTML', () => {

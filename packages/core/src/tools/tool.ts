@@ -41,29 +41,33 @@ export interface Tool {
  * });
  */
 export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>): Tool {
-  const { id, description, input: schema, offered, gated = false, fits } = definition;
-  let parameters: ToolOffer['schema']['parameters'] | undefined;
   return {
-    offer: {
-      id,
-      schema: {
-        name: id,
-        description,
-        // Created lazily when a model is first offered the tool, to keep the start fast.
-        get parameters() {
-          parameters ??= toParameterList(schema);
-          return parameters;
-        },
-      },
-      offered,
-      ...(gated && { gated }),
-    },
-    fits,
+    offer: toOffer(definition),
+    fits: definition.fits,
     async run(input, context) {
-      const checked = schema.safeParse(input);
+      const checked = definition.input.safeParse(input);
       if (!checked.success) return failed(getFaults(checked.error));
       return definition.run(checked.data, context);
     },
+  };
+}
+
+/** Apart from `run`: V8 keeps what a getter refers to until the next major collection. */
+function toOffer({ id, description, input, offered, gated = false }: Omit<ToolDefinition, 'run'>): ToolOffer {
+  let parameters: ToolOffer['schema']['parameters'] | undefined;
+  return {
+    id,
+    schema: {
+      name: id,
+      description,
+      // Created lazily when a model is first offered the tool, to keep the start fast.
+      get parameters() {
+        parameters ??= toParameterList(input);
+        return parameters;
+      },
+    },
+    offered,
+    ...(gated && { gated }),
   };
 }
 

@@ -140,7 +140,7 @@ async function answer(
       said,
       lastMessage,
     );
-    const last = said === undefined ? [] : [writesTo(STEPS).insert(toLastStep(ended, steps.written, said))];
+    const last = said === undefined ? [] : [writesTo(STEPS).insert(toLastStep(ended, steps.written(), said))];
     return { expected, written: [...last, ...written] };
   });
   const loopInput = {

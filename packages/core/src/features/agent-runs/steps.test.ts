@@ -47,7 +47,7 @@ describe('steps of a run', () => {
     const { store, steps, emitted, countSaves } = await setUp();
     await steps.write(THOUGHT);
     await steps.write(ACTION);
-    expect(steps.written).toBe(2);
+    expect(steps.written()).toBe(2);
     expect(await getSteps(store, 'q')).toEqual([buildStep(RUN, 0, THOUGHT), buildStep(RUN, 1, ACTION)]);
     expect(emitted).toEqual([
       { type: 'step', iteration: 1, step: { type: 'thought', content: 'Hm.' } },
@@ -59,7 +59,7 @@ describe('steps of a run', () => {
 
   it('go on behind those of an earlier worker', async () => {
     const { store, steps } = await setUp({ first: 3 });
-    expect(steps.written).toBe(3);
+    expect(steps.written()).toBe(3);
     await steps.write(THOUGHT);
     expect(await getSteps(store, 'q')).toEqual([buildStep(RUN, 3, THOUGHT)]);
   });

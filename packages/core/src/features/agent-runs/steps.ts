@@ -30,7 +30,7 @@ export async function getSteps(store: Store, executionId: string): Promise<reado
 export interface StepWriter {
   write(step: NewStep): Promise<void>;
   /** The number of the next step. */
-  readonly written: number;
+  written(): number;
 }
 
 /**
@@ -64,9 +64,7 @@ export function createStepWriter(
   };
   return {
     write,
-    get written() {
-      return written;
-    },
+    written: () => written,
   };
 }
 

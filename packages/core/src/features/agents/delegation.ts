@@ -19,6 +19,13 @@ export const DELEGATE_TO_AGENT = 'delegate_to_agent';
 const MAX_AGENTS = 20;
 const SHOWN_DESCRIPTION = 200;
 
+const TASK = z.object({
+  agent: z.string().min(1).meta({ description: "The agent's name." }),
+  task: z.string().min(1).max(8000).meta({
+    description: 'The task, with all necessary context: the agent sees nothing else.',
+  }),
+});
+
 const ROLE =
   'Another assistant gives you a task out of a conversation that you do not see. Do it and hand in the result alone; ' +
   'no user answers questions.';
@@ -87,12 +94,7 @@ export function delegationTools(services: {
     defineTool({
       id: DELEGATE_TO_AGENT,
       description: '',
-      input: z.object({
-        agent: z.string().min(1).meta({ description: "The agent's name." }),
-        task: z.string().min(1).max(8000).meta({
-          description: 'The task, with all necessary context: the agent sees nothing else.',
-        }),
-      }),
+      input: TASK,
       offered: 'automatic',
       run,
     }),

@@ -98,7 +98,7 @@ export function createUiEncoder(ids: {
   return {
     begin: KEEP_ALIVE + take(),
     snapshot(state, _view, text) {
-      if (parts.isEmpty) {
+      if (parts.isEmpty()) {
         parts.say('reasoning', state.reasoning);
         for (const { id, name, arguments: input, isError } of state.tools) {
           parts.startTool(id, name);
@@ -113,7 +113,7 @@ export function createUiEncoder(ids: {
     events(frames) {
       const events = frames.map(fromFrame);
       // A reader that has nothing needs nothing of earlier attempts.
-      const reset = parts.isEmpty ? events.findLastIndex(({ type }) => type === 'reset-step') : -1;
+      const reset = parts.isEmpty() ? events.findLastIndex(({ type }) => type === 'reset-step') : -1;
       for (const event of events.slice(Math.max(reset, 0))) apply(event);
       return take();
     },

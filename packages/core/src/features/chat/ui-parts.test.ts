@@ -21,13 +21,13 @@ const end = (id: string) => ({ type: `${id.split('-')[0]}-end`, id });
 describe('the text of a message', () => {
   it('is one part until another begins', () => {
     const { parts, take } = setUp();
-    expect(parts.isEmpty).toBe(true);
+    expect(parts.isEmpty()).toBe(true);
     parts.say('text', '');
-    expect([take(), parts.isEmpty]).toEqual([[], true]);
+    expect([take(), parts.isEmpty()]).toEqual([[], true]);
     parts.say('reasoning', 'hm');
     parts.say('text', 'a');
     parts.say('text', 'b');
-    expect(parts.isEmpty).toBe(false);
+    expect(parts.isEmpty()).toBe(false);
     expect(take()).toEqual([
       ...[STEP, start('reasoning-1'), delta('reasoning-1', 'hm'), end('reasoning-1')],
       ...[start('text-2'), delta('text-2', 'a'), delta('text-2', 'b')],
@@ -41,7 +41,7 @@ describe('the text of a message', () => {
   it('has a step for each round', () => {
     const { parts, take } = setUp();
     parts.startStep();
-    expect([take(), parts.isEmpty]).toEqual([[STEP], false]);
+    expect([take(), parts.isEmpty()]).toEqual([[STEP], false]);
     parts.say('text', 'a');
     take();
     parts.startStep();

@@ -5,7 +5,7 @@ import type { UiPart } from './ui-data.ts';
 /** The parts of one message, as a reader has received them. */
 export interface UiParts {
   /** Nothing has been written. */
-  readonly isEmpty: boolean;
+  isEmpty(): boolean;
   say(type: 'text' | 'reasoning', text: string): void;
   /** A round of the model begins. */
   startStep(): void;
@@ -111,9 +111,7 @@ export function createUiParts(
   };
 
   const parts: UiParts = {
-    get isEmpty() {
-      return isEmpty;
-    },
+    isEmpty: () => isEmpty,
     say,
     startStep() {
       close();

@@ -45,6 +45,12 @@ export interface CompletionAnswer {
   readonly entry: CatalogueEntry;
 }
 
+/** An answer whose first step decides who gives it. */
+interface OpenAnswer extends CompletionAnswer {
+  money: PaidTextCall | undefined;
+  entry: CatalogueEntry;
+}
+
 /**
  * Calls one model, once: waits for the first step of the source, so that the response head knows whether the call works.
  * @throws ProviderError while its circuit breaker is open, before any credit is held.
@@ -117,19 +123,18 @@ export function generateInOrder(
   holdKey: string = call.id,
 ): CompletionAnswer {
   const leaving = new AbortController();
-  let money: PaidTextCall | undefined;
-  let answering = entry;
   let holds = 0;
 
-  const source = lazyIterator(async () => {
-    const { chunks } = await generateWithFallback(services, {
+  const chunks = lazyIterator(async () => {
+    const generation = await generateWithFallback(services, {
       candidates: [entry, ...standIns],
       requestFor: (candidate) => (candidate === entry ? request : forStandIn(request, candidate)),
       async pay(candidate, candidateRequest) {
         const key = holds === 0 ? holdKey : `${holdKey}:${holds}`;
         holds += 1;
-        money = await holdFor(services, call, candidate, candidateRequest, { operation, key });
-        answering = candidate;
+        const money = await holdFor(services, call, candidate, candidateRequest, { operation, key });
+        answer.money = money;
+        answer.entry = candidate;
         return money;
       },
       isCapNamed,
@@ -139,22 +144,19 @@ export function generateInOrder(
       callerId: call.caller.userId,
       signal: AbortSignal.any([call.signal, leaving.signal]),
     });
-    return chunks;
+    return generation.chunks;
   });
 
-  return {
+  const answer: OpenAnswer = {
     source: {
-      next: () => source.next(),
+      next: () => chunks.next(),
       return() {
         leaving.abort();
-        return source.return();
+        return chunks.return();
       },
     },
-    get money() {
-      return money;
-    },
-    get entry() {
-      return answering;
-    },
+    money: undefined,
+    entry,
   };
+  return answer;
 }

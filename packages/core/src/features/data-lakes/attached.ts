@@ -39,17 +39,26 @@ export type AttachedReader = (
   question: string,
 ) => Promise<AttachedTexts>;
 
+interface CachedText {
+  readonly texts: readonly string[];
+  readonly length: number;
+}
+
+function createTextCache(): LRUCache<string, CachedText> {
+  return new LRUCache({
+    max: CACHED,
+    maxSize: MAX_CACHED,
+    sizeCalculation: ({ length }) => Math.max(length, 1),
+  });
+}
+
 export function createAttachedReader(services: {
   readonly library: FileLibrary;
   readonly documents: DocumentReader;
 }): AttachedReader {
   const { library, documents } = services;
   // A file's bytes never change, and a PDF takes time. Access is checked each time, before this.
-  const read = new LRUCache<string, { readonly texts: readonly string[]; readonly length: number }>({
-    max: CACHED,
-    maxSize: MAX_CACHED,
-    sizeCalculation: ({ length }) => Math.max(length, 1),
-  });
+  const read = createTextCache();
 
   const getChunks = async (userId: string, file: FileRecord): Promise<AttachedChunk[]> => {
     let texts = read.get(file.id)?.texts;

@@ -154,7 +154,7 @@ function createJobHandler(
       try {
         return await proceed(record, job, running, extendLease);
       } catch (error) {
-        switch (running.interruption) {
+        switch (running.interruption()) {
           case 'stopped':
             return termination.resolveConflict(record.id);
           case 'lease-lost':

@@ -154,8 +154,8 @@ export function createSubmission(
         callProvider(services, circuit, signal, () => once({ signal })),
       );
     } catch (error) {
-      if (running.interruption === 'stopping') return failInterrupted(record);
-      if (running.interruption === 'lease-lost') throw error;
+      if (running.interruption() === 'stopping') return failInterrupted(record);
+      if (running.interruption() === 'lease-lost') throw error;
       return refused(record, error);
     }
     const made = await generations.update(

@@ -153,7 +153,7 @@ function getShare(all: number, plan: Plan, task: PlannedTask): number {
 }
 
 function appendParagraph({ writer }: RunContext, text: string): void {
-  writer.append(writer.text === '' ? text : `\n\n${text}`);
+  writer.append(writer.text() === '' ? text : `\n\n${text}`);
 }
 
 function isOutOfCredit(error: unknown): boolean {

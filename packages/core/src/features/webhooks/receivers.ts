@@ -50,9 +50,7 @@ export function createWebhookReceivers({
       });
       return looking;
     },
-    get isActive() {
-      return isAny;
-    },
+    isActive: () => isAny,
     wants: (type) => isAny && isWebhookType(type),
     forget() {
       staleAt = Number.NEGATIVE_INFINITY;

@@ -94,7 +94,7 @@ export function untilStarted(
       resolve();
     };
     const look = (): void => {
-      if (tail.state.last > 0 || tail.isOver) finish();
+      if (tail.state().last > 0 || tail.isOver()) finish();
     };
     const unlisten = tail.onChange(look);
     const cancel = clock.timer(HEAD_WAITS_MS, finish);

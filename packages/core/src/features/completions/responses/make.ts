@@ -75,7 +75,7 @@ export async function makeResponse(
     const answering = await generateWithFallback(services, {
       candidates:
         entry === undefined ? candidatesFor({ catalogue, fallbacks: services.fallbacks }, model) : [entry],
-      requestFor: (candidate) => toRequest(plan.request, candidate, model),
+      requestFor: (candidate) => toRequest(plan.request(), candidate, model),
       isCapNamed,
       pay: run.pay,
       operation,
@@ -107,7 +107,7 @@ export async function makeResponse(
       }
     }
     if (goesOn && plan.advance(round, countOutput(usage))) continue;
-    const finishReason = plan.isCut ? 'max_tokens' : money.meter.finishReason;
+    const finishReason = plan.isCut() ? 'max_tokens' : money.meter.finishReason;
     output.keep({ usage: addUsage(usages), ...(finishReason !== undefined && { finishReason }) });
     if (finishReason !== undefined) run.update({ stopReason: finishReason });
     return { type: 'message' };

@@ -24,7 +24,7 @@ describe('the next round', () => {
     expect(goesOn).toBe(true);
     const { toolChoice, ...rest } = FIRST;
     expect(toolChoice).toBe('required');
-    expect(plan.request).toEqual({
+    expect(plan.request()).toEqual({
       ...rest,
       maxTokens: 60,
       messages: [
@@ -39,25 +39,25 @@ describe('the next round', () => {
   });
 
   it('keeps the choice to call no tool', async () => {
-    expect((await advance({}, { toolChoice: 'none' })).plan.request.toolChoice).toBe('none');
+    expect((await advance({}, { toolChoice: 'none' })).plan.request().toolChoice).toBe('none');
   });
 
   it('offers only tools of the client when no call is left', async () => {
     const { plan, take } = await advance({ maxCalls: 2 });
-    expect(plan.request.tools).toEqual([offer('weather')]);
-    expect(plan.request).not.toHaveProperty('toolChoice');
+    expect(plan.request().tools).toEqual([offer('weather')]);
+    expect(plan.request()).not.toHaveProperty('toolChoice');
     expect(plan.hasWork(take(call('c3', 'web_search')).round, 'tool_use')).toBe(false);
-    expect(plan.isCut).toBe(true);
+    expect(plan.isCut()).toBe(true);
     const own = [offer('web_search'), offer('notes__write')];
     const alone = await advance({ maxCalls: 2 }, { tools: own });
-    expect(alone.plan.request).toMatchObject({ tools: own, toolChoice: 'none' });
+    expect(alone.plan.request()).toMatchObject({ tools: own, toolChoice: 'none' });
     // The client offers no tool, and one call is left.
-    expect((await advance({}, { tools: own })).plan.request).not.toHaveProperty('toolChoice');
+    expect((await advance({}, { tools: own })).plan.request()).not.toHaveProperty('toolChoice');
   });
 
   it('refuses a call beyond the limit to the model', async () => {
     const { plan } = await advance({ maxCalls: 1 });
-    expect(plan.request.messages.at(-1)?.content).toMatchObject([
+    expect(plan.request().messages.at(-1)?.content).toMatchObject([
       { toolUseId: 'c1', content: 'result of c1', isError: false },
       { toolUseId: 'c2', content: expect.stringContaining('No more calls'), isError: true },
     ]);

@@ -39,12 +39,12 @@ export interface Round {
   /** In the order of arrival: providers reject reordered reasoning. */
   readonly content: readonly ModelContent[];
   /** Whether the model calls a tool of the client: then the answer ends with this round. */
-  readonly callsClient: boolean;
+  callsClient(): boolean;
 }
 
 export interface RoundPlan {
   /** The call of the model for the next round. Its model is that of the first. */
-  readonly request: GenerateRequest;
+  request(): GenerateRequest;
   /** Calls that the user has approved run before the first round. */
   readonly hasApproved: boolean;
   /** Runs the approved calls, and puts their results into the request. */
@@ -57,7 +57,7 @@ export interface RoundPlan {
   /** Prepares the next round. @param outputTokens of this one. @returns false if the answer ends. */
   advance(round: Round, outputTokens: number): boolean;
   /** The answer ends at a limit. */
-  readonly isCut: boolean;
+  isCut(): boolean;
 }
 
 /** @param isCapNamed whether the output limit of the request is that of the whole answer. */
@@ -90,12 +90,8 @@ export function createRoundPlan(
       request = { ...request, messages: withResults(request.messages, outcomes) };
     },
 
-    get request() {
-      return request;
-    },
-    get isCut() {
-      return isCut;
-    },
+    request: () => request,
+    isCut: () => isCut,
     begin: () => createRound((name) => byName.has(name)),
 
     hasWork({ uses }, finishReason) {
@@ -137,7 +133,7 @@ export function createRoundPlan(
     },
 
     advance({ content, uses, callsClient }, outputTokens) {
-      if (callsClient || awaitsApproval) return false;
+      if (callsClient() || awaitsApproval) return false;
       const maxTokens = isCapNamed ? request.maxTokens - outputTokens : request.maxTokens;
       isCut = maxTokens < 1;
       if (isCut) return false;
@@ -211,9 +207,7 @@ function createRound(isServerTool: (name: string) => boolean): Round {
     take,
     uses,
     content,
-    get callsClient() {
-      return callsClient;
-    },
+    callsClient: () => callsClient,
     filter(chunk, onRemoved) {
       const parts = Array.isArray(chunk) ? (chunk as readonly ModelPart[]) : [chunk as ModelPart];
       const removed: ModelPart[] = [];

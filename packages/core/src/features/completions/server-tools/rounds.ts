@@ -114,10 +114,11 @@ function ask(
   services: RoundServices,
   call: Call,
   asked: AskedCompletion,
-  { request }: RoundPlan,
+  plan: RoundPlan,
   earlier: readonly CompletionAnswer[],
 ): CompletionAnswer | Promise<CompletionAnswer> {
   const [first] = earlier;
+  const request = plan.request();
   if (first === undefined) {
     const begun = { ...asked, request };
     return asked.standIns.length === 0
@@ -143,7 +144,7 @@ function createRoundsMoney(
         return current()?.meter.awaitsReport ?? false;
       },
       get finishReason() {
-        return plan.isCut ? 'max_tokens' : answers.at(-1)?.money?.meter.finishReason;
+        return plan.isCut() ? 'max_tokens' : answers.at(-1)?.money?.meter.finishReason;
       },
     },
     control: {

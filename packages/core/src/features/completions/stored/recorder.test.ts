@@ -39,7 +39,7 @@ describe('record of a completion', () => {
       'live thinking_delta',
       'add thinking_delta',
     ]);
-    expect([recorder.head, recorder.text, recorder.flush(), recorder.ended]).toEqual([
+    expect([recorder.head, recorder.text(), recorder.flush(), recorder.ended()]).toEqual([
       ...['head', 'Hi', 'flushed', undefined],
     ]);
   });
@@ -47,12 +47,12 @@ describe('record of a completion', () => {
   it('has its tools and its reasoning if there are any', () => {
     const plain = setUp().recorder;
     expect(plain.end({} as CompletionEnd)).toBe('ended');
-    expect(plain.ended).toEqual({ status: 'done', model: 'm', text: '', outcome: {} });
+    expect(plain.ended()).toEqual({ status: 'done', model: 'm', text: '', outcome: {} });
     const { recorder } = setUp();
     recorder.add({ type: 'thinking', block: { type: 'thinking', thinking: 'x' } });
     recorder.add({ type: 'tool_use', id: 't', name: 'dice', arguments: '{}' });
     recorder.end({} as CompletionEnd);
-    expect(recorder.ended?.outcome).toEqual({
+    expect(recorder.ended()?.outcome).toEqual({
       tools: [{ id: 't', name: 'dice', arguments: '{}' }],
       thinking: [{ type: 'thinking', thinking: 'x' }],
     });
@@ -63,7 +63,7 @@ describe('record of a completion', () => {
     const reasons = ends.map((end) => {
       const { recorder } = setUp();
       recorder.end(end as CompletionEnd);
-      return recorder.ended?.outcome.stopReason;
+      return recorder.ended()?.outcome.stopReason;
     });
     expect(reasons).toEqual(['stop', undefined, undefined]);
   });
@@ -77,7 +77,7 @@ describe('record of a completion', () => {
         isMetered: true,
       } as CompletionEnd),
     ).toBe('failed');
-    expect(recorder.ended).toMatchObject({
+    expect(recorder.ended()).toMatchObject({
       ...{ status: 'failed', text: 'Half' },
       outcome: { error: { message: 'The model is away.' }, credits: { used: 0.14 } },
     });

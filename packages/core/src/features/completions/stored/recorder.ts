@@ -11,9 +11,9 @@ export type StoredEnd = Required<Pick<StoredCompletion, 'status' | 'model' | 'te
 /** An encoder that also writes live events. */
 export interface Recorder extends CompletionEncoder {
   /** The text so far. */
-  readonly text: string;
+  text(): string;
   /** Set once the last frames are encoded. */
-  readonly ended: StoredEnd | undefined;
+  ended(): StoredEnd | undefined;
 }
 
 export function createRecorder(
@@ -39,12 +39,8 @@ export function createRecorder(
 
   return {
     head: encoder.head,
-    get text() {
-      return text;
-    },
-    get ended() {
-      return ended;
-    },
+    text: () => text,
+    ended: () => ended,
     add(part: ModelPart) {
       if (part.type === 'text') {
         text += part.text;

@@ -59,7 +59,7 @@ export async function streamStored(
   const live = createLiveWriter(services, {
     stream: record.id,
     fence: 1,
-    getText: () => recorder?.text ?? '',
+    getText: () => recorder?.text() ?? '',
     isHeld: async () => true,
     onError: report,
   });
@@ -81,7 +81,7 @@ export async function streamStored(
       watch,
     );
     const relay = createRelay();
-    void pump(services, { record, frames, getEnd: () => recorder?.ended, live, relay, report });
+    void pump(services, { record, frames, getEnd: () => recorder?.ended(), live, relay, report });
     return relay.frames;
   } catch (error) {
     await live.close();
