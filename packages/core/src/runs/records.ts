@@ -157,6 +157,8 @@ export interface QuestRecord extends StoredRecord, QuestProgress {
   readonly notes?: QuestNotes;
   /** Present while the quest waits, and until its work has gone on. */
   readonly wait?: QuestWait;
+  /** What its readers had at the last wait, once all calls of it are decided. Absent: decided by an earlier version. */
+  readonly lastWait?: { readonly lastEvent: number; readonly textLength: number };
   /** The number of times that the quest went on after it waited. */
   readonly resumed?: number;
   /** The settled charges of the work before the last wait. */

@@ -101,13 +101,16 @@ describe('wait of a quest', () => {
 
   it('goes on with the last decision, for a new job', async () => {
     const wait = { ...WAIT, calls: [CALL, { ...CALL, id: '1.1' }] };
-    const { quests, quest, read } = await setUp({ status: 'waiting', fence: 2, liveSince: WAITING, wait });
+    const { quests, quest, read } = await setUp({
+      ...{ status: 'waiting', fence: 2, liveSince: WAITING, wait, text: 'abc' },
+    });
     const first = [DECIDED, { ...CALL, id: '1.1' }];
     expect(await decideCalls(quests, { ...quest, wait }, first, [TAKEN], NOW)).toBeDefined();
     const waiting = await read();
     expect(waiting).toMatchObject({ status: 'waiting', fence: 3, liveSince: WAITING, updatedAt: NOW });
     expect(waiting).toMatchObject({ wait: { ...WAIT, calls: first }, decided: [TAKEN] });
     expect(waiting).not.toHaveProperty('resumed');
+    expect(waiting).not.toHaveProperty('lastWait');
     // It was read before the first decision.
     expect(await decideCalls(quests, { ...quest, wait }, first, [TAKEN], NOW)).toBeUndefined();
     const all = [DECIDED, { ...DECIDED, id: '1.1' }];
@@ -115,7 +118,7 @@ describe('wait of a quest', () => {
     expect(await decideCalls(quests, { ...waiting, wait }, all, [more], NOW + 1)).toBeDefined();
     expect(await read()).toMatchObject({
       ...{ status: 'pending', resumed: 1, fence: 1_000_000, liveSince: NOW + 1, updatedAt: NOW + 1 },
-      ...{ decided: [TAKEN, more], wait: { ...WAIT, calls: all } },
+      ...{ decided: [TAKEN, more], wait: { ...WAIT, calls: all }, lastWait: { lastEvent: 3, textLength: 3 } },
     });
   });
 
@@ -123,7 +126,10 @@ describe('wait of a quest', () => {
     const wait = WAIT;
     const { quests, quest, read } = await setUp({ status: 'waiting', fence: 1_000_001, resumed: 1, wait });
     expect(await decideCalls(quests, { ...quest, wait }, [DECIDED], [TAKEN], NOW)).toBeDefined();
-    expect(await read()).toMatchObject({ status: 'pending', resumed: 2, fence: 2_000_000 });
+    expect(await read()).toMatchObject({
+      ...{ status: 'pending', resumed: 2, fence: 2_000_000 },
+      lastWait: { lastEvent: 3, textLength: 0 },
+    });
     const stopped = await setUp({ status: 'stopped', fence: 2, wait });
     const late = { ...stopped.quest, wait };
     expect(await decideCalls(stopped.quests, late, [DECIDED], [TAKEN], NOW)).toBeUndefined();

@@ -93,7 +93,7 @@ export function pauseQuest(
  */
 export function decideCalls(
   quests: Quests,
-  { id, wait, fence = 0, resumed = 0, decided = [] }: QuestRecord & { readonly wait: QuestWait },
+  { id, wait, fence = 0, resumed = 0, decided = [], text = '' }: QuestRecord & { readonly wait: QuestWait },
   calls: readonly WaitingCall[],
   more: readonly DecidedCall[],
   now: number,
@@ -106,7 +106,13 @@ export function decideCalls(
       decided: [...decided, ...more],
       updatedAt: now,
       ...(isComplete
-        ? { status: 'pending', resumed: resumed + 1, fence: getFence(0, resumed + 1), liveSince: now }
+        ? {
+            status: 'pending',
+            resumed: resumed + 1,
+            fence: getFence(0, resumed + 1),
+            liveSince: now,
+            lastWait: { lastEvent: wait.lastEvent, textLength: text.length },
+          }
         : { fence: fence + 1 }),
     },
     { status: 'waiting', fence },

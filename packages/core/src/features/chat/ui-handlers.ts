@@ -130,8 +130,7 @@ function createSend(services: UiChatServices, path: string) {
       if (quest?.ownerId === userId && (quest.wait ?? quest.decided) !== undefined) {
         const { decisions, toolCallIds } = readDecisions(quest, body.messages);
         await decide(quest.id, decisions);
-        const { text = '', wait } = quest;
-        return stream(quest, call, { text, toolCallIds, after: wait?.lastEvent ?? 0 });
+        return stream(quest, call, { ...getShown(quest), toolCallIds });
       }
     }
     // A regeneration needs no message.
@@ -164,9 +163,17 @@ function createSend(services: UiChatServices, path: string) {
           { sessionId, ...sealSystemPrompt(services.textBox, id, body.systemPrompt) },
         ),
     );
-    const clientTools = body.clientTools ?? [];
-    return stream({ ...answer, request: { clientTools } }, call);
+    return stream({ ...answer, request: { clientTools: body.clientTools } }, call);
   };
+}
+
+/** What a page has of a message that waited. `after`: the last event of it; undefined: unknown. */
+type ShownMessage = ContinuedMessage & { readonly after: number | undefined };
+
+/** What the page of a decision has: all until the wait. A repeated decision comes while the work goes on. */
+function getShown({ text = '', wait, lastWait }: QuestRecord): Pick<ShownMessage, 'text' | 'after'> {
+  if (wait !== undefined) return { text, after: wait.lastEvent };
+  return { text: text.slice(0, lastWait?.textLength), after: lastWait?.lastEvent };
 }
 
 /** Streams a turn from its beginning. It goes on when the reader leaves. */
@@ -176,7 +183,7 @@ function createStream(services: UiChatServices) {
   return (
     { id, sessionId, request }: Pick<QuestRecord, 'id' | 'sessionId'> & { readonly request: object },
     { caller, signal, mountPath }: Call,
-    continued?: ContinuedMessage & { readonly after: number },
+    continued?: ShownMessage,
   ): Reply => {
     const { userId } = caller;
     const findFiles = async (quest: QuestRecord): Promise<readonly UiPart[]> => {
@@ -193,7 +200,7 @@ function createStream(services: UiChatServices) {
     };
     const names = ((request as Partial<ChatRequest>).clientTools ?? []).map(({ name }) => name);
     const encoder = createUiEncoder({ id, sessionId, clientTools: new Set(names), continued });
-    const after = continued?.after ?? 0;
+    const after = continued === undefined ? 0 : continued.after;
     return new Reply(
       200,
       UI_HEADERS,
