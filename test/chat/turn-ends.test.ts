@@ -1,4 +1,5 @@
-import { MESSAGES } from '@questline/core/internal';
+import { MESSAGES, QUESTS } from '@questline/core/internal';
+import type { Store } from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { withEngineCharges, withWriteAll } from '../../packages/core/test/whole-writes.ts';
 import { type ChatAppOptions, createChatApp, sayAtOnce } from '../support/chat.ts';
@@ -31,6 +32,30 @@ async function setUp(options: ChatAppOptions) {
   return { app, post, readStored };
 }
 
+/** Lets messages be deleted only after `free`. */
+function holdDeletions() {
+  let free = (): void => undefined;
+  const freed = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const hold = (store: Store): Store => ({
+    ...store,
+    collection(definition) {
+      const records = store.collection(definition);
+      if (definition.name !== MESSAGES.name) return records;
+      return {
+        ...records,
+        async removeWhere(...given) {
+          await freed;
+          return records.removeWhere?.(...given) ?? 0;
+        },
+      };
+    },
+    transaction: (work, more) => store.transaction((inner) => work(hold(inner)), more),
+  });
+  return { hold, free: () => free() };
+}
+
 const question = { id: 'page-1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
 
 describe.each<[string, ChatAppOptions]>([
@@ -53,6 +78,15 @@ describe.each<[string, ChatAppOptions]>([
     expect(await readStored()).toMatchObject([{ content: 'Hi', pageId: 'page-1' }, { content: 'Hello.' }]);
   });
 
+  it('stores its message without an answer when the model fails', async () => {
+    const { post, readStored } = await setUp({
+      ...options,
+      onCall: (call) => call.fail(new Error('broken')),
+    });
+    await post({ messages: [question], trigger: 'submit-message' });
+    expect((await readStored()).map(({ content }) => content)).toEqual(['Hi']);
+  });
+
   it('replaces the message that is edited, with its answer', async () => {
     const { post, readStored } = await setUp(options);
     await post({ messages: [question], trigger: 'submit-message' });
@@ -72,5 +106,38 @@ describe.each<[string, ChatAppOptions]>([
     say = (call) => call.fail(new Error('broken'));
     await post({ messages: [question], trigger: 'regenerate-message' });
     expect(await contents()).toEqual(['Hi', 'Second.']);
+  });
+
+  it('stores the combined answer of Quest Master, not the texts of its tasks', async () => {
+    const tasks = ['a', 'b'].map((id) => ({ id, title: id, instructions: `Do ${id}.`, dependsOn: [] }));
+    const { app, readStored } = await setUp({
+      ...options,
+      onCall(call) {
+        const asked = JSON.stringify(call.request.messages);
+        const isPlan = asked.includes('You are a planner');
+        const isWhole = asked.includes('Use these results to write');
+        sayAtOnce(isPlan ? JSON.stringify({ tasks }) : isWhole ? 'All of it.' : 'A part.')(call);
+      },
+    });
+    const { body } = await app.chat({ message: 'Do both', enableQuestMaster: true, wait: true });
+    expect([body.status, app.calls.length]).toEqual(['done', 4]);
+    expect((await readStored()).map(({ content }) => content)).toEqual(['Do both', 'All of it.']);
+  });
+
+  it('ends only when the message that it replaces is deleted', async () => {
+    const { hold, free } = holdDeletions();
+    const { app, post, readStored } = await setUp({
+      ...options,
+      store: (store) => hold(options.store?.(store) ?? store),
+    });
+    await post({ messages: [question], trigger: 'submit-message' });
+    const edited = { ...question, parts: [{ type: 'text', text: 'Hi there' }] };
+    const editing = post({ messages: [edited], trigger: 'submit-message', messageId: 'page-1' });
+    for (let count = 0; count < 5; count += 1) await app.settle();
+    const quests = await app.services.store.collection(QUESTS).find({});
+    expect(quests.map(({ status }) => status).sort()).toEqual(['done', 'running']);
+    free();
+    await editing;
+    expect((await readStored()).map(({ content }) => content)).toEqual(['Hi there', 'Hello.']);
   });
 });

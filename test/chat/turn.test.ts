@@ -1,3 +1,4 @@
+import { QUESTS } from '@questline/core/internal';
 import { describe, expect, it } from 'vitest';
 import { createChatApp } from '../support/chat.ts';
 
@@ -72,5 +73,32 @@ describe('chat turn', () => {
       performance: { total_ms: 0, phases: { load: 0, prompt: 0, model: 0, tools: 0, store: 0 } },
     });
     expect(app.incidents).toEqual([]);
+  });
+
+  it('measures the time of its input and of its prompt', async () => {
+    let isRunning = false;
+    const app = await createChatApp({
+      started: false,
+      services: (services) => ({
+        ...services,
+        async getCatalogue(payer) {
+          if (isRunning) await app.clock.advance(70);
+          return services.getCatalogue(payer);
+        },
+        promptSources: [
+          async () => {
+            await app.clock.advance(30);
+            return [];
+          },
+          ...services.promptSources,
+        ],
+      }),
+    });
+    const { body } = await app.chat({ message: 'Hi there' });
+    isRunning = true;
+    await app.api.start();
+    await app.settle();
+    const quest = await app.services.store.collection(QUESTS).get(body.id);
+    expect(quest).toMatchObject({ status: 'done', phases: { load: 70, prompt: 30 } });
   });
 });

@@ -1,9 +1,11 @@
 import { createFakeClock, createFakeIds, type FakeClock } from '@questline/testing';
 import { createServices } from '../src/app/create-services.ts';
+import { createMemoryEventLog } from '../src/memory/event-log.ts';
 import { createMemoryLedger } from '../src/memory/ledger.ts';
 import { createMemoryLimiter } from '../src/memory/limiter.ts';
 import { createMemoryQueue } from '../src/memory/queue.ts';
 import { createMemoryStore } from '../src/memory/store.ts';
+import type { EventLog } from '../src/ports/event-log.ts';
 import type { CreditLedger } from '../src/ports/ledger.ts';
 import type { GenerateRequest } from '../src/ports/models.ts';
 import type { JobQueue, LeasedJob } from '../src/ports/queue.ts';
@@ -42,6 +44,7 @@ export interface QuestRunOptions {
   readonly store?: (store: Store) => Store;
   readonly ledger?: (ledger: CreditLedger) => CreditLedger;
   readonly queue?: (queue: JobQueue) => JobQueue;
+  readonly eventLog?: (eventLog: EventLog) => EventLog;
   readonly quest?: Partial<QuestRecord>;
   readonly task?: Partial<QuestTask>;
   /** Default true. */
@@ -86,6 +89,7 @@ export async function openQuestRun(options: QuestRunOptions = {}) {
       store: delayed((options.store ?? same)(ownStore)),
       ledger: delayedLedger((options.ledger ?? same)(ownLedger)),
       limiter: createMemoryLimiter(),
+      eventLog: (options.eventLog ?? same)(createMemoryEventLog({ clock })),
       queue: { ...queue, enqueue: delayed(queue).enqueue },
       models: [],
       clock,

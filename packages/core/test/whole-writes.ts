@@ -1,3 +1,4 @@
+import type { EventLog } from '../src/ports/event-log.ts';
 import type { CreditLedger } from '../src/ports/ledger.ts';
 import type { JobQueue } from '../src/ports/queue.ts';
 import type { Store } from '../src/ports/store.ts';
@@ -13,7 +14,7 @@ function isEngineWrite(write: StoreWrite): write is EngineWrite {
   return write.do === 'engine';
 }
 
-/** A store that writes in one step, also with the writes of `withEngineJobs` and `withEngineCharges`. */
+/** A store that writes in one step, also with the writes of `withEngineJobs`, `withEngineCharges` and `withEngineEvents`. */
 export function withWriteAll(store: Store): Store {
   return {
     ...store,
@@ -45,5 +46,13 @@ export function withEngineCharges(ledger: CreditLedger): CreditLedger {
   return {
     ...ledger,
     toSettlement: (hold, ...more) => toEngineWrite(() => ledger.settle(hold, ...more)),
+  };
+}
+
+/** An event log on the engine of `withWriteAll`. */
+export function withEngineEvents(eventLog: EventLog): EventLog {
+  return {
+    ...eventLog,
+    toAppend: (stream, batch) => toEngineWrite(() => eventLog.append(stream, batch)),
   };
 }

@@ -33,13 +33,13 @@ const findImage = (offers: Parameters<typeof createOffers>[0], makesImages = tru
 describe('default chat model', () => {
   it('is the cheapest with tools of the first provider that has one', () => {
     const offers: Record<string, Offer[]> = {
-      one: [['plain', { input: 0.1 }]],
+      one: [['plain', { input: 0.1, output: 0 }]],
       two: [
         ['dear', { input: 3, output: 3 }, TOOLS],
         ['cheap', { input: 2, output: 2 }, TOOLS],
-        ['plain-too', { input: 1 }],
+        ['plain-too', { input: 1, output: 0 }],
       ],
-      three: [['cheaper', { input: 0.2 }, TOOLS]],
+      three: [['cheaper', { input: 0.2, output: 0 }, TOOLS]],
     };
     expect(findChat(offers)).toBe('cheap');
   });
@@ -69,6 +69,7 @@ describe('default chat model', () => {
   it.each<readonly [string, ModelPrices, ModelPrices]>([
     ['input three times as much as output', { input: 1, output: 2.5 }, { input: 2 }],
     ['output', { input: 1, output: 1 }, { input: 1, output: 2 }],
+    ['nothing for input without a price', { output: 1 }, { input: 0.5 }],
     ['seconds', { input: 1 }, { input: 1, second: 0.1 }],
     ['characters', { input: 1 }, { input: 1, thousandCharacters: 0.1 }],
     ['megabytes', { input: 1 }, { input: 1, megabyte: 0.1 }],
@@ -91,6 +92,11 @@ describe('default chat model', () => {
     ).toBe('cheap');
   });
 
+  it('counts nothing for output without a price, where credits are not metered', () => {
+    const dear: Offer = ['dear', { input: 0.5, output: 1.9 }];
+    expect(findChat({ one: [dear, ['cheap', { input: 1 }]] }, false)).toBe('cheap');
+  });
+
   it('is the first of models with equal prices', () => {
     expect(
       findChat({
@@ -107,13 +113,18 @@ describe('default image model', () => {
   it('makes images of a prompt alone', () => {
     const offers: Record<string, Offer[]> = {
       one: [
-        ['text', { input: 0.1 }],
+        ['text', { input: 0.001, output: 0 }],
         ['edits', { image: 0.01 }, { ...IMAGE, ...NEEDS_INPUT }],
         ['draws', { image: 0.05 }, IMAGE],
       ],
     };
     expect(findImage(offers)).toBe('draws');
     expect(findImage(offers, false)).toBeUndefined();
+  });
+
+  it('is the first of models with equal prices, of an image and of a million tokens', () => {
+    const tokens: Offer = ['tokens', { output: 1 }, { type: 'image', maxOutputTokens: 1_000_000 }];
+    expect(findImage({ one: [['draws', { image: 1 }, IMAGE], tokens] })).toBe('draws');
   });
 
   it.each<readonly [string, Offer, Offer]>([

@@ -61,9 +61,9 @@ export function orderByPrice(entries: readonly CatalogueEntry[]): readonly Catal
   );
 }
 
+/** Only compared within a kind: all models of kinds other than chat and images are alike. */
 function isCapable(entry: CatalogueEntry): boolean {
-  if (entry.info.type === 'text') return entry.info.supportsTools === true;
-  return entry.info.type !== 'image' || isImageMaker(entry);
+  return entry.info.type === 'text' ? entry.info.supportsTools === true : isImageMaker(entry);
 }
 
 function preferPriced(entries: readonly CatalogueEntry[], isMetered: boolean): readonly CatalogueEntry[] {
@@ -76,10 +76,9 @@ function cheapestOfFirst(entries: readonly CatalogueEntry[]): CatalogueEntry | u
   return entries.filter((entry) => entry.provider === provider).sort(compareCosts)[0];
 }
 
-/** Models without a price come last, in their order. */
+/** Models without a price come last, in their order: their difference is NaN, which sorting takes for 0. */
 function compareCosts(a: CatalogueEntry, b: CatalogueEntry): number {
-  const [left, right] = [estimateCost(a.info), estimateCost(b.info)];
-  return left === right ? 0 : left - right;
+  return estimateCost(a.info) - estimateCost(b.info);
 }
 
 /** USD, to compare models of one kind with. */

@@ -72,11 +72,11 @@ export function createTurnHandler(services: DialogueServices, runningQuests: Run
   });
 }
 
-/** A turn that replaces messages needs a transaction, and so does a repeated one without text. */
+/** A turn that replaces messages needs a transaction, and so does a repeated one: it always replaces its messages. */
 function planTurnEnd(services: DialogueServices, run: RunContext, { session, lastMessage }: TurnInput): void {
   run.planEnd((quest) => {
-    const { message: content, pageId, fileIds, replaces, isRepeated } = quest.request as ChatRequest;
-    if (replaces !== undefined || isRepeated === true) return undefined;
+    const { message: content, pageId, fileIds, replaces } = quest.request as ChatRequest;
+    if (replaces !== undefined) return undefined;
     const said = { content, pageId, fileIds };
     return planMessages(services, session, quest, said, quest.answer ?? quest.text, lastMessage);
   });

@@ -14,6 +14,8 @@ function makeNested(kind: 'object' | 'array' | 'anyOf'): Record<string, unknown>
 const countLevels = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(countLevels)) : 0;
 
+const WITH_FIELD = { type: 'object', required: ['a'], properties: { a: { const: 1 } } };
+
 describe('example of a JSON Schema', () => {
   it.each<readonly [string, Record<string, unknown>, string, unknown]>([
     ['a constant', { const: 5 }, '', 5],
@@ -31,6 +33,7 @@ describe('example of a JSON Schema', () => {
     ['the first of several types', { type: ['integer', 'null'] }, '4', 4],
     ['the quotation of the text', { type: 'string' }, 'Say “good morning” to her', 'good morning'],
     ['the text', { type: 'string' }, 'Say it', 'Say it'],
+    ['the empty text', { type: 'string' }, '', ''],
     ['at most 200 characters', { type: 'string' }, '😀'.repeat(201), '😀'.repeat(200)],
     ['at most its length', { type: 'string', maxLength: 3 }, 'Say it', 'Say'],
     ['at most 200 characters', { type: 'string', maxLength: 300 }, 'x'.repeat(300), 'x'.repeat(200)],
@@ -70,6 +73,9 @@ describe('example of a JSON Schema', () => {
       'abc',
       'ab..',
     ],
+    ['the fields of the first alternative', { anyOf: [WITH_FIELD] }, 'x', { a: 1 }],
+    ['the fields of the first alternative', { oneOf: [WITH_FIELD] }, 'x', { a: 1 }],
+    ['the fields of the first alternative', { allOf: [WITH_FIELD] }, 'x', { a: 1 }],
     ['an object instead of no alternative', { anyOf: [] }, 'x', {}],
   ])('is %s: %j', (_title, schema, text, value) => {
     expect(makeExample(schema, text)).toEqual(value);

@@ -1,5 +1,8 @@
 type Schema = Readonly<Record<string, unknown>>;
 
+/** Maximum length of a text, in characters. */
+const MAX_LENGTH = 200;
+
 /**
  * Creates a value for a JSON Schema, filled from a text if possible: its numbers in order, its URL, its quotations,
  * or the text itself.
@@ -16,7 +19,11 @@ export function makeExample(schema: Schema, text: string): unknown {
       return part.enum.find((value) => text.includes(String(value))) ?? part.enum[0];
     const choice = [part.anyOf, part.oneOf, part.allOf].find(Array.isArray)?.[0];
     if (isSchema(choice) && depth < 8)
-      return fill({ ...part, anyOf: 0, oneOf: 0, allOf: 0, ...choice }, name, depth + 1);
+      return fill(
+        { ...part, anyOf: undefined, oneOf: undefined, allOf: undefined, ...choice },
+        name,
+        depth + 1,
+      );
     switch (Array.isArray(part.type) ? part.type[0] : part.type) {
       case 'string':
         return string(part, name);
@@ -55,7 +62,7 @@ export function makeExample(schema: Schema, text: string): unknown {
     if (part.format === 'date-time') return '2026-01-01T00:00:00Z';
     if (part.format === 'email') return 'demo@example.com';
     if (part.format === 'uri' || /^(url|uri|link|href)$/i.test(name)) return url;
-    const value = [...quoted].slice(0, Math.min(200, toCount(part.maxLength, 200))).join('');
+    const value = [...quoted].slice(0, Math.min(MAX_LENGTH, toCount(part.maxLength, MAX_LENGTH))).join('');
     return value.padEnd(toCount(part.minLength, 0), '.');
   }
 
