@@ -158,6 +158,21 @@ describe('the account of an owner that moves to another database', () => {
     },
   );
 
+  it('charges a late settlement once after its return, also when that is archived', async () => {
+    const app = await open();
+    const { ledger } = app.services;
+    const late = await hold(app, toRequest(app, 'late'));
+    await ledger.release(late);
+    await app.move('b');
+    await app.move('a');
+    expect(await ledger.settle(late, 300)).toEqual({ charged: 300, first: true });
+    await app.clock.advance(2 * HOUR_MS);
+    const before = app.clock.now();
+    expect(await ledger.archiveCharges?.({ before, limit: 100 }, async () => undefined)).toBe(1);
+    expect(await ledger.settle(late, 300)).toEqual({ charged: 300, first: false });
+    expect((await ledger.balance(app.account)).posted).toBe(CREDIT - 300);
+  });
+
   it('has the usage of all databases in its reports', async () => {
     const app = await open();
     const { ledger } = app.services;

@@ -68,4 +68,16 @@ describe.skipIf(POSTGRES_URL === undefined)('an owner that moves between SQLite 
     const jobs = await queue.lease({ kinds: ['test'], limit: 9, leaseMs: 1000 });
     expect(jobs).toMatchObject([{ owner: user.id, payload }]);
   });
+
+  it('has all of its entries in exports, also those that no export has read before', async () => {
+    const app = await open({ choose: () => 'b' });
+    const grant = (key: string) =>
+      app.services.ledger.grant({ account: app.account, amount: 5, key, reason: 'test' });
+    for (const to of ['c', 'a', 'b'] as const) {
+      await grant(`before ${to}`);
+      expect(await app.move(to)).toMatchObject({ outcome: 'moved' });
+    }
+    const exported = await readExport(app.openPeer(), 0, app.account);
+    expect(exported.map(({ key }) => key)).toEqual(['start', 'before c', 'before a', 'before b']);
+  });
 });

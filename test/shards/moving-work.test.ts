@@ -1,6 +1,7 @@
 import { SHARD_PLACEMENTS } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import { type ShardName, shareMoves } from '../support/moves.ts';
+import { type Pause, pauseStatements } from '../support/paused-statements.ts';
 
 const HOUR_MS = 3_600_000;
 const CREDIT = 1_000_000_000;
@@ -36,6 +37,19 @@ describe('the work and the limits of an owner that moves to another database', (
     const [short, long] = [await measure(5000), await measure()];
     expect(long - short).toBeGreaterThanOrEqual(54_000);
     expect(long - short).toBeLessThanOrEqual(56_000);
+  });
+
+  it('is looked for about once a second', async () => {
+    const app = await open();
+    const { queue } = app.services;
+    await queue.enqueue({ kind: 'test', key: 'job', owner: app.user.id, payload: null });
+    expect(await queue.lease({ kinds: ['test'], limit: 1, leaseMs: HOUR_MS })).toHaveLength(1);
+    const { home: _, ...shards } = app.databases;
+    const pause: Pause = { place: -1, calls: 0, go: undefined };
+    const a = pauseStatements(shards.a, pause);
+    expect(await app.move('b', { shards: { ...shards, a }, drainMs: 20_000 })).toEqual({ outcome: 'busy' });
+    expect(pause.calls).toBeGreaterThan(15);
+    expect(pause.calls).toBeLessThan(25);
   });
 
   it('moves to the home database, if that is one of the shards, and back', async () => {

@@ -68,19 +68,16 @@ function sendXhr(
     xhr.onload = () => settle(() => resolve(toResponse(xhr)));
     xhr.onerror = () => settle(() => reject(new TypeError('the upload failed')));
     if (signal?.aborted === true) return stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop);
     xhr.send(body);
   });
 }
 
 function toResponse(xhr: Xhr): Response {
-  const lines = xhr
-    .getAllResponseHeaders()
-    .trim()
-    .split(/[\r\n]+/);
+  const lines = xhr.getAllResponseHeaders().split(/[\r\n]+/);
   const headers = lines.map((line): [string, string] => {
     const colon = line.indexOf(':');
-    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    return [line.slice(0, colon), line.slice(colon + 1)];
   });
   const hasBody = ![204, 205, 304].includes(xhr.status);
   return new Response(hasBody ? xhr.response : null, {
@@ -142,7 +139,7 @@ function getSize(body: unknown): number | undefined {
   if (!(body instanceof FormData)) return undefined;
   let size = 0;
   body.forEach((value) => {
-    size += value instanceof Blob ? value.size : (getSize(value) ?? 0);
+    size += getSize(value) ?? 0;
   });
   return size;
 }

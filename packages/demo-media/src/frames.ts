@@ -27,9 +27,8 @@ function createBits() {
     unsigned,
     /** @param end the bit that ends a unit; without it, zeros up to a whole byte. */
     bytes(end: '' | '1' = ''): Buffer {
-      const whole = bits + end;
-      const padded = whole.padEnd(Math.ceil(whole.length / 8) * 8, '0');
-      return Buffer.from(padded.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []);
+      const bytes = (bits + end).match(/.{1,8}/g) ?? [];
+      return Buffer.from(bytes.map((byte) => Number.parseInt(byte.padEnd(8, '0'), 2)));
     },
   };
 }

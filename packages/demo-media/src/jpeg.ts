@@ -63,7 +63,7 @@ function toYCbCr([red, green, blue]: readonly [number, number, number]): number[
     -0.1687 * red - 0.3313 * green + 0.5 * blue,
     0.5 * red - 0.4187 * green - 0.0813 * blue,
   ];
-  return values.map((value) => Math.max(-128, Math.min(127, Math.round(value))));
+  return values.map((value) => Math.min(127, Math.round(value)));
 }
 
 function encodeDifference(difference: number): string {
@@ -74,9 +74,9 @@ function encodeDifference(difference: number): string {
   return code + value.toString(2).padStart(size, '0');
 }
 
+/** Its content is shorter than 254 bytes. */
 function segment(marker: number, content: readonly number[]): Buffer {
-  const length = content.length + 2;
-  return Buffer.from([0xff, marker, length >> 8, length & 0xff, ...content]);
+  return Buffer.from([0xff, marker, 0, content.length + 2, ...content]);
 }
 
 /** The last byte is filled with ones, and a byte of ones is followed by a zero: otherwise it would begin a marker. */

@@ -51,11 +51,12 @@ export function createDemoVideos(
     async poll(jobId, { signal }) {
       signal?.throwIfAborted();
       const { seconds, orderedAt } = getOrder(jobId);
-      const takes = pause === undefined ? 0 : pause.pauseMs * PAUSES;
-      const elapsed = (pause?.clock.now() ?? 0) - orderedAt;
-      if (elapsed >= takes || pause === undefined)
-        return { state: 'done', output: jobId, durationSeconds: seconds };
-      return { state: 'running', progress: Math.max(0, elapsed / takes) };
+      if (pause !== undefined) {
+        const takes = pause.pauseMs * PAUSES;
+        const elapsed = pause.clock.now() - orderedAt;
+        if (elapsed < takes) return { state: 'running', progress: Math.max(0, elapsed / takes) };
+      }
+      return { state: 'done', output: jobId, durationSeconds: seconds };
     },
     async fetch(output, { signal }) {
       signal?.throwIfAborted();

@@ -107,6 +107,8 @@ describe('audio of the demo provider', () => {
     expect((await demoCalls.music(request, {})).data.length).toBe(4 * 24_000 * 2);
     const effect = { model: 'demo-sound-effect', text: 'bang', durationSeconds: 1.5, format: 'pcm' } as const;
     expect((await demoCalls.soundEffect(effect, {})).data.length).toBe(1.5 * 24_000 * 2);
+    const short = { ...effect, durationSeconds: 0.01, format: 'mp3' } as const;
+    expect((await demoCalls.soundEffect(short, {})).data.length).toBe(208);
   });
 });
 

@@ -82,6 +82,15 @@ describe('videos of the demo provider', () => {
     expect((await getVideo({ durationSeconds: 10, aspectRatio: '1:1' })).length).toBeLessThan(200_000);
   });
 
+  test.each([
+    ['100:1', 64, 2],
+    ['1:100', 2, 64],
+    ['1', 64, 64],
+  ])('have even sides for %s', async (aspectRatio, width, height) => {
+    const head = getBoxes(await getVideo({ aspectRatio, durationSeconds: 1 })).get('moov/trak/tkhd')?.data;
+    expect([head?.readUInt16BE(76), head?.readUInt16BE(80)]).toEqual([width, height]);
+  });
+
   test('take time if there is a clock, independent of the caller', async () => {
     let now = 1_000_000;
     const clock: Clock = { now: () => now, timer: () => () => undefined };

@@ -18,8 +18,8 @@ const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const STILL_WORKING = -32000;
 
 /** Whether a message belongs to the revision. Its client opts in with the parameter `task` of a call. */
-export function hasTasks({ era, call }: Pick<MessageContext, 'era' | 'call'>): boolean {
-  return era === 'legacy' && header(call.request.headers, 'mcp-protocol-version') === WITH_TASKS;
+export function hasTasks({ call }: Pick<MessageContext, 'call'>): boolean {
+  return header(call.request.headers, 'mcp-protocol-version') === WITH_TASKS;
 }
 
 /** Starts the work of a tool. @returns the task. @throws RpcError for a refusal: there is no task then. */

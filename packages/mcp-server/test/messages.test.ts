@@ -36,6 +36,7 @@ describe('a message that calls no operation', () => {
       [...modern('server/discover')],
       [...modern('none')],
       [rpc('tasks/list'), LEGACY],
+      [rpc('tools/call', { name: 'ask_agent', arguments: { wait_seconds: 'x' }, task: {} }), LEGACY],
     ];
     const left: unknown[] = [];
     for (const [message, headers] of messages) {

@@ -77,6 +77,23 @@ describe('document at an address', () => {
     const fetchPage = reading(() => Promise.reject(error));
     const { url } = await serveText('%PDF', PDF);
     expect(await toFailure(fetchPage(url, 0))).toEqual(failure);
+    await expect(fetchPage(url, 0)).rejects.toMatchObject({ cause: error });
+  });
+
+  it('is not waited for by a caller who has left', async () => {
+    const ends: (() => void)[] = [];
+    const fetchPage = reading(() => new Promise((resolve) => ends.push(() => resolve({ text: 'a' }))));
+    const { url, requests } = await serveText('%PDF', PDF);
+    const pages = Array.from({ length: 7 }, () => fetchPage(url, 0, { owner: 'mallory' }));
+    await vi.waitFor(() => expect(ends).toHaveLength(7));
+    const caller = new AbortController();
+    const left = toFailure(fetchPage(url, 0, { owner: 'mallory', signal: caller.signal }));
+    await vi.waitFor(() => expect(requests).toHaveLength(8));
+    caller.abort(new Error('left'));
+    expect((await left)[0]).toBe('NETWORK_ERROR');
+    for (const end of ends) end();
+    expect(await Promise.all(pages)).toHaveLength(7);
+    expect(ends).toHaveLength(7);
   });
 
   it('waits while seven of its owner are read, and those of others do not', async () => {

@@ -57,8 +57,7 @@ export function findMessage(items: readonly WholeItem[]): string {
     if (item.type !== 'message' || item.role !== 'user') continue;
     const { content } = item;
     if (typeof content === 'string') return content;
-    const text = content.find((part) => part.type === 'input_text' || part.type === 'text');
-    if (text !== undefined && 'text' in text) return text.text;
+    for (const part of content) if (part.type === 'input_text' || part.type === 'text') return part.text;
   }
   return '';
 }

@@ -141,11 +141,11 @@ async function beginMove(
       if (await insertMove(home, record)) return record;
       continue;
     }
-    const { source, phase = null } = known;
+    const { source } = known;
     if (source === undefined || known.target !== target) {
       throw new Error(`the owner ${owner} moves to the shard ${known.target} already`);
     }
-    const taken = await moves.update(owner, { mover }, { mover: known.mover ?? null, phase });
+    const taken = await moves.update(owner, { mover }, { mover: known.mover ?? null });
     if (taken !== undefined) return { ...taken, source };
   }
 }

@@ -27,7 +27,6 @@ export async function* findOwnedRecords(
 ): AsyncGenerator<OwnedPage> {
   const byName = new Map(collections.map((definition) => [definition.name, definition]));
   const reads = {
-    placements,
     getDefinition: (name: string) => byName.get(name),
     read: (definition: AnyDefinition) => store.collection(definition),
   };
