@@ -55,7 +55,7 @@ export function createMessageHandler(parts: ServerParts, options: MessageOptions
       limits = Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-ratelimit-/i.test(name)));
     };
     const reply = (status: number, value: JsonObject) =>
-      jsonReply(status, value, { ...limits, ...runner.headers });
+      jsonReply(status, value, { ...limits, ...runner.headers() });
     let id: RpcId | null = null;
     try {
       const message = await read(body, count);
@@ -68,7 +68,7 @@ export function createMessageHandler(parts: ServerParts, options: MessageOptions
       const era = await counted(count, () => readEra(call.request.headers, message));
       const answering = answerMethod(parts, method, { call, runner, era, params, count });
       const result = await answering.catch(async (error: unknown) => {
-        if (!runner.hasRun) await count();
+        if (!runner.hasRun()) await count();
         throw error;
       });
       return reply(200, { jsonrpc: '2.0', id, result });

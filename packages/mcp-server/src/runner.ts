@@ -37,9 +37,9 @@ export interface Runner {
   /** Whether the message has an `Idempotency-Key`. */
   readonly isRepeatable: boolean;
   /** Whether an operation was called: it has counted the message. */
-  readonly hasRun: boolean;
+  hasRun(): boolean;
   /** The rate limits after the last operation. */
-  readonly headers: Readonly<Record<string, string>>;
+  headers(): Readonly<Record<string, string>>;
 }
 
 /** Describe the body and the answer of the message, not those of the operation. */
@@ -66,12 +66,8 @@ export function createRunner(routes: ReadonlyMap<string, Route>, call: Call, mou
   let hasRun = false;
   return {
     isRepeatable: key !== undefined,
-    get hasRun() {
-      return hasRun;
-    },
-    get headers() {
-      return headers;
-    },
+    hasRun: () => hasRun,
+    headers: () => headers,
     async run(id, input = {}) {
       const route = routes.get(id);
       if (route === undefined) throw new OperationRefused(404, 'This server does not offer it', undefined);

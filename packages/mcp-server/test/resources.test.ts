@@ -12,8 +12,8 @@ function create(
   return {
     asked,
     isRepeatable: false,
-    hasRun: false,
-    headers: {},
+    hasRun: () => false,
+    headers: () => ({}),
     async run(id, input) {
       asked.push([id, input]);
       if (answer instanceof Error) throw answer;

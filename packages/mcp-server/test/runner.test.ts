@@ -125,12 +125,12 @@ describe('an operation that a message runs', () => {
       { body: '' },
       { body: new Uint8Array([1]) },
     );
-    expect([runner.hasRun, runner.headers]).toEqual([false, {}]);
+    expect([runner.hasRun(), runner.headers()]).toEqual([false, {}]);
     expect(await runner.run('readFileText')).toEqual({ a: 1 });
-    expect(runner.hasRun).toBe(true);
-    expect(runner.headers).toEqual({ 'X-RateLimit-Left': '3', 'x-ratelimit-reset': '7' });
+    expect(runner.hasRun()).toBe(true);
+    expect(runner.headers()).toEqual({ 'X-RateLimit-Left': '3', 'x-ratelimit-reset': '7' });
     expect(await runner.run('readFileText')).toEqual({});
-    expect(runner.headers).toEqual({});
+    expect(runner.headers()).toEqual({});
     expect(await runner.run('readFileText')).toEqual({});
   });
 
@@ -160,7 +160,7 @@ describe('an operation that a message runs', () => {
       message: 'This server does not offer it',
       retryAfter: undefined,
     });
-    expect(runner.hasRun).toBe(false);
+    expect(runner.hasRun()).toBe(false);
   });
 });
 

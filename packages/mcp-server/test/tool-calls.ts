@@ -17,8 +17,8 @@ export function createCall(
   const asked: [string, OperationInput | undefined][] = [];
   const runner: Runner = {
     isRepeatable,
-    hasRun: false,
-    headers: {},
+    hasRun: () => false,
+    headers: () => ({}),
     async run(id, input) {
       asked.push([id, input]);
       const answer = answers[id] ?? new OperationRefused(404, `${id} is unknown`, undefined);

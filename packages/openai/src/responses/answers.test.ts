@@ -205,7 +205,7 @@ describe('stored response', () => {
     for (const { response } of readFrames(writer.head)) {
       expect(response).toMatchObject({ ...BEGUN, background, status: expect.any(String) });
     }
-    expect(writer.count).toBe(background ? 3 : 2);
+    expect(writer.count()).toBe(background ? 3 : 2);
   });
 
   it.each<[Partial<StoredResponse>, string[]]>([

@@ -2,7 +2,7 @@
 export interface EventFrames {
   event(type: string, fields: Readonly<Record<string, unknown>>): void;
   /** The number of events so far. */
-  readonly count: number;
+  count(): number;
   /** Returns the text of the events since the last call. */
   take(): string;
 }
@@ -18,9 +18,7 @@ export function createEventFrames(after = -1): EventFrames {
       }
       sequence += 1;
     },
-    get count() {
-      return sequence;
-    },
+    count: () => sequence,
     take() {
       const taken = frames;
       frames = '';

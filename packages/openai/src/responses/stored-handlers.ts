@@ -45,8 +45,8 @@ export function storedResponseRoutes(services: StoredRouteServices): Route[] {
       }
       const parts = response.output.parts.map((part) => writer.add(part));
       const text = writer.head + parts.join('') + writer.end(response);
-      if (after !== undefined && after >= writer.count) {
-        throw issue('starting_after', `the last event of this response is ${writer.count - 1}`);
+      if (after !== undefined && after >= writer.count()) {
+        throw issue('starting_after', `the last event of this response is ${writer.count() - 1}`);
       }
       return new Reply(200, STREAM_HEADERS, text);
     }),

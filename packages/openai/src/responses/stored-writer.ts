@@ -8,7 +8,7 @@ import { BEGUN } from './wire.ts';
 
 export interface StoredWriter extends ResponseWriter {
   /** The number of events so far. */
-  readonly count: number;
+  count(): number;
 }
 
 export interface StoredWriterOptions {
@@ -39,9 +39,7 @@ export function createStoredWriter(
 
   return {
     head: frames.take(),
-    get count() {
-      return frames.count;
-    },
+    count: () => frames.count(),
     add(part) {
       items.add(part);
       items.flush();
