@@ -61,8 +61,8 @@ export default defineConfig({
           name: 'tests',
           include: EVERY_TEST,
           exclude: [...NEVER, ...IN_REAL_TIME, ...ALONE],
-          // Tests of several processes mostly wait: three workers keep two cores busy.
-          maxWorkers: 3,
+          // Tests of several processes mostly wait: four workers keep two cores busy.
+          maxWorkers: 4,
           // Half of the time of a small file is the import of the same modules. None of them has state, so files share a
           // process and its modules.
           isolate: false,

@@ -94,10 +94,11 @@ function start({ plan, tasks = {}, synthesis = [text('All.')], maxToolCalls = 0,
     waitsFor: (name: string) => (name === 'mail' ? { kind: 'approval', tool: name } : undefined),
     signal: leaving.signal,
   } as unknown as ModelSession;
+  let written = '';
   const writer = {
-    text: '',
+    text: () => written,
     append(more: string) {
-      writer.text += more;
+      written += more;
     },
     show(payload: { payload: (typeof shown)[number] }) {
       const push = (next: { payload: (typeof shown)[number] }) => void shown.push(next.payload);
@@ -157,7 +158,7 @@ describe('plan of a request', () => {
     ]);
     expect(quest.options[0]).toEqual({ taskTokens: 2000 });
     expect(Object.fromEntries(quest.offered)).toEqual({ plan: [], a: [], b: [], synthesis: [] });
-    expect(quest.writer.text).toBe('## Ta\n\nResult a\n\n## Tb\n\nResult b\n\nAll done.');
+    expect(quest.writer.text()).toBe('## Ta\n\nResult a\n\n## Tb\n\nResult b\n\nAll done.');
     expect(quest.updates).toEqual([{ stopReason: 'stop' }, { answer: 'All done.' }]);
     expect([quest.states(), quest.rounds, quest.incidents]).toEqual([{ a: 'done', b: 'done' }, [1], []]);
     expect(quest.asked[1]?.said).not.toContain('depends on');
@@ -225,7 +226,7 @@ describe('task of a plan', () => {
     expect(quest.shown.at(-1)?.tasks[0]?.result).toBe('The task returned no text.');
     expect(quest.asked.at(-1)?.said).toContain('These tasks failed: Ta; Tc.');
     expect(quest.asked.at(-1)?.said).not.toContain('## Ta');
-    expect(quest.writer.text).toBe('## Tb\n\nResult b\n\nAll.');
+    expect(quest.writer.text()).toBe('## Tb\n\nResult b\n\nAll.');
     expect(quest.log).toContain('end a finished');
   });
 
