@@ -61,6 +61,8 @@ describe('limits of MCP clients', () => {
       expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
     }
     expect(await askModern(app, 'server/discover', {}, { key })).toMatchObject({ status: 429 });
+    const taskId = `quest_${'f'.repeat(24)}`;
+    expect(await askModern(app, 'tasks/get', { taskId }, { key })).toMatchObject({ status: 429 });
   });
 
   it('run a call once for an Idempotency-Key', async () => {

@@ -5,6 +5,8 @@ import { createScriptedProvider, type ModelCall } from '../support/model.ts';
 import { askModern, createMcpApp, type McpApp, readJson, rpc } from './support.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/tasks';
+/** The start of the clock. */
+const NOW = '2026-11-21T12:00:00.000Z';
 
 type AskOptions = Parameters<typeof askModern>[3];
 
@@ -23,8 +25,8 @@ describe('tasks', () => {
       resultType: 'task',
       taskId: expect.stringMatching(/^execution_[0-9a-f]{24}$/),
       status: 'working',
-      createdAt: '2026-11-21T12:00:00.000Z',
-      lastUpdatedAt: '2026-11-21T12:00:00.000Z',
+      createdAt: NOW,
+      lastUpdatedAt: NOW,
       ttlMs: null,
       pollIntervalMs: 2000,
     });
@@ -90,7 +92,9 @@ describe('tasks', () => {
 
   it('are images', async () => {
     const app = await createMcpApp({ settings: { publicUrl: 'https://ai.example.com' } });
-    const { taskId } = (await call(app, 'generate_image', { prompt: 'A fjord' })).result;
+    const { result: task } = await call(app, 'generate_image', { prompt: 'A fjord' });
+    const { taskId } = task;
+    expect(task).toMatchObject({ createdAt: NOW, lastUpdatedAt: NOW });
     await vi.waitFor(
       async () => {
         const { result } = await ask(app, 'tasks/get', { taskId });
@@ -123,8 +127,14 @@ describe('tasks', () => {
     }
     expect((await ask(app, 'tasks/list', {})).error.code).toBe(-32601);
     expect((await ask(app, 'tasks/get', { taskId })).result.status).toBe('working');
-    const plain = await call(app, 'ask_agent', { message: 'Think', wait_seconds: 0 }, { extensions: {} });
+    const args = { message: 'Think', wait_seconds: 0 };
+    const plain = await call(app, 'ask_agent', args, { extensions: {} });
     expect(plain.result).toMatchObject({ resultType: 'complete', structuredContent: { answer: null } });
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [EXTENSION]: {} } } };
+    const asked = rpc('tools/call', { name: 'ask_agent', arguments: args, _meta });
+    const earlier = (await readJson(await app.send(asked))).result;
+    expect(earlier).toMatchObject({ structuredContent: { answer: null } });
+    expect(earlier).not.toHaveProperty('taskId');
   });
 
   it('are named in the header', async () => {
@@ -158,8 +168,14 @@ describe('videos', () => {
     expect(listed.result.structuredContent.models).toMatchObject([{ id: 'director' }]);
     const args = { model: 'director', prompt: 'A red panda walks' };
     expect((await call(app, 'generate_video', { ...args, mode: 'none' })).result.isError).toBe(true);
-    const { taskId, status } = (await call(app, 'generate_video', args)).result;
-    expect([taskId, status]).toEqual([expect.stringMatching(/^video_/), 'working']);
+    const { result: task } = await call(app, 'generate_video', args);
+    const { taskId } = task;
+    expect(task).toMatchObject({
+      taskId: expect.stringMatching(/^video_/),
+      status: 'working',
+      createdAt: NOW,
+      lastUpdatedAt: NOW,
+    });
     await vi.waitFor(() => expect(studio.videos.all).toHaveLength(1), { timeout: 30_000 });
     done(studio.videos.all[0] as StudioJob<unknown>, 8);
     await vi.waitFor(

@@ -113,9 +113,9 @@ export function openReader(options: Partial<LiveReaderOptions> = {}, isLeft = fa
       void read();
       return clock.advance(0);
     },
-    /** The tail changes. */
+    /** The tail changes. Without new events its state stays the same. */
     async move(state: Partial<LiveState>, frames: readonly LiveFrame[] = []) {
-      tail.state = { ...tail.state, ...state };
+      if (Object.keys(state).length > 0) tail.state = { ...tail.state, ...state };
       known.push(...frames);
       for (const listener of listeners) listener();
       await clock.advance(0);

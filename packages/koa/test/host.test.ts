@@ -62,6 +62,23 @@ describe('mounted into a Koa application', () => {
     expect((await request(app.callback()).get('/x')).body).toBe('replaced');
   });
 
+  it('writes nothing where the host has answered', async () => {
+    const app = new Koa()
+      .use((context, next) => {
+        context.res.writeHead(202).write('the host');
+        return next();
+      })
+      .use(toKoa({ handle: async () => ({ status: 200, headers: {}, body: 'late' }) }));
+    const { status, text } = await request(app.callback()).get('/x');
+    expect([status, text]).toEqual([202, 'the host']);
+  });
+
+  it('answers HEAD without a length where there is no body', async () => {
+    const app = new Koa().use(toKoa({ handle: async () => ({ status: 200, headers: {}, body: undefined }) }));
+    const { status, headers } = await request(app.callback()).head('/x');
+    expect([status, headers['content-length']]).toEqual([200, undefined]);
+  });
+
   it('cancels a stream once when middleware of the host replaces it', async () => {
     let returned = 0;
     const body: AsyncIterableIterator<string> = {

@@ -66,9 +66,8 @@ export async function answerTaskMethod(
   method: string,
   context: MessageContext,
 ): Promise<JsonObject> {
-  const { runner, call, count } = context;
+  const { runner, call } = context;
   if (!followsTasks(context)) {
-    await count();
     throw new RpcError(MISSING_CAPABILITY, `The client does not have the extension ${TASKS}`, {
       status: 400,
       data: { requiredCapabilities: { extensions: { [TASKS]: {} } } },

@@ -83,6 +83,9 @@ describe('the handshake', () => {
     });
     const older = await send(rpc('initialize', { protocolVersion: '2025-06-18' }));
     expect(older.body.result.capabilities).toEqual({ tools: {}, resources: {} });
+    const short = await createServer({ operations: { only: ['listAgents'] } });
+    const { capabilities } = (await short.send(rpc('initialize', INITIALIZE))).body.result;
+    expect(capabilities).toEqual({ tools: {}, resources: {} });
     expect((await (await createServer()).send(rpc('initialize'))).body.result.serverInfo.version).toBe('1');
   });
 
@@ -170,6 +173,25 @@ describe('a failure of the service', () => {
     ]);
     expect(app.incidents).toHaveLength(1);
   });
+
+  it('in a tool is reported under its name, unlike a refusal', async () => {
+    const error = new StorageUnavailable('secret');
+    const { app, send } = await createServer(
+      {},
+      { change: (services) => ({ ...services, getCatalogue: () => Promise.reject(error) }) },
+    );
+    const call = (name: string, args: object) => send(rpc('tools/call', { name, arguments: args }));
+    const refused = await call('read_session', { session_id: 'f'.repeat(24) });
+    expect([refused.body.result.isError, app.incidents]).toEqual([true, []]);
+    const { result } = (await call('generate_image', { prompt: 'A fjord' })).body;
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('in 5 seconds') }],
+    });
+    expect(app.incidents).toEqual([
+      { operation: 'tool:generate_image', requestId: expect.stringMatching(/./), error },
+    ]);
+  });
 });
 
 describe('the answer of a tool', () => {
@@ -195,6 +217,8 @@ describe('a skill', () => {
     const { body } = await send(message, { ...headers, 'mcp-name': 'refund' });
     expect(Object.keys(body.result).sort()).toEqual(['description', 'messages', 'resultType']);
     expect(body.result.resultType).toBe('complete');
+    const legacy = await send(rpc('prompts/get', { name: 'refund' }));
+    expect(Object.keys(legacy.body.result).sort()).toEqual(['description', 'messages']);
     const countOf = async (server: Awaited<ReturnType<typeof createServer>>) =>
       (await server.send(rpc('resources/templates/list'))).body.result.resourceTemplates.length;
     expect(await countOf(await createServer({}, { settings: { skills: [skill] } }))).toBe(3);

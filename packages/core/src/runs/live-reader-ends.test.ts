@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openReader } from '../../test/live-reader.ts';
 import type { ApiRequest } from '../contract/message.ts';
+import { ApiError } from '../shared/errors.ts';
 import { replyWithEvents } from './live-reader.ts';
 import { EMPTY_STATE } from './live-state.ts';
 
@@ -32,9 +33,9 @@ describe('end of a stream', () => {
     one.record.isOver = true;
     await one.move({});
     expect(one.writes.at(-1)).toBe(`end ${VIEW}`);
-    for (const endsAtWait of [true, false]) {
-      const other = openReader({ after: 0, endsAtWait });
-      other.tail.isWaiting = !endsAtWait;
+    for (const options of [{ endsAtWait: true }, { endsAtWait: false }, {}]) {
+      const other = openReader({ after: 0, ...options });
+      other.tail.isWaiting = options.endsAtWait !== true;
       other.record.isOver = true;
       await other.start();
       expect(other.writes).toEqual(['begin']);
@@ -76,6 +77,18 @@ describe('reader in silence', () => {
     const gone = openReader({}, true);
     await gone.start();
     expect([gone.isClosed, gone.loads.count]).toEqual([[true, 1, 0], 0]);
+    let fail = (_: Error): void => undefined;
+    const reading = openReader({
+      load: () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    });
+    await reading.start();
+    reading.control.abort();
+    fail(new Error('late'));
+    await reading.clock.advance(0);
+    expect([reading.isClosed, reading.incidents]).toEqual([[true, 1, 0], []]);
   });
 });
 
@@ -108,6 +121,28 @@ describe('answer to a reader', () => {
     for (const part of [empty, state]) expect(body.split('type":"end')[0]).toContain(part);
     expect(body).toContain('id: end\ndata: {"type":"end","state":{"id":"q1"}}');
     expect((await ask('end', false)).status).toBe(200);
+  });
+
+  it('begins with the stored text of work that has ended', async () => {
+    const one = openReader();
+    one.record.text = 'stored';
+    one.record.isOver = true;
+    one.tail.isOver = true;
+    const call = { request: { headers: {} } as ApiRequest, signal: one.request.signal };
+    const body = await readAll(await replyWithEvents(one.services, call, undefined, one.request));
+    const snapshot = JSON.parse(body.split('data: ')[1]?.split('\n')[0] ?? '');
+    expect(snapshot).toMatchObject({ type: 'snapshot', text: 'stored', state: { id: 'q1' } });
+  });
+
+  it('ends without events where the credential has ended', async () => {
+    const one = openReader();
+    const call = {
+      ...{ request: { headers: {} } as ApiRequest, signal: one.request.signal },
+      checkCredential: () => Promise.reject(new ApiError(401, 'ended')),
+    };
+    const body = await readAll(await replyWithEvents(one.services, call, undefined, one.request));
+    expect(body).not.toContain('data:');
+    expect([one.loads.count, one.incidents]).toEqual([1, []]);
   });
 
   it('begins behind the position of the reader', async () => {

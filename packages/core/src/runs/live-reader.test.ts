@@ -48,6 +48,9 @@ describe('new reader', () => {
       expect(one.writes[1]).toBe(`snapshot 0 ${text} ${VIEW}`);
       one.control.abort();
     }
+    const plain = openReader({ load: async () => ({ view: {}, text: 'stored', isOver: false }) });
+    await plain.start();
+    expect(plain.writes[1]).toBe('snapshot 0  {}');
     const later = openReader();
     later.tail.state = { ...EMPTY_STATE, last: 1, text: 'a' };
     Object.assign(later.record, { text: 'stored', hasWaited: true });

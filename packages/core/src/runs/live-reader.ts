@@ -216,7 +216,7 @@ function getText(tail: LiveTail, { text, hasWaited = false }: LiveView): string 
 
 /** Whether the worker, in another process, has stored text whose events wait for a reader. */
 function isAhead(tail: LiveTail, { text, isOver: hasEnded }: LiveView): boolean {
-  if (!tail.isRemote() || tail.isOver() || hasEnded || tail.epoch() > 0) return false;
+  if (!tail.isRemote() || hasEnded || tail.epoch() > 0) return false;
   const state = tail.state();
   return text.length > state.text.length && text.startsWith(state.text);
 }
@@ -224,11 +224,11 @@ function isAhead(tail: LiveTail, { text, isOver: hasEnded }: LiveView): boolean 
 /** Takes as many frames as one write takes, at least one. */
 function takeFrames(frames: readonly LiveFrame[]): readonly LiveFrame[] {
   let size = 0;
-  const tooMany = frames.findIndex(({ text }, at) => {
+  const count = frames.findIndex(({ text }) => {
     size += text.length;
-    return at > 0 && size > MAX_WRITE;
+    return size > MAX_WRITE;
   });
-  return tooMany < 0 ? frames : frames.slice(0, tooMany);
+  return count < 0 ? frames : frames.slice(0, Math.max(1, count));
 }
 
 async function readFrames(

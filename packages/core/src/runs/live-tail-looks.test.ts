@@ -81,7 +81,7 @@ const sequences = (frames: readonly { sequence: number }[] | undefined) => frame
 describe('tail of a stream without news', () => {
   it('looks at once when it has subscribed, then at intervals that grow to a second', async () => {
     const { clock, tail, looks } = await setUp();
-    expect(tail.isReady()).toBe(false);
+    expect([tail.isReady(), tail.isWaiting()]).toEqual([false, false]);
     await clock.advance(0);
     expect(tail.isReady()).toBe(true);
     await clock.advance(5000);

@@ -106,7 +106,6 @@ export function startLiveTail(
       const cancel = clock.timer(ms, () => wake());
       wake = () => {
         cancel();
-        wake = () => undefined;
         resolve();
       };
       if (wasWoken || isStopped) wake();

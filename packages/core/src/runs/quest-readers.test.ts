@@ -4,6 +4,7 @@ import { JobInterrupted } from '../jobs/interruption.ts';
 import { createQuestHandler } from './handler.ts';
 import type { RunContext } from './run-context.ts';
 import { createRunningQuests } from './running.ts';
+import { QUEST_TEXTS } from './text-pieces.ts';
 
 const DONE = { type: 'message' } as const;
 
@@ -46,6 +47,35 @@ describe('events of a running quest', () => {
       return DONE;
     });
     expect(await events()).toHaveLength(3);
+  });
+
+  it('reach a reader in another process soon, also where the work has no text', async () => {
+    const { start, events, clock, quests } = await setUp(true);
+    await start(async (run) => {
+      run.live.emit({ type: 'step', iteration: 1 });
+      await quests.update(QUEST_ID, { followedAt: clock.now() });
+      await clock.advance(500);
+      expect(await events()).toEqual([{ type: 'step', iteration: 1 }]);
+      return DONE;
+    });
+  });
+
+  it('have a first reader, for whom the text is stored soon', async () => {
+    const { start, clock, services, store } = await setUp(true);
+    const pieces = store.collection(QUEST_TEXTS);
+    await start(async (run) => {
+      run.writer.append('a');
+      await clock.advance(60_000);
+      run.writer.append('b');
+      await clock.advance(500);
+      expect(await pieces.count({})).toBe(0);
+      const reader = services.liveFollowers.follow(QUEST_ID);
+      await reader.ready;
+      await clock.advance(500);
+      expect(await pieces.count({})).toBe(1);
+      reader.leave();
+      return DONE;
+    });
   });
 
   it('are written at once for the readers that the worker before may have had', async () => {

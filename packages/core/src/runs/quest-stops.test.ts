@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../test/delayed.ts';
 import {
   CREDIT,
   crash,
@@ -10,6 +11,7 @@ import {
   REQUEST,
 } from '../../test/quest-run.ts';
 import { JobInterrupted } from '../jobs/interruption.ts';
+import type { Store } from '../ports/store.ts';
 import type { RunContext } from './run-context.ts';
 import { QUEST_TEXTS } from './text-pieces.ts';
 import { stopQuest } from './transitions.ts';
@@ -24,6 +26,25 @@ async function speak(run: RunContext) {
   call.meter.record({ type: 'text', text: 'abcdefg' });
   run.writer.append('abcdefg');
   return call;
+}
+
+/** A store whose updates have their effect late. */
+function lateUpdates(store: Store, onUpdate = (): void => undefined): Store {
+  return {
+    ...store,
+    collection(definition) {
+      const collection = store.collection(definition);
+      return {
+        ...collection,
+        async update(...args) {
+          await settle();
+          const updated = await collection.update(...args);
+          onUpdate();
+          return updated;
+        },
+      };
+    },
+  };
 }
 
 /** A quest whose worker is interrupted after this work. */
@@ -79,6 +100,21 @@ describe('work that is interrupted', () => {
     expect(end).toEqual({ afterMs: 0, countAttempt: true });
     expect([await read(), await balance()]).toMatchObject([{ status: 'running' }, { held: HELD }]);
     expect(clock.pending).toBe(0);
+  });
+
+  it('by the loss of its lease ends after the write that it has begun', async () => {
+    let updates = 0;
+    let before = 0;
+    const store = (own: Store) =>
+      lateUpdates(own, () => {
+        updates += 1;
+      });
+    const begin = async (run: RunContext) => {
+      before = updates;
+      void run.writer.save();
+    };
+    await interrupt('lease-lost', begin, { store });
+    expect(updates - before).toBe(1);
   });
 
   it('in its process only, through the quests that run there', async () => {
@@ -181,6 +217,7 @@ describe('quest that is stopped while it runs', () => {
     const notes: unknown[] = [];
     let look = async (): Promise<unknown> => undefined;
     const { start, read, quests } = await openQuestRun({
+      store: (store) => lateUpdates(store),
       ledger: (ledger) => ({
         ...ledger,
         async settle(...args) {

@@ -13,7 +13,7 @@ export function schemaRef(name: string): { readonly $ref: string } {
 
 /** What the generator reads from its registry: keywords that win over its own, and the name of a component. */
 interface Keywords extends Record<string, unknown> {
-  _internal?: { readonly refId: string | undefined };
+  _internal?: { readonly refId: string };
 }
 
 /**
@@ -28,7 +28,7 @@ export function withKeywords<T>(
   generate: () => T,
 ): T {
   const keywords = new Map<z.ZodType, Keywords>();
-  for (const schema of schemas) collectLost(schema, named, keywords);
+  for (const schema of schemas) collectLost(schema, keywords);
   for (const [schema, refId] of named)
     keywords.set(schema, { ...keywords.get(schema), _internal: { refId } });
   // A host that uses the same generator may have registered a schema that it passes to Questline.
@@ -67,11 +67,7 @@ export function toRecursiveComponent(name: string, schema: z.ZodType): JsonSchem
 const ANY_TYPE = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /** Adds the keywords that the generator would lose, for a schema and everything in it. */
-function collectLost(
-  schema: z.ZodType,
-  named: ReadonlyMap<z.ZodType, string>,
-  keywords: Map<z.ZodType, Keywords>,
-): void {
+function collectLost(schema: z.ZodType, keywords: Map<z.ZodType, Keywords>): void {
   const nullable: { readonly node: z.ZodType; readonly inner: z.ZodType }[] = [];
   z.toJSONSchema(schema, {
     io: 'input',
@@ -90,21 +86,13 @@ function collectLost(
   for (const { node, inner } of nullable) {
     const { type, enum: values } = getDeclared(inner, keywords);
     const types = Array.isArray(type) ? type : [type];
+    // An entry, also without keywords, replaces a reference to a component, which would not allow the null beside it.
     keywords.set(node, {
       // A declared type replaces the generator's own, and with it the null.
       ...(type !== undefined && { type: [...new Set([...types, 'null'])] }),
       ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }),
-      // Beside a reference to a component, the generator writes a null that the component does not allow.
-      ...(isNamed(inner, named) && { _internal: { refId: undefined } }),
     });
   }
-}
-
-function isNamed(schema: z.ZodType, named: ReadonlyMap<z.ZodType, string>): boolean {
-  if (named.has(schema)) return true;
-  const { innerType } = schema.def as { innerType?: z.ZodType };
-  const inner = innerType ?? (schema._zod.parent as z.ZodType | undefined);
-  return inner !== undefined && isNamed(inner, named);
 }
 
 function getLost(schema: z.ZodType, json: JsonSchema): Keywords {
