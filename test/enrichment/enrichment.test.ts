@@ -159,6 +159,17 @@ describe('session enrichment', () => {
     expect((await read(app, sessionId)).lastUpdated).toBe((await read(app, sessionId)).firstCreated);
   });
 
+  it('keeps its name that is that of the first message, and its tags if a later answer has none', async () => {
+    const name = 'What do bees need in May?';
+    let found: object = { ...FOUND, name };
+    const app = await createTestApp({ onCall: (call) => enriching(found)(call) });
+    const sessionId = await turn(app);
+    found = { name: 'Other', summary: 'More.', tags: [] };
+    for (let count = 0; count < 4; count += 1) await turn(app, { sessionId });
+    expect(asked(app)).toHaveLength(2);
+    expect(await read(app, sessionId)).toMatchObject({ name, summary: 'More.', tags: TAGS });
+  });
+
   it('runs once at a time per session', async () => {
     const app = await createTestApp({
       onCall: (call) => {

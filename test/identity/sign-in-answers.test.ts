@@ -24,6 +24,14 @@ const signIn = async (app: TestApp, email = ADA, more: object = {}) =>
 const getClients = async (app: TestApp): Promise<number> =>
   (await app.services.store.collection(SIGN_IN_GUARDS).find({})).flatMap(({ clients }) => clients).length;
 
+/** Locks all accounts for an hour, as too many wrong codes do. */
+async function lock(app: TestApp): Promise<void> {
+  const guards = app.services.store.collection(SIGN_IN_GUARDS);
+  for (const { id } of await guards.find({})) {
+    await guards.update(id, { restUntil: app.clock.now() + 3_600_000 });
+  }
+}
+
 /** A method of one collection fails. */
 const failing =
   (name: string, method: 'insert' | 'update') =>
@@ -92,6 +100,29 @@ describe('answer to a right code', () => {
     expect(body).toMatchObject({ error: { message: 'This account is disabled' } });
     expect(await getClients(app)).toBe(1);
     expect(await app.services.store.collection(TOKEN_FAMILIES).count({})).toBe(0);
+  });
+
+  it('is that of the own user from a known client while the account is locked', async () => {
+    const app = await createTestApp();
+    const grace = await app.addUser('grace@example.com');
+    await signIn(app, grace.email);
+    await lock(app);
+    await app.clock.advance(60_000);
+    const { status, body } = await signIn(app, grace.email);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ...TOKENS, _id: grace.id, email: grace.email });
+  });
+
+  it('is an error without tokens while its client cannot be remembered', async () => {
+    const app = await createTestApp({ store: failing('sign_in_guards', 'insert') });
+    const families = app.services.store.collection(TOKEN_FAMILIES);
+    await signIn(app);
+    await lock(app);
+    await app.clock.advance(60_000);
+    expect([(await signIn(app)).status, await families.count({})]).toEqual([500, 1]);
+    await app.services.store.collection(USERS).update(app.user.id, { disabled: true });
+    await app.clock.advance(60_000);
+    expect([(await signIn(app)).status, await families.count({})]).toEqual([500, 1]);
   });
 
   it('comes after the initial credits, which are granted once', async () => {

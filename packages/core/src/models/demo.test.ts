@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Clock } from '../ports/clock.ts';
-import type {
-  GenerateRequest,
-  ModelChunk,
-  ModelContent,
-  ModelMessage,
-  ModelPart,
-  ToolSchema,
-} from '../ports/models.ts';
+import type { GenerateRequest, ModelContent, ModelMessage, ModelPart, ToolSchema } from '../ports/models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { createDemoProvider } from './demo.ts';
 
@@ -246,72 +238,6 @@ describe('thinking of the demo model', () => {
   });
 });
 
-describe('pace of the demo model', () => {
-  function handClock() {
-    const pending = new Set<() => void>();
-    const clock: Clock = {
-      now: () => 0,
-      timer(_, callback) {
-        pending.add(callback);
-        return () => pending.delete(callback);
-      },
-    };
-    const tick = () => {
-      for (const callback of [...pending]) {
-        pending.delete(callback);
-        callback();
-      }
-    };
-    return { clock, pending, tick };
-  }
-
-  async function start(signal?: AbortSignal) {
-    const hand = handClock();
-    const provider = createDemoProvider({ clock: hand.clock });
-    const stream = await provider.generate(
-      { model: 'demo-echo', messages: [user(text('one two three four five six'))], maxTokens: 100 },
-      signal ? { signal } : {},
-    );
-    return { ...hand, iterator: stream[Symbol.asyncIterator]() };
-  }
-
-  test('waits for the clock before each chunk', async () => {
-    const { iterator, tick, pending } = await start();
-    const seen: ModelChunk[] = [];
-    const first = iterator.next().then((result) => seen.push(result.value as ModelChunk));
-    await Promise.resolve();
-    expect(seen).toEqual([]);
-    tick();
-    await first;
-    expect(seen).toEqual([{ type: 'text', text: 'one two three ' }]);
-    expect(pending.size).toBe(0);
-  });
-
-  test('leaves no timer and ends the waiting reader when the stream is returned early', async () => {
-    const { iterator, pending } = await start();
-    const waiting = iterator.next();
-    expect(pending.size).toBe(1);
-    await iterator.return?.();
-    expect(pending.size).toBe(0);
-    expect((await waiting).done).toBe(true);
-    expect((await iterator.next()).done).toBe(true);
-  });
-
-  test('fails with the reason at once and leaves no timer when the stream is aborted', async () => {
-    const abort = new AbortController();
-    const { iterator, pending } = await start(abort.signal);
-    const waiting = iterator.next();
-    abort.abort(new Error('gone'));
-    await expect(waiting).rejects.toThrow('gone');
-    expect(pending.size).toBe(0);
-    expect((await iterator.next()).done).toBe(true);
-  });
-
-  test('does not begin an aborted call', async () => {
-    await expect(start(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-  });
-});
-
 describe('demo provider', () => {
   test('offers priced models with clear names', () => {
     const list = createCatalogue({ providers: [demo] }).list();
@@ -325,6 +251,24 @@ describe('demo provider', () => {
     await expect(demo.embed?.({ model: 'demo-chat', inputs: ['a'] }, {})).rejects.toMatchObject({
       kind: 'invalid_request',
     });
+  });
+
+  test('offers the models of its media, and makes them', async () => {
+    const image = { mediaType: 'image/png', data: new Uint8Array(1) };
+    const info = { id: 'demo-image', name: 'Image', type: 'image', provider: 'demo' } as const;
+    const models = [{ ...info, contextWindow: 1, maxOutputTokens: 0 }];
+    const provider = createDemoProvider({
+      media: { models, image: async () => ({ images: [image] }) },
+    });
+    expect(provider.models().map(({ id }) => id)).toContain('demo-image');
+    const made = await provider.image?.({ model: 'demo-image', prompt: 'A panda', count: 1 }, {});
+    expect(made?.images).toEqual([image]);
+  });
+
+  test('does not embed for an aborted call', async () => {
+    const signal = AbortSignal.abort(new Error('gone'));
+    const embedding = demo.embed?.({ model: 'demo-embedding', inputs: ['a'] }, { signal });
+    await expect(embedding).rejects.toThrow('gone');
   });
 
   test('embeds texts with common words as similar vectors', async () => {

@@ -47,7 +47,19 @@ describe('embedding model', () => {
     expect(ask(2)).toThrow(refused(`${start}possible: e0, e1`));
     const ten = Array.from({ length: 10 }, (_, at) => `e${at}`).join(', ');
     expect(ask(10)).toThrow(refused(`${start}possible: ${ten}`));
+    expect(ask(11)).toThrow(refused(`${start}possible: ${ten} and 1 more`));
     expect(ask(12)).toThrow(refused(`${start}possible: ${ten} and 2 more`));
+  });
+
+  it('is refused with its successor if it is retired', () => {
+    const old = toModel('old', { deprecationDate: '2026-01-01', replacedBy: 'e' });
+    const catalogue: ModelCatalogue = {
+      ...open([toModel('e')]),
+      findRetired: (id) => (id === 'old' ? old : undefined),
+    };
+    expect(() => embeddingModel(catalogue, 'old', true)).toThrow(
+      refused("model 'old' was retired on 2026-01-01; use 'e'"),
+    );
   });
 
   it('is refused if the host has disabled it', () => {
@@ -97,6 +109,15 @@ describe('vectors of texts', () => {
     ['unequal', [[1, 2], [3]], undefined, others],
     ['shorter than asked', [[1], [2]], 2, others],
     ['no numbers', [[1], [Number.NaN]], undefined, others],
+    [
+      'numbers in part',
+      [
+        [1, 2],
+        [3, Number.NaN],
+      ],
+      undefined,
+      others,
+    ],
     ['infinite', [[Number.POSITIVE_INFINITY], [1]], undefined, others],
   ])('are rejected if they are %s', async (_title, answer, dimensions, failure) => {
     await expect(embed(answer, dimensions)).rejects.toEqual(failure);
@@ -127,6 +148,9 @@ describe('size and charge of an embedding', () => {
     // One USD for a million tokens, 100 credits for a USD.
     expect(charge(150)).toMatchObject({ amount: 15_000, usage: { input: 150 } });
     expect(charge(200)).toMatchObject({ amount: 20_000 });
+    // A provider may add a tenth.
+    expect(charge(220)).toMatchObject({ amount: 22_000, reported: true });
+    expect(charge(221)).toMatchObject({ reported: false, rejected: { input: 221 } });
     expect(charge(100_000).amount).toBeLessThan(10_000_000);
   });
 

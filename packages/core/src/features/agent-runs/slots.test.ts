@@ -1,11 +1,14 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../ports/store.ts';
+import { writeAll } from '../../ports/write-all.ts';
 import { QUESTS, type QuestRecord } from '../../runs/records.ts';
+import { EXECUTION_SLOTS } from './records.ts';
 import { acquireSlot, findSlot, reserveSlot } from './slots.ts';
 
 const USER = 'u'.repeat(24);
-const NOW = 1000;
+/** A clock may begin at 0. */
+const NOW = 0;
 
 function quest(id: string, status: QuestRecord['status']): QuestRecord {
   const request = { payer: { account: `user:${USER}`, userId: USER }, requestId: 'r' };
@@ -61,5 +64,45 @@ describe('run slots', () => {
     expect(await take('second', NOW + 60_000)).toBe(200);
     // The reservation of the first run does not count for the second.
     expect(await take('third', NOW + 60_000)).toBe(200);
+  });
+
+  it('are kept for a minute also where a run that has ended had them', async () => {
+    const store = createMemoryStore();
+    const wanted = { userId: USER, most: 1, now: NOW };
+    await store.collection(QUESTS).insert(quest('first', 'done'));
+    await acquireSlot(store, { ...wanted, executionId: 'first' });
+    await reserveSlot(store, { ...wanted, executionId: 'second' });
+    await expect(acquireSlot(store, { ...wanted, executionId: 'third' })).rejects.toMatchObject({
+      status: 409,
+    });
+  });
+});
+
+describe('a free slot that was found', () => {
+  const wanted = { userId: USER, most: 1, now: NOW };
+
+  it('is one of the user, whatever slots others have', async () => {
+    const store = createMemoryStore();
+    for (const userId of ['a'.repeat(24), USER]) {
+      const executionId = `${userId}-run`;
+      await store.collection(QUESTS).insert(quest(executionId, userId === USER ? 'done' : 'running'));
+      await acquireSlot(store, { ...wanted, userId, executionId });
+    }
+    const writes = await findSlot(store, { ...wanted, executionId: 'next' });
+    expect(await writeAll(store, writes ?? [])).toBe(true);
+    const slots = await store.collection(EXECUTION_SLOTS).find({ executionId: 'next' });
+    expect(slots).toMatchObject([{ id: `${USER}:0` }]);
+  });
+
+  it('is acquired by one of two runs that found it, and does not stay reserved for the run before', async () => {
+    const store = createMemoryStore();
+    await reserveSlot(store, { ...wanted, executionId: 'first' });
+    await store.collection(QUESTS).insert(quest('first', 'done'));
+    const second = await findSlot(store, { ...wanted, executionId: 'second' });
+    const third = await findSlot(store, { ...wanted, executionId: 'third' });
+    expect(await writeAll(store, second ?? [])).toBe(true);
+    expect(await writeAll(store, third ?? [])).toBe(false);
+    // The second run was not stored, and had no reservation.
+    expect(await findSlot(store, { ...wanted, executionId: 'fourth' })).toBeDefined();
   });
 });

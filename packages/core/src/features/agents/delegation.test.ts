@@ -101,6 +101,14 @@ describe('agents that a turn may ask', () => {
 describe('task for an agent', () => {
   const LIMITED = { name: 'Grace', allowedTools: ['a', 'b'], deniedTools: ['b'], systemPrompt: 'Rule.' };
 
+  it('is refused in a turn without agents', async () => {
+    const { registry } = await setUp([LIMITED]);
+    const { agents: _, ...without } = SCOPE;
+    const context = { ...without, callKey: 'k', requestId: 'r', consult: async () => 'Done.' };
+    const call = { tool: DELEGATE_TO_AGENT, input: { agent: 'Grace', task: 'Count.' } };
+    expect(await registry.run(call, context as unknown as ToolContext)).toMatchObject({ isError: true });
+  });
+
   it.each(['Grace', ' @grace ', toAgentId(0)])(
     'is given to the agent %j, with its text and its tools',
     async (name) => {

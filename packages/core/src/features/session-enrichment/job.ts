@@ -92,7 +92,7 @@ async function enrich(store: Store, quest: QuestRecord, found: Enrichment): Prom
 }
 
 function getChanges(session: SessionRecord, { request }: QuestRecord, found: Enrichment) {
-  const isUnnamed = session.automaticName !== undefined && session.automaticName === session.name;
+  const isUnnamed = session.automaticName === session.name;
   const isUntagged = (session.tags ?? []).length === 0 || session.hasAutomaticTags === true;
   return {
     enrichedAt: (request as EnrichmentRequest).messages,

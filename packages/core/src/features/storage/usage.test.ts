@@ -1,15 +1,19 @@
 import { createMemoryStore } from '@questline/core/memory';
 import { describe, expect, it } from 'vitest';
 import { delayed } from '../../../test/delayed.ts';
+import { writeAll } from '../../ports/write-all.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import {
   countStorage,
   DEFAULT_STORAGE_QUOTAS,
   eraseUsage,
+  expectStorage,
   giveStorageBack,
   requireStorage,
   STORAGE_USAGE,
   type StorageKind,
+  storageReturn,
+  storageWrite,
   takeStorage,
 } from './usage.ts';
 
@@ -123,5 +127,41 @@ describe('use of storage', () => {
     await expect(takeStorage(store, amount(4, 'lakes'), quotas)).rejects.toThrow(
       /files in data lakes .* 3 bytes, 0 are used and 4 more are needed/,
     );
+  });
+
+  it('is refused with 422', async () => {
+    const quotas = { ...DEFAULT_STORAGE_QUOTAS, sessions: 1 };
+    const refused = takeStorage(setUp().store, amount(2), quotas);
+    await expect(refused).rejects.toMatchObject({ status: 422, code: 'limit_exceeded' });
+  });
+});
+
+describe('use of storage among writes', () => {
+  it('is counted and given back to the byte', async () => {
+    const { store, read } = setUp();
+    expect(storageReturn(amount(0))).toEqual([]);
+    // Without a counter, nothing can be given back.
+    expect(await writeAll(store, storageReturn(amount(1)))).toBe(false);
+    for (const [write, left] of [
+      [storageWrite(amount(5)), 5],
+      [storageWrite(amount(2)), 7],
+      ...storageReturn(amount(1)).map((one) => [one, 6] as const),
+    ] as const) {
+      expect(await writeAll(store, [write])).toBe(true);
+      expect(await read()).toBe(left);
+    }
+  });
+
+  it('has to be below the quota', async () => {
+    const { store } = setUp();
+    const quotas = { ...DEFAULT_STORAGE_QUOTAS, sessions: 10, lakes: null };
+    const isBelow = (kind: StorageKind = 'sessions') =>
+      writeAll(store, expectStorage({ ownerId, kind }, quotas));
+    expect(await isBelow()).toBe(true);
+    await countStorage(store, amount(9));
+    expect(await isBelow()).toBe(true);
+    await countStorage(store, amount(1));
+    expect(await isBelow()).toBe(false);
+    expect(expectStorage({ ownerId, kind: 'lakes' }, quotas)).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export function paced<T>(
         resolve();
       };
       const cancel = clock.timer(pauseMs, wake);
-      signal?.addEventListener('abort', wake, { once: true });
+      signal?.addEventListener('abort', wake);
     });
   }
 

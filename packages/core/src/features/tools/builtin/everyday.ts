@@ -29,9 +29,7 @@ export function everydayTools(services: { readonly clock: Clock; readonly ids: I
         const local = time_zone === undefined ? undefined : localTime(now, time_zone);
         if (time_zone !== undefined && local === undefined)
           return failed(`There is no time zone ${time_zone}.`);
-        return answered(
-          JSON.stringify({ utc: now.toISOString(), ...(local !== undefined && { local, time_zone }) }),
-        );
+        return answered(JSON.stringify({ utc: now.toISOString(), local, time_zone }));
       },
     }),
     defineTool({
