@@ -19,7 +19,7 @@ const WINDOWS = [
 
 type ClientOptions = Pick<
   RedisOptions,
-  'enableOfflineQueue' | 'lazyConnect' | 'retryStrategy' | 'socketTimeout'
+  'db' | 'enableOfflineQueue' | 'lazyConnect' | 'retryStrategy' | 'socketTimeout'
 >;
 
 /** The options that `docs/operating/redis.md` recommends. */
@@ -53,11 +53,12 @@ describe.skipIf(REDIS_URL === undefined)('rate limiter while Redis is unavailabl
     return { limiter, other, changes, client, beside, prefix };
   };
 
-  const behindProxy = async (more?: ClientOptions) => {
+  const behindProxy = async (more = ADVISED) => {
     const target = new URL(REDIS_URL ?? '');
+    const db = Number(target.pathname.slice(1));
     const proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) || 6379 });
     ends.push(() => proxy.close());
-    return { proxy, ...connect(proxy.port, undefined, more) };
+    return { proxy, ...connect(proxy.port, undefined, { ...more, db }) };
   };
 
   type Pair = { readonly limiter: RateLimiter; readonly other: RateLimiter };

@@ -25,7 +25,9 @@ describe.runIf(hasServices)('questline start on PostgreSQL and Redis', () => {
     const env = { PORT: '0', DATABASE_URL: url, REDIS_URL };
     const first = questline(['start', '--demo'], { cwd, env });
     const { url: address, key } = await startLines(first);
-    expect(first.stdout()).toMatch(/Data +PostgreSQL at 127\.0\.0\.1:5432\/test$/m);
+    const { host, pathname } = new URL(url);
+    expect(first.stdout()).toMatch(/Data +PostgreSQL at \S+$/m);
+    expect(first.stdout()).toContain(`PostgreSQL at ${host}${pathname}\n`);
     const before = await spend(address, key);
     expect(before).toBeLessThan(1000);
     first.signal('SIGKILL');
