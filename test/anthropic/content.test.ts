@@ -1,5 +1,6 @@
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { describe, expect, it } from 'vitest';
+import { toTextDocument, WORD_TYPE, wordExtractor } from '../support/word-files.ts';
 import { ASK, createAnthropicApp, TOOLS } from './support.ts';
 
 const PNG = 'iVBORw0KGgo=';
@@ -37,7 +38,7 @@ describe('content of the Anthropic wire', () => {
     ]);
     expect(fetched).toEqual([
       'https://images.example.com/a.png image/',
-      'https://images.example.com/a.pdf application/pdf,text/',
+      'https://images.example.com/a.pdf application/,text/',
     ]);
     await expect(
       app.client.messages.create({
@@ -78,6 +79,24 @@ describe('content of the Anthropic wire', () => {
       { type: 'text', text: 'Part' },
       { type: 'text', text: 'Found (https://example.com)\nIt rains.' },
     ]);
+  });
+
+  it('has the text of documents that the model does not read', async () => {
+    const app = await createAnthropicApp({ extractors: [wordExtractor] });
+    const ask = (media_type: string, data: string) =>
+      app.send('POST', '/messages', {
+        ...ASK,
+        ...asUser({ type: 'document', source: { type: 'base64', media_type, data } } as never),
+      });
+    await ask(WORD_TYPE, Buffer.from('A lake.').toString('base64'));
+    await ask('text/csv; charset=iso-8859-2', '5g==');
+    expect(app.calls.map(({ request }) => request.messages[0]?.content)).toEqual([
+      [toTextDocument('document', 'Text: A lake.')],
+      [toTextDocument('document', 'ć')],
+    ]);
+    const refused = await ask(WORD_TYPE, Buffer.from('broken').toString('base64'));
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('messages.0.content.0.source: document could not be read');
   });
 
   it('keeps images in results of tools, behind the results', async () => {

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { sayAtOnce, silent } from '../support/chat.ts';
 import { createScriptedProvider, SCRIPTED_MODEL } from '../support/model.ts';
 import { collect, reason, useTools } from '../support/vendor-wire.ts';
+import { toDataUrl, toTextDocument, WORD_TYPE, wordExtractor } from '../support/word-files.ts';
 import { ASK, createOpenAIApp, readError, TOOLS } from './support.ts';
 
 describe('chat completions of the official SDK', () => {
@@ -306,6 +307,27 @@ describe('chat completions of the official SDK', () => {
     expect(app.calls[0]?.request.messages[0]?.content).toEqual([
       { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'a.pdf' },
     ]);
+  });
+
+  it('sends the text of inline documents that a model does not read', async () => {
+    const app = await createOpenAIApp({ extractors: [wordExtractor] });
+    const ask = (filename: string, file_data: string) =>
+      app.client.chat.completions.create({
+        ...ASK,
+        messages: [{ role: 'user', content: [{ type: 'file', file: { filename, file_data } }] }],
+      });
+    await ask('a.docx', toDataUrl(WORD_TYPE, 'A lake.'));
+    await ask('a.csv', toDataUrl('text/csv', 'Gr\xf6\xdfe'));
+    expect(app.calls.map(({ request }) => request.messages[0]?.content)).toEqual([
+      [toTextDocument('a.docx', 'Text: A lake.')],
+      [toTextDocument('a.csv', 'Größe')],
+    ]);
+    await expect(ask('a.docx', toDataUrl(WORD_TYPE, 'broken'))).rejects.toMatchObject({
+      status: 400,
+      param: 'messages[0].content[0].file.file_data',
+      message: expect.stringContaining('a.docx could not be read: the document is damaged'),
+    });
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 
   it('aborts the call when the client aborts, and charges what was produced', async () => {

@@ -1,5 +1,6 @@
 import type { ResponseInput } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
+import { toDataUrl, toTextDocument, WORD_TYPE, wordExtractor } from '../support/word-files.ts';
 import { createOpenAIApp } from './support.ts';
 import { QUESTION } from './support-responses.ts';
 
@@ -74,6 +75,21 @@ describe('the input of a response', () => {
       image,
       { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0=', name: 'a.pdf' },
     ]);
+  });
+
+  it('has the text of documents that the model does not read', async () => {
+    const app = await createOpenAIApp({ extractors: [wordExtractor] });
+    const ask = (file_data: string) =>
+      app.client.responses.create({
+        ...QUESTION,
+        input: [{ role: 'user', content: [{ type: 'input_file', filename: 'a.docx', file_data }] }],
+      });
+    await ask(toDataUrl(WORD_TYPE, 'A lake.'));
+    expect(app.calls[0]?.request.messages[0]?.content).toEqual([toTextDocument('a.docx', 'Text: A lake.')]);
+    await expect(ask(toDataUrl(WORD_TYPE, 'broken'))).rejects.toMatchObject({
+      status: 400,
+      param: 'input[0].content[0].file_data',
+    });
   });
 
   it('puts the results of calls directly after the calls, whatever stands between', async () => {

@@ -15,5 +15,8 @@ export function createTestFilesReader(describe: {
     async *contents(_userId, ids) {
       for (const id of ids) yield { id, content: describe.content(id) };
     },
+    convert: async (_userId, { contentType: mediaType, data, name }) => ({
+      content: { type: 'document', mediaType, data, name },
+    }),
   };
 }

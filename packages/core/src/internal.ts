@@ -17,7 +17,6 @@ export type { AgentCard } from './contract/agent-card.ts';
 export { isBase64 } from './contract/base64.ts';
 export { type Call, getPayer, type KeyCaller, type KeySpendCap, type TokenCaller } from './contract/call.ts';
 export { decodeCursor, encodeCursor } from './contract/cursor.ts';
-export { parseDataUrl } from './contract/data-url.ts';
 export { isId } from './contract/identifiers.ts';
 export { jsonObject, list } from './contract/lists.ts';
 export {
@@ -192,7 +191,7 @@ export {
   type WireCredits,
 } from './features/completions/wires/answer.ts';
 export { toVendorStatus, unknownModel } from './features/completions/wires/errors.ts';
-export { IMAGE_TYPES, type MediaLoader } from './features/completions/wires/media.ts';
+export type { MediaLoader } from './features/completions/wires/media.ts';
 export { createWire, type WireApi, type WireServices } from './features/completions/wires/mount.ts';
 export { answerOnce, type OnceServices } from './features/completions/wires/once.ts';
 export {

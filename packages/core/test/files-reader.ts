@@ -46,6 +46,10 @@ export async function setUp(outcome: ReadOutcome = { status: 'read', text: 'hell
       await load({ signal: options.signal as never });
       return outcome;
     },
+    async readBytes(bytes, type, options) {
+      calls.push([Buffer.from(bytes).toString('latin1'), type, options]);
+      return outcome;
+    },
   };
   let finds = 0;
   const counting = {

@@ -24,6 +24,7 @@ export async function openIngestion(options: IngestionOptions = {}) {
       reads.push(await load({}));
       return options.outcome ?? { status: 'read', text: 'Some words.', tags: ['a'] };
     },
+    readBytes: async () => ({ status: 'unsupported' }),
   };
   const opened = await openLakes({
     ...options,

@@ -17,6 +17,8 @@ const PAGE: ModelContent = { type: 'image', mediaType: 'image/png', data: '' };
 const PAGES: MediaLoader = {
   image: async () => PAGE,
   document: async () => PAGE,
+  inline: async () => PAGE,
+  sent: async ({ contentType: mediaType, data, name }) => ({ type: 'document', mediaType, data, name }),
   stored: async () => [PAGE],
 };
 

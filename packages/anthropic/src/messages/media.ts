@@ -67,7 +67,9 @@ async function readDocument(
   const name = title || 'document';
   switch (source.type) {
     case 'base64':
-      return [{ type: 'document', mediaType: source.media_type.toLowerCase(), data: source.data, name }];
+      return [
+        await media.sent({ contentType: source.media_type, data: source.data, name }, `${path}.source`),
+      ];
     case 'text':
       return [toTextDocument(source.data, name)];
     case 'content': {

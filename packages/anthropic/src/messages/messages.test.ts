@@ -8,6 +8,8 @@ const marked = (block: object) => ({ ...block, cache_control: { type: 'ephemeral
 const media: MediaLoader = {
   image: async (url, path) => text(`image ${url} at ${path}`),
   document: async (url, name, path) => text(`${name} ${url} at ${path}`),
+  inline: async () => text(''),
+  sent: async ({ contentType, data, name }, path) => text(`sent ${name} ${contentType} ${data} at ${path}`),
   stored: async (id, path) => [text(`stored ${id} at ${path}`)],
 };
 
@@ -118,7 +120,7 @@ describe('turn of a message', () => {
         }),
       ),
       [
-        { type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'document' },
+        text('sent document Application/PDF cGRm at messages.0.content.0.source'),
         plain('ä', 'T'),
         text('document u at messages.0.content.2.source.url'),
         text('About the document T: old'),

@@ -7,6 +7,8 @@ const text = (value: string) => ({ type: 'text', text: value }) as const;
 const media: MediaLoader = {
   image: async (url, path) => text(`image ${url} at ${path}`),
   document: async () => text(''),
+  inline: async () => text(''),
+  sent: async () => text(''),
   stored: async () => [],
 };
 

@@ -52,7 +52,7 @@ export function isExtractionError(error: unknown): error is ExtractionError {
  * killed. When a limit is exceeded it rejects with an `ExtractionError` of kind `limit` and stays usable.
  *
  * The service guarantees for the `extractors` of its ports: one call at a time per owner, with at least one slot reserved
- * for other owners; a timeout, after which it aborts the signal and abandons the call; and an attempt counter in the
+ * for other owners; a timeout, after which it aborts the signal and abandons the call; and, for stored files, an attempt counter in the
  * file's record: after three attempts that crashed the extractor or the process, the document is not read again. The
  * service cannot limit the memory of an extractor that runs in its own process. A model moderator passes its `extractors`
  * the owner and no timeout.

@@ -8,6 +8,8 @@ const loaded = (text: string) => ({ type: 'text', text }) as const;
 const media: MediaLoader = {
   image: async (url, path) => loaded(`image ${url} at ${path}`),
   document: async (url, name, path) => loaded(`${name} ${url} at ${path}`),
+  inline: async (url, name, path) => loaded(`inline ${name} ${url} at ${path}`),
+  sent: async () => loaded(''),
   stored: async (id, path) => [loaded(`stored ${id} at ${path}`)],
 };
 
@@ -53,19 +55,19 @@ describe('message of a chat completion', () => {
       user({ type: 'file', file: { file_data: 'data:application/pdf;base64,cGRm', file_id: 'f1' } }),
       {
         role: 'user',
-        content: [{ type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'file' }],
+        content: [
+          text('inline file data:application/pdf;base64,cGRm at messages.0.content.0.file.file_data'),
+        ],
       },
     ],
     [
       user({ type: 'file', file: { file_data: 'data:application/pdf;base64,cGRm', filename: 'a.pdf' } }),
       {
         role: 'user',
-        content: [{ type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'a.pdf' }],
+        content: [
+          text('inline a.pdf data:application/pdf;base64,cGRm at messages.0.content.0.file.file_data'),
+        ],
       },
-    ],
-    [
-      user({ type: 'file', file: { file_data: 'data:image/png;base64,aW1n', filename: 'a.png' } }),
-      { role: 'user', content: [{ type: 'image', mediaType: 'image/png', data: 'aW1n' }] },
     ],
     [
       { role: 'assistant', content: 'a' },
@@ -125,11 +127,6 @@ describe('message of a chat completion', () => {
   it.each<[string, object[], string]>([
     ['audio', [user(text('a'), { type: 'input_audio' })], 'messages.0.content.1.input_audio'],
     ['a file without data and id', [user({ type: 'file', file: {} })], 'messages.0.content.0.file'],
-    [
-      'a file with other data',
-      [user({ type: 'file', file: { file_data: 'x' } })],
-      'messages.0.content.0.file.file_data',
-    ],
     ['the older call', [{ role: 'assistant', function_call: { name: 'f' } }], 'messages.0.function_call'],
     ['audio of the assistant', [{ role: 'assistant', audio: { id: 'a' } }], 'messages.0.audio'],
     ['a result without its call', [result('a')], 'messages.0.tool_call_id'],

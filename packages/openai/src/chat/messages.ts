@@ -1,4 +1,4 @@
-import { fromWireThinking, IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/internal';
+import { fromWireThinking, type MediaLoader } from '@questline/core/internal';
 import type { ModelContent, ModelMessage, ThinkingBlock } from '@questline/core/ports';
 import { issue, unsupported } from '../errors.ts';
 import { parseArguments } from '../tool-arguments.ts';
@@ -85,11 +85,7 @@ async function toFile(
   path: string,
   media: MediaLoader,
 ): Promise<readonly ModelContent[]> {
-  if (inline != null) {
-    const { mediaType, data } = parseDataUrl(inline, `${path}.file_data`, issue);
-    if (IMAGE_TYPES.includes(mediaType)) return [{ type: 'image', mediaType, data }];
-    return [{ type: 'document', mediaType, data, name: filename ?? 'file' }];
-  }
+  if (inline != null) return [await media.inline(inline, filename ?? 'file', `${path}.file_data`)];
   if (id == null) throw issue(path, 'expected file_data or file_id');
   return media.stored(id, `${path}.file_id`);
 }

@@ -10,6 +10,8 @@ const text = (value: string) => ({ type: 'text', text: value }) as const;
 const media: MediaLoader = {
   image: async (url, path) => text(`image ${url} at ${path}`),
   document: async (url, name, path) => text(`${name} ${url} at ${path}`),
+  inline: async (url, name, path) => text(`inline ${name} ${url} at ${path}`),
+  sent: async () => text(''),
   stored: async (id, path) => [text(`stored ${id} at ${path}`)],
 };
 const OWN: EarlierItems = { count: 0, field: 'previous_response_id' };
@@ -115,7 +117,6 @@ describe('items of a request', () => {
           { type: 'input_file', file_id: 'f2' },
           { type: 'input_file', file_data: 'data:application/pdf;base64,cGRm', file_url: 'u' },
           { type: 'input_file', file_data: 'data:application/pdf;base64,cGRm', filename: 'n' },
-          { type: 'input_file', file_data: 'data:image/png;base64,aW1n' },
         ),
       ],
       [
@@ -125,9 +126,8 @@ describe('items of a request', () => {
           text('file u at input.0.content.2.file_url'),
           text('n u at input.0.content.3.file_url'),
           text('stored f2 at input.0.content.4.file_id'),
-          { type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'file' },
-          { type: 'document', mediaType: 'application/pdf', data: 'cGRm', name: 'n' },
-          { type: 'image', mediaType: 'image/png', data: 'aW1n' },
+          text('inline file data:application/pdf;base64,cGRm at input.0.content.5.file_data'),
+          text('inline n data:application/pdf;base64,cGRm at input.0.content.6.file_data'),
         ),
       ],
     ],

@@ -1,4 +1,4 @@
-import { IMAGE_TYPES, type MediaLoader, parseDataUrl } from '@questline/core/internal';
+import type { MediaLoader } from '@questline/core/internal';
 import type { ModelContent } from '@questline/core/ports';
 import { issue } from '../errors.ts';
 import type { InputPart, OutputItem } from './contract-items.ts';
@@ -28,11 +28,7 @@ async function toFile(
   path: string,
   media: MediaLoader,
 ): Promise<readonly ModelContent[]> {
-  if (inline != null) {
-    const { mediaType, data } = parseDataUrl(inline, `${path}.file_data`, issue);
-    if (IMAGE_TYPES.includes(mediaType)) return [{ type: 'image', mediaType, data }];
-    return [{ type: 'document', mediaType, data, name: filename ?? 'file' }];
-  }
+  if (inline != null) return [await media.inline(inline, filename ?? 'file', `${path}.file_data`)];
   if (url != null) return [await media.document(url, filename ?? 'file', `${path}.file_url`)];
   if (id != null) return media.stored(id, `${path}.file_id`);
   throw issue(path, 'expected file_data, file_url or file_id');

@@ -30,6 +30,7 @@ function setUp(texts: Readonly<Record<number, string | ReadOutcome>>) {
       const outcome = outcomes[file.id] ?? '';
       return typeof outcome === 'string' ? { status: 'read', text: outcome } : outcome;
     },
+    readBytes: async () => ({ status: 'unsupported' }),
   };
   const read = createAttachedReader({ library, documents });
   const reads = () => calls.filter((call) => (call as string[])[0] === 'read').length;

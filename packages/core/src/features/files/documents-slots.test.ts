@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../test/delayed.ts';
 import { ADA, ID, setUp } from '../../../test/document-reader.ts';
+import type { ReadDocumentOptions } from './documents.ts';
 import type { FileRecord } from './records.ts';
 
 const NONE = { readAttempts: undefined, readRefusal: undefined };
@@ -49,6 +50,30 @@ describe('the slots of documents', () => {
     await first;
     await files.update(ID, { readAttempts: 3 });
     expect(await waiting).toMatchObject({ status: 'refused' });
+  });
+
+  it('are shared with documents of requests, which have no attempts', async () => {
+    const { documents, ends, first, attempts } = await hold();
+    const type = { mimeType: 'text/x', name: 'a.x' };
+    const readBytes = (more: Partial<ReadDocumentOptions> = {}, mimeType = type.mimeType) =>
+      documents.readBytes(Buffer.from('sent'), { ...type, mimeType }, { ...ADA, ...more });
+    expect(await readBytes({ waits: false })).toEqual({ status: 'busy' });
+    const waiting = readBytes();
+    const plain = readBytes({ waits: false }, 'text/plain');
+    await settle();
+    expect(ends).toHaveLength(2);
+    for (const end of ends) end();
+    expect(await first).toMatchObject({ status: 'read' });
+    expect(await plain).toEqual({ status: 'read', text: 'read' });
+    await settle();
+    ends[2]?.();
+    expect(await waiting).toEqual({ status: 'read', text: 'read' });
+    expect(await attempts()).toEqual(NONE);
+    expect(await readBytes({}, 'text/y')).toEqual({ status: 'unsupported' });
+    const free = readBytes({ waits: false });
+    await settle();
+    ends[3]?.();
+    expect(await free).toMatchObject({ status: 'read' });
   });
 
   it('of plain text are others, and count no attempts', async () => {

@@ -54,6 +54,8 @@ export interface DocumentReader {
     load: (options: CallOptions) => Promise<Uint8Array | undefined>,
     options: ReadDocumentOptions,
   ): Promise<ReadOutcome>;
+  /** Extracts the text of bytes that are in no file: without a count of attempts. Rejects only with the signal's reason. */
+  readBytes(bytes: Uint8Array, type: DocumentType, options: ReadDocumentOptions): Promise<ReadOutcome>;
 }
 
 /**
@@ -140,6 +142,18 @@ export function createDocumentReader(services: {
         const current = isPlain ? file : await files.get(file.id);
         if (current === undefined) return { status: 'gone' };
         return await (isPlain ? readNow : readCounted)(extractor, current, load, options);
+      } finally {
+        release();
+      }
+    },
+
+    async readBytes(bytes, type, options) {
+      const extractor = extractors.find((one) => one.reads(type));
+      if (extractor === undefined) return { status: 'unsupported' };
+      const release = await takeTurn(extractor === plainText ? plainTurns : turns, options);
+      if (release === undefined) return { status: 'busy' };
+      try {
+        return await extract(extractor, bytes, type, options);
       } finally {
         release();
       }

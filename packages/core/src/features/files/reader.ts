@@ -7,6 +7,7 @@ import type { Incident } from '../../shared/incident.ts';
 import type { DocumentReader } from './documents.ts';
 import type { FileLibrary } from './library.ts';
 import { FILES, type FileRecord } from './records.ts';
+import { type ConvertDocument, createDocumentConverter, toTextDocument } from './sent-documents.ts';
 
 /** The fields of a file that attaching needs. */
 export interface AttachableFile {
@@ -37,6 +38,8 @@ export interface FilesReader {
     model: ModelInfo,
     options?: CallOptions,
   ): AsyncIterable<FileContent>;
+  /** Converts a document inside of a request. */
+  readonly convert: ConvertDocument;
 }
 
 export interface FileContent {
@@ -91,8 +94,7 @@ export function createFilesReader(services: {
     const { text } = outcome;
     const most = Math.floor((contextWindow / 2) * CHARACTERS_PER_TOKEN);
     const fitting = text.length > most ? `${text.slice(0, most).toWellFormed()}${CUT}` : text;
-    const data = Buffer.from(fitting).toString('base64');
-    return { id, content: [{ type: 'document', mediaType: 'text/plain', name, data }] };
+    return { id, content: [toTextDocument(name, fitting)] };
   };
 
   const readContent = async (
@@ -140,6 +142,8 @@ export function createFilesReader(services: {
           : await readContent(userId, file, model, options);
       }
     },
+
+    convert: createDocumentConverter(services),
   };
 }
 

@@ -20,7 +20,12 @@ function open({ fetchFile, files, signal = new AbortController().signal }: Optio
   return createMediaLoader(services, entry, { userId: 'ada', signal, issue: issue as never });
 }
 
-const none: MediaServices['files'] = { async *contents() {} };
+const none: MediaServices['files'] = {
+  async *contents() {},
+  convert: async (_userId, { contentType, data, name }) => ({
+    content: { type: 'document', mediaType: contentType, data, name },
+  }),
+};
 const of = (mediaType: string, bytes = 1): WebTools['fetchFile'] => {
   return async () => ({ mediaType, data: new Uint8Array(bytes) }) as never;
 };
@@ -93,10 +98,47 @@ describe('image of a conversation', () => {
   });
 });
 
-it('fetches a document with its name', async () => {
-  const document = await open({ fetchFile: of('application/pdf') }).document(URL, 'a.pdf', PATH);
-  expect(document).toEqual({
-    ...{ type: 'document', name: 'a.pdf', mediaType: 'application/pdf', data: 'AA==' },
+describe('document of a conversation', () => {
+  const PDF = { type: 'document', name: 'a.pdf', mediaType: 'application/pdf', data: 'AA==' };
+
+  it('is fetched, with its name', async () => {
+    const accepted: unknown[] = [];
+    const { document } = open({
+      async fetchFile(_url, { accept }) {
+        accepted.push(accept);
+        return { mediaType: 'application/pdf', data: new Uint8Array(1) };
+      },
+    });
+    expect(await document(URL, 'a.pdf', PATH)).toEqual(PDF);
+    expect(accepted).toEqual([['application/', 'text/']]);
+  });
+
+  it('may be in the request, as may an image', async () => {
+    const { inline, sent } = open({});
+    expect(await inline('data:application/pdf;base64,AA==', 'a.pdf', PATH)).toEqual(PDF);
+    expect(await sent({ contentType: 'application/pdf', data: 'AA==', name: 'a.pdf' }, PATH)).toEqual(PDF);
+    expect(await inline('data:Image/PNG;base64,AA==', 'a.png', PATH)).toEqual({
+      ...{ type: 'image', mediaType: 'image/png', data: 'AA==' },
+    });
+    await expect(inline('AA==', 'a.pdf', PATH)).rejects.toThrow(`${PATH}: expected a data URL`);
+  });
+
+  it('is converted for its user, the model and the client', async () => {
+    const calls: unknown[] = [];
+    const { signal } = new AbortController();
+    const files: MediaServices['files'] = {
+      ...none,
+      async convert(...given) {
+        calls.push(given);
+        return { refusal: 'a.csv is damaged.' };
+      },
+    };
+    const { inline } = open({ files, signal });
+    await expect(inline('data:text/csv;charset=latin1;base64,AA==', 'a.csv', PATH)).rejects.toThrow(
+      `${PATH}: a.csv is damaged.`,
+    );
+    const sent = { contentType: 'text/csv;charset=latin1', data: 'AA==', name: 'a.csv' };
+    expect(calls).toEqual([['ada', sent, { id: 'm' }, { signal }]]);
   });
 });
 
@@ -107,6 +149,7 @@ describe('stored file of a conversation', () => {
     const calls: unknown[] = [];
     const { signal } = new AbortController();
     const files: MediaServices['files'] = {
+      ...none,
       async *contents(...given) {
         calls.push(given);
         yield { content };
@@ -122,6 +165,7 @@ describe('stored file of a conversation', () => {
     ['no file', [], 'no file that you and this model can read has this id'],
   ])('is refused with %s', async (_title, found, message) => {
     const files: MediaServices['files'] = {
+      ...none,
       async *contents() {
         yield* found;
       },
@@ -131,6 +175,7 @@ describe('stored file of a conversation', () => {
 
   it('is one of 50 at most', async () => {
     const files: MediaServices['files'] = {
+      ...none,
       async *contents() {
         yield { content };
       },

@@ -6,24 +6,43 @@ import { isWebToolError, type WebTools } from '../../../ports/web.ts';
 
 export interface MediaServices {
   readonly web: WebTools;
-  readonly files: StoredFiles;
+  readonly files: FilesForModels;
 }
 
-/** Reads the files of a user for a model, as `FilesReader`. */
-interface StoredFiles {
+/** Reads the files of a user, and documents of requests, for a model, as `FilesReader`. */
+interface FilesForModels {
   contents(
     userId: string,
     ids: readonly string[],
     model: ModelInfo,
     options?: CallOptions,
   ): AsyncIterable<{ readonly content: readonly ModelContent[] | undefined; readonly refusal?: string }>;
+  convert(
+    userId: string,
+    document: SentDocument,
+    model: ModelInfo,
+    options?: CallOptions,
+  ): Promise<{ readonly content: ModelContent } | { readonly content?: undefined; readonly refusal: string }>;
+}
+
+/** A document inside of a request. */
+interface SentDocument {
+  /** Type and subtype, and parameters such as the `charset` of a text. */
+  readonly contentType: string;
+  /** Base64. */
+  readonly data: string;
+  readonly name: string;
 }
 
 /** Loads the images and files of a conversation. Each method throws an ApiError 400 that names the path. */
 export interface MediaLoader {
   /** @param url a data URL, or an https URL that is fetched. */
   image(url: string, path: string): Promise<ModelContent>;
-  /** @param url an https URL that is fetched. */
+  /** @param url a data URL of an image or a document. */
+  inline(url: string, name: string, path: string): Promise<ModelContent>;
+  /** Converts a document for the model: text to UTF-8, and a type that the model does not read to text. */
+  sent(document: SentDocument, path: string): Promise<ModelContent>;
+  /** @param url an https URL of a document, which is fetched. */
   document(url: string, name: string, path: string): Promise<ModelContent>;
   /** @param id of a stored file. */
   stored(id: string, path: string): Promise<readonly ModelContent[]>;
@@ -41,7 +60,7 @@ export interface MediaLoaderOptions {
 const MAX_FETCHED_BYTES = 25 * 2 ** 20;
 const MAX_FETCHED = 20;
 const MAX_FILES = 50;
-export const IMAGE_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+const IMAGE_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 
 export function createMediaLoader(
   { web, files }: MediaServices,
@@ -61,7 +80,7 @@ export function createMediaLoader(
     try {
       const { mediaType, data } = await web.fetchFile(url, { accept, maxBytes: bytesLeft }, { signal });
       bytesLeft -= data.length;
-      return { mediaType: toType(mediaType), data: Buffer.from(data).toString('base64') };
+      return { contentType: mediaType, data: Buffer.from(data).toString('base64') };
     } catch (error) {
       signal.throwIfAborted();
       if (isWebToolError(error)) throw issue(path, error.message.replace(/^url: /, ''));
@@ -69,19 +88,34 @@ export function createMediaLoader(
     }
   };
 
+  const convert = async (document: SentDocument, path: string): Promise<ModelContent> => {
+    const converted = await files.convert(userId, document, info, { signal });
+    if (converted.content === undefined) throw issue(path, converted.refusal);
+    return converted.content;
+  };
+
   return {
     async image(url, path) {
-      const { mediaType, data } = /^data:/i.test(url)
+      const { contentType, data } = /^data:/i.test(url)
         ? parseDataUrl(url, path, issue)
         : await fetchMedia(url, ['image/'], path);
+      const mediaType = toType(contentType);
       if (!IMAGE_TYPES.includes(mediaType)) {
         throw issue(path, 'expected an image of type png, jpeg, webp or gif');
       }
       return { type: 'image', mediaType, data };
     },
 
+    async inline(url, name, path) {
+      const { mediaType, contentType, data } = parseDataUrl(url, path, issue);
+      if (IMAGE_TYPES.includes(mediaType)) return { type: 'image', mediaType, data };
+      return convert({ contentType, data, name }, path);
+    },
+
+    sent: convert,
+
     async document(url, name, path) {
-      return { type: 'document', name, ...(await fetchMedia(url, ['application/pdf', 'text/'], path)) };
+      return convert({ ...(await fetchMedia(url, ['application/', 'text/'], path)), name }, path);
     },
 
     async stored(id, path) {
