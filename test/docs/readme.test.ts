@@ -1,3 +1,7 @@
+import { exec } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { getExamples } from './pages.ts';
 import { runProgram, untilMatch } from './program.ts';
@@ -29,4 +33,16 @@ describe('README.md', () => {
     });
     expect([chat.status, await chat.json()]).toMatchObject([200, { status: 'done', type: 'message' }]);
   });
+
+  it.each(['README.md', 'docs/operating/self-host.md'])(
+    'packs every package with the command of %s',
+    async (page) => {
+      const root = join(import.meta.dirname, '../..');
+      const [command] = /npm pack [^`]+/.exec(readFileSync(join(root, page), 'utf8')) ?? [];
+      const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.json'), 'utf8'));
+      const { stdout } = await promisify(exec)(`${command} --dry-run --silent`, { cwd: root });
+      const names = readdirSync(join(root, 'packages')).map((name) => `questline-${name}-${version}.tgz`);
+      expect(stdout.trim().split('\n').sort()).toEqual(names.sort());
+    },
+  );
 });

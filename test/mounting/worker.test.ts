@@ -9,6 +9,12 @@ import { describe, expect, it } from 'vitest';
 import { type ChatAppOptions, createChatApp, silent } from '../support/chat.ts';
 
 const SECRET = 'a'.repeat(64);
+/** Runs a program until it exits. @returns its output. */
+async function run(file: string, ...given: string[]): Promise<string> {
+  const flags = ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'];
+  const child = join(import.meta.dirname, file);
+  return (await promisify(execFile)(process.execPath, [...flags, child, ...given])).stdout;
+}
 const mounted = (options: ChatAppOptions = {}) => createChatApp({ ...options, started: false, worker: true });
 
 describe('api that is mounted and never started', () => {
@@ -96,11 +102,14 @@ describe('api that is mounted and never started', () => {
   });
 
   it('lets an idle process exit', async () => {
-    const child = join(import.meta.dirname, 'idle.child.ts');
-    const run = promisify(execFile);
-    const flags = ['--conditions=@questline/source', '--disable-warning=ExperimentalWarning'];
-    const { stdout } = await run(process.execPath, [...flags, child]);
-    expect(stdout).toBe('done\n');
+    expect(await run('idle.child.ts')).toBe('done\n');
+  });
+
+  it.each([
+    ['drains', 'drain', 'done\nclosed\n'],
+    ['forgets a user', 'forget', 'true\n'],
+  ])('keeps a process alive that %s while work waits', async (_title, call, output) => {
+    expect(await run('waiting.child.ts', call)).toBe(output);
   });
 });
 

@@ -13,6 +13,7 @@ import { createEventExpiry } from '../runs/live-expiry.ts';
 import { createQuestSweep } from '../runs/sweep.ts';
 import { createTextSweep } from '../runs/text-sweep.ts';
 import { ApiError } from '../shared/errors.ts';
+import { keepProcessAlive } from '../shared/keep-alive.ts';
 import { createChargeArchiveTasks } from './charge-archive.ts';
 import { FEATURES } from './features.ts';
 import { createRetentionSweep } from './retention.ts';
@@ -48,8 +49,8 @@ export interface Api extends Mountable {
    */
   start(): Promise<void>;
   /**
-   * Graceful shutdown: rejects new work with 503 immediately and waits for running work. After `timeoutMs` (default
-   * 10,000) it returns unfinished jobs to the queue and ends open streams. Resolves when this process runs no work.
+   * Graceful shutdown: rejects new work with 503 at once, keeps the process alive and waits for running work. After `timeoutMs`
+   * (default 10,000) returns unfinished jobs to the queue and ends open streams. Resolves when this process runs no work.
    */
   drain(timeoutMs?: number): Promise<void>;
   /**
@@ -162,22 +163,25 @@ export function createApi(
     return refuse(route.operation, services, headers, requestId, refusal);
   }
 
+  async function drain(timeoutMs: number): Promise<void> {
+    startsItself = false;
+    await Promise.all([engine.drain(timeoutMs), services.streams.drain(timeoutMs)]);
+  }
+
+  async function close(): Promise<void> {
+    await drain(0);
+    await services.settlementRetries.flush();
+    services.ownModels?.close();
+    await services.authenticator.close();
+    await Promise.all([...services.providers, ...services.extractors].map((port) => port.close?.()));
+  }
+
   return {
     routes,
     handle,
     start: engine.start,
-    async drain(timeoutMs = DRAIN_MS) {
-      startsItself = false;
-      await Promise.all([engine.drain(timeoutMs), services.streams.drain(timeoutMs)]);
-    },
-    async close() {
-      startsItself = false;
-      await Promise.all([engine.drain(0), services.streams.drain(0)]);
-      await services.settlementRetries.flush();
-      services.ownModels?.close();
-      await services.authenticator.close();
-      await Promise.all([...services.providers, ...services.extractors].map((port) => port.close?.()));
-    },
+    drain: (timeoutMs = DRAIN_MS) => keepProcessAlive(() => drain(timeoutMs)),
+    close: () => keepProcessAlive(close),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Clock } from '../ports/clock.ts';
 import { removeAll } from '../ports/remove-where.ts';
 import type { CollectionShape } from '../ports/store.ts';
+import { keepProcessAlive } from '../shared/keep-alive.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import { COLLECTIONS } from './collections.ts';
 import { findPersonalRecords, getPersonalData } from './personal-records.ts';
@@ -59,7 +60,7 @@ export async function forgetUser(
   const personal = getPersonalData(services);
   await store.collection(USERS).update(userId, { disabled: true });
   services.authenticator.forgetUser(userId);
-  await stopWork(services.clock, personal, userId, timeoutMs);
+  await keepProcessAlive(() => stopWork(services.clock, personal, userId, timeoutMs));
   const erased = new Set([userId]);
   for await (const { shape, record } of findPersonalRecords(services, personal, userId)) {
     erased.add(record.id);
