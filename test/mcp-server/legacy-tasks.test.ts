@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createApi, createServices } from '@questline/core';
+import { createMemoryObjects } from '@questline/core/memory';
 import { createMcpApi } from '@questline/mcp-server';
 import { createFakeIds } from '@questline/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -166,6 +167,28 @@ describe('tasks of revision 2025-11-25 over the official client', () => {
     const { content } = await resultOf(client, taskId);
     expect(content.map(({ type }) => type)).toContain('image');
     expect((await client.experimental.tasks.getTask(taskId)).status).toBe('completed');
+  });
+
+  it('are shown and listed without a read of their images', async () => {
+    const objects = createMemoryObjects();
+    let reads = 0;
+    const app = await createMcpApp({
+      objects: {
+        ...objects,
+        get(...args) {
+          reads += 1;
+          return objects.get(...args);
+        },
+      },
+    });
+    const client = await app.connect();
+    const { taskId } = await begin(client, 'generate_image', { prompt: 'A fjord' });
+    await resultOf(client, taskId);
+    const before = reads;
+    expect(before).toBeGreaterThan(0);
+    expect((await client.experimental.tasks.getTask(taskId)).status).toBe('completed');
+    expect((await client.experimental.tasks.listTasks()).tasks).toMatchObject([{ status: 'completed' }]);
+    expect(reads).toBe(before);
   });
 
   it('are videos, whose end is waited for', async () => {

@@ -1,5 +1,5 @@
 import { COLLECTIONS, type UserRecord } from '@questline/core';
-import { ORGANIZATIONS, PROVIDER_KEYS, SESSIONS } from '@questline/core/internal';
+import { API_KEYS, ORGANIZATIONS, PROVIDER_KEYS, SESSIONS } from '@questline/core/internal';
 import { createSqlStore, migrate } from '@questline/sql';
 import { describe, expect, it } from 'vitest';
 import { type Engine, POSTGRES, POSTGRES_URL, SQLITE_FILE } from '../../packages/sql/test/engines.ts';
@@ -69,6 +69,27 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))('sharing 
       // The first one is the default organization of its owner.
       const user = (await call(app, app.user, 'GET', `/api/users/${app.user.id}`)).body;
       expect(answers.map(({ body }) => body._id)).toContain(user.organizationId);
+    }));
+
+  it('leaves no active key to an administrator who creates keys while being removed', () =>
+    onEngine(engine, async (app) => {
+      const id = await makeOrganization(app, app.user);
+      for (let round = 0; round < 8; round += 1) {
+        const admin = await app.addUser(`admin${round}@example.com`);
+        await app.services.store.collection(ORGANIZATIONS).update(id, { writerIds: [admin.id] });
+        const create = () =>
+          call(app, admin, 'POST', '/api/user-api-keys', {
+            name: 'Last',
+            preset: 'full',
+            organizationId: id,
+          });
+        const remove = () =>
+          call(app, app.user, 'POST', `/api/organization/${id}/revokeSharing`, { userId: admin.id });
+        const [, , removed] = await Promise.all([create(), create(), remove(), create(), create()]);
+        expect(removed.status).toBe(200);
+        const left = { userId: admin.id, status: 'active' } as const;
+        expect(await app.services.store.collection(API_KEYS).count(left)).toBe(0);
+      }
     }));
 
   it('keeps one owner under parallel transfers to different members', () =>

@@ -136,6 +136,24 @@ describe.each(WIRES)('a repeated stream of $name', (wire) => {
     expect(await countCharges()).toBe(1);
   });
 
+  it('is refused for as long as the first one runs', async () => {
+    const { app, send, nextCall, countCharges } = await open(wire);
+    const first = send();
+    const call = await nextCall();
+    for (let minute = 0; minute < 40; minute += 1) {
+      call.say({ type: 'text', text: 'Rain. ' });
+      await app.clock.advance(60_000);
+    }
+    expect((await send()).status).toBe(409);
+    call.say({ type: 'usage', usage: { input: 10, output: 3 } }, { type: 'finish', reason: 'stop' });
+    call.end();
+    await (await first).text();
+    const repeated = await send();
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(app.calls).toHaveLength(1);
+    expect(await countCharges()).toBe(1);
+  });
+
   it('is refused after a client has left, because the first was charged', async () => {
     const { app, send, nextCall, countCharges } = await open(wire);
     const leaving = new AbortController();

@@ -65,7 +65,7 @@ interface Found {
 type Method = (found: Found, context: ToolCall) => Promise<JsonObject>;
 
 const METHODS: Readonly<Record<string, Method>> = {
-  'tasks/get': async (found, context) => show(found, context),
+  'tasks/get': async (found) => show(found),
 
   async 'tasks/result'({ record, work, workId, state }, context) {
     const ended = work.getStatus(state) === 'working' ? await waitForEnd(work, workId, context) : state;
@@ -79,7 +79,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const after = await context.runner.run(work.cancel, { params: { id: workId } });
     // It ended before the cancellation.
     if (work.getStatus(after) !== 'cancelled') throw ended();
-    return show({ ...found, state: after }, context);
+    return show({ ...found, state: after });
   },
 };
 
@@ -112,7 +112,7 @@ async function listTasks({ cursor }: JsonObject, context: ToolCall): Promise<Jso
   const tasks: JsonObject[] = [];
   for (const record of records) {
     const found = await load(record, context);
-    if (found !== undefined) tasks.push(await show(found, context));
+    if (found !== undefined) tasks.push(show(found));
   }
   return { tasks, ...(nextCursor !== undefined && { nextCursor }) };
 }
@@ -138,9 +138,9 @@ async function waitForEnd(work: Work, id: string, context: ToolCall): Promise<Js
   throw new RpcError(STILL_WORKING, 'The task is still working: ask again');
 }
 
-async function show({ record, work, state }: Found, context: ToolCall): Promise<JsonObject> {
+function show({ record, work, state }: Found): JsonObject {
   const status = work.getStatus(state);
-  const hasFailed = status === 'completed' && (await work.toResult(state, context)).isError === true;
+  const hasFailed = status === 'completed' && work.hasFailed(state);
   return describe(record, hasFailed ? 'failed' : status, state.updated_at ?? state.updatedAt);
 }
 

@@ -19,6 +19,7 @@ function create(first: 'working' | 'completed' = 'working') {
     read: 'readIt',
     cancel: 'cancelIt',
     getStatus: ({ state }) => (state === 'completed' ? 'completed' : 'working'),
+    hasFailed: () => false,
     async wait(id, timeoutMs) {
       await turn();
       waits.push([id, timeoutMs]);

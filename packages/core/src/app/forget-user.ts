@@ -143,8 +143,8 @@ async function eraseOwnTraces(
   for await (const { id, account } of findAll(store, LOW_CREDITS, {})) {
     if (account === `user:${userId}`) await store.collection(LOW_CREDITS).take(id);
   }
-  for await (const { id, answer } of findAll(store, IDEMPOTENCY, {})) {
-    const named = String(answer).match(/[0-9a-f]{24}/g) ?? [];
+  for await (const { id, userId: callerId, answer } of findAll(store, IDEMPOTENCY, {})) {
+    const named = callerId === undefined ? (String(answer).match(/[0-9a-f]{24}/g) ?? []) : [callerId];
     if (named.some((one) => erased.has(one))) await store.collection(IDEMPOTENCY).take(id);
   }
   // The host bills from charges: they are delivered, unless they were given up.

@@ -91,6 +91,28 @@ describe.each([
     expect(await things()).toHaveLength(1);
   });
 
+  it('stores work again, once, after the first work is gone', async () => {
+    const { clock, idempotency, prepare, things } = setUp(createStore());
+    await idempotency.accept(request('a'), prepare);
+    await clock.advance(1);
+    const asked: number[] = [];
+    const isGone = async (answer: number): Promise<boolean> => {
+      asked.push(answer);
+      return answer === 1;
+    };
+    const send = () => idempotency.accept<number>({ ...request('a'), isGone }, prepare);
+    const all = await Promise.all([1, 2, 3].map(send));
+    const [answer = 0] = all.filter(({ isRepeated }) => !isRepeated).map((one) => one.answer);
+    expect(answer).toBeGreaterThan(1);
+    expect(all.map((one) => one.answer)).toEqual([answer, answer, answer]);
+    expect(all.filter(({ isRepeated }) => isRepeated)).toHaveLength(2);
+    expect(asked).toContain(1);
+    expect(await send()).toMatchObject({ answer, isRepeated: true });
+    expect(await things()).toEqual([`1 ${by}`, `${answer} ${by}`]);
+    const other = idempotency.accept<number>({ ...request('a', { x: 1 }), isGone }, prepare);
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+  });
+
   it('gives all of several requests at once the answer of one', async () => {
     const { idempotency, prepare, things } = setUp(createStore());
     const all = await Promise.all([1, 2, 3].map(() => idempotency.accept(request('a'), prepare)));

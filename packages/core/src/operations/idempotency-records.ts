@@ -9,6 +9,8 @@ export interface IdempotencyRecord extends StoredRecord {
   readonly bodyHash: string;
   /** JSON text of the response, or of the user. */
   readonly answer: string;
+  /** The caller. Absent in records of earlier versions. */
+  readonly userId?: string;
   readonly expiresAt: number;
 }
 

@@ -3,7 +3,12 @@ import { expect, it } from 'vitest';
 import type { Call } from '../contract/call.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import type { Store } from '../ports/store.ts';
-import { createIdempotency, type IdempotentRequest } from './idempotency.ts';
+import {
+  createIdempotency,
+  type Idempotency,
+  type IdempotentRequest,
+  type ReportEnd,
+} from './idempotency.ts';
 import { IDEMPOTENCY } from './idempotency-records.ts';
 
 const HOUR_MS = 3_600_000;
@@ -106,15 +111,76 @@ it.each(['x', ' ~', 'x'.repeat(255)])('takes the key %j', async (key) => {
   expect(await once(request(key))).toMatchObject({ isRepeated: true });
 });
 
-it('refuses a request while the first one runs, for 15 minutes at most', async () => {
-  const { clock, idempotency, once } = setUp();
-  const first = await idempotency.claim<string>(request('a'));
-  expect(first?.isRepeated).toBe(false);
+const RUNS = { status: 409, headers: { 'Retry-After': '1' } };
+
+/** The claim of a key by a first request. */
+async function claimFirst({ claim }: Pick<Idempotency, 'claim'>): Promise<ReportEnd<string>> {
+  const claimed = await claim<string>(request('a'));
+  if (claimed === undefined || claimed.isRepeated) throw new Error('not the first request');
+  return claimed.end;
+}
+
+it('refuses a request while the first one runs, and for 15 minutes at most after a crash', async () => {
+  const { clock, store, once } = setUp();
+  // The clock of a process that has crashed stands still.
+  const crashed = createFakeClock(clock.now());
+  await claimFirst(createIdempotency({ store, clock: crashed }));
   await clock.advance(15 * MINUTE_MS - 1);
-  const refused = once(request('a'));
-  await expect(refused).rejects.toMatchObject({ status: 409, headers: { 'Retry-After': '1' } });
+  await expect(once(request('a'))).rejects.toMatchObject(RUNS);
   await clock.advance(1);
   expect(await once(request('a'))).toEqual({ answer: 1, isRepeated: false });
+});
+
+it('refuses a request while the first one runs for hours, also if a renewal of its lease fails', async () => {
+  const store = createMemoryStore();
+  const records = store.collection(IDEMPOTENCY);
+  let renewals = 0;
+  const failing = {
+    ...records,
+    async update(...args: Parameters<typeof records.update>) {
+      renewals += 1;
+      // The second one takes effect all the same.
+      if (renewals === 1) throw new Error('away');
+      const renewed = await records.update(...args);
+      if (renewals === 2) throw new Error('lost');
+      return renewed;
+    },
+  };
+  const { clock, idempotency, once } = setUp({ ...store, collection: () => failing as never });
+  const end = await claimFirst(idempotency);
+  for (let minute = 0; minute < 180; minute += 1) {
+    await clock.advance(MINUTE_MS);
+    await expect(once(request('a'))).rejects.toMatchObject(RUNS);
+  }
+  await end.complete('first');
+  await clock.advance(24 * HOUR_MS - 1);
+  expect(await once(request('a'))).toEqual({ answer: 'first', isRepeated: true });
+  await clock.advance(1);
+  expect(await once(request('a'))).toEqual({ answer: 1, isRepeated: false });
+});
+
+it('frees the key of work that fails after hours', async () => {
+  const { clock, idempotency, once, kept } = setUp();
+  const end = await claimFirst(idempotency);
+  await clock.advance(180 * MINUTE_MS);
+  await end.fail(false);
+  expect(await kept()).toEqual([]);
+  expect(await once(request('a'))).toEqual({ answer: 1, isRepeated: false });
+});
+
+it.each<[string, (end: ReportEnd<string>) => Promise<void>]>([
+  ['completes', (end) => end.complete('late')],
+  ['fails', (end) => end.fail(false)],
+])('leaves the key of other work alone when work %s after its lease', async (_title, finish) => {
+  const { clock, store, idempotency, once } = setUp();
+  const paused = createFakeClock(clock.now());
+  const late = await claimFirst(createIdempotency({ store, clock: paused }));
+  await clock.advance(15 * MINUTE_MS);
+  const end = await claimFirst(idempotency);
+  await finish(late);
+  await expect(once(request('a'))).rejects.toMatchObject(RUNS);
+  await end.complete('second');
+  expect(await once(request('a'))).toEqual({ answer: 'second', isRepeated: true });
 });
 
 it('refuses a request whose first one ends at the same moment', async () => {
@@ -177,8 +243,9 @@ it('answers after the answer is stored', async () => {
   const records = {
     ...store.collection(IDEMPOTENCY),
     update: () => Promise.reject(new Error('store away')),
-    take: (_id: string, guard?: object) =>
-      guard === undefined ? Promise.reject(new Error('not forgotten')) : Promise.resolve(undefined),
+    // Only the deletion of an expired key succeeds.
+    take: (_id: string, guard: { readonly expiresAt: object }) =>
+      'lte' in guard.expiresAt ? Promise.resolve(undefined) : Promise.reject(new Error('not forgotten')),
   };
   const { once, idempotency } = setUp({ ...store, collection: () => records as never });
   await expect(once(request('a'))).rejects.toThrow('store away');

@@ -8,6 +8,7 @@ import { type StoreWrite, writesTo } from '../ports/write-all.ts';
 import { ApiError } from '../shared/errors.ts';
 import { hashSecret } from '../shared/secrets.ts';
 import { IDEMPOTENCY, type IdempotencyRecord } from './idempotency-records.ts';
+import { KEY_LEASE_MS, keepKey } from './key-lease.ts';
 import { createSingleUses, type SingleUses } from './single-uses.ts';
 
 const KEPT_MS = 24 * 3_600_000;
@@ -92,19 +93,16 @@ export interface ReportEnd<A> {
   fail(isCharged: boolean): Promise<void>;
 }
 
-export interface IdempotentRequest {
+export interface IdempotentRequest<A = unknown> {
   readonly call: Call;
   readonly path: string;
   readonly body: unknown;
-  /** Treats the request as one without a key. */
-  readonly ignoresKey?: boolean;
+  /** For `accept`: whether the work of an earlier answer was deleted. Its key is then free. Default: it never is. */
+  isGone?(answer: A): Promise<boolean>;
 }
 
 /** A request with a key. */
-interface NamedRequest {
-  readonly id: string;
-  readonly bodyHash: string;
-}
+type NamedRequest = Pick<IdempotencyRecord, 'id' | 'bodyHash' | 'userId'>;
 
 /** Marks the repetition of a first answer. */
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
@@ -115,16 +113,14 @@ const RUNNING = '';
 const SPENT = '-';
 /** Longest answer that is kept, in characters of JSON. */
 const MAX_ANSWER = 2 ** 20;
-/** Maximum duration of work that the client waits for. After that, its process has crashed. */
-const MAX_RUNNING_MS = 15 * 60_000;
 
 export function createIdempotency(services: { readonly store: Store; readonly clock: Clock }): Idempotency {
   const { store, clock } = services;
   const records = store.collection(IDEMPOTENCY);
 
   /** @returns undefined for a request without a key. @throws ApiError 422 for a key of another form. */
-  const identify = ({ call, path, body, ignoresKey }: IdempotentRequest): NamedRequest | undefined => {
-    const key = ignoresKey === true ? undefined : header(call.request.headers, 'idempotency-key');
+  const identify = ({ call, path, body }: IdempotentRequest): NamedRequest | undefined => {
+    const key = header(call.request.headers, 'idempotency-key');
     if (key === undefined) return undefined;
     if (!KEY.test(key)) {
       throw new ApiError(422, 'Idempotency-Key: expected 1 to 255 printable ASCII characters', {
@@ -134,6 +130,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     return {
       id: hashSecret(JSON.stringify([getPrincipal(call), path, key])),
       bodyHash: hashSecret(canonical(body)),
+      userId: call.caller.userId,
     };
   };
 
@@ -147,21 +144,25 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     return { answer: JSON.parse(record.answer) as A, isRepeated: true, isRepeatable: true, isWhole: false };
   };
 
-  const claimKey = async <A>({ id, bodyHash }: NamedRequest): Promise<Claim<A>> => {
+  const claimKey = async <A>(named: NamedRequest): Promise<Claim<A>> => {
+    const { id, bodyHash } = named;
     const now = clock.now();
     await records.take(id, { expiresAt: { lte: now } });
-    const running = { id, bodyHash, answer: RUNNING, expiresAt: now + MAX_RUNNING_MS };
+    const running = { ...named, answer: RUNNING, expiresAt: now + KEY_LEASE_MS };
     if (!(await records.insert(running))) {
       const first = await records.get(id);
       if (first === undefined || first.answer === RUNNING) throw stillRunning();
       return { answer: replay<A>(first, bodyHash).answer, isRepeated: true };
     }
+    const lease = keepKey({ records, clock }, running);
     let hasEnded = false;
     const end = async (answer: string | undefined): Promise<void> => {
       if (hasEnded) return;
       hasEnded = true;
-      if (answer === undefined) await records.take(id);
-      else await records.update(id, { answer, expiresAt: clock.now() + KEPT_MS });
+      lease.stop();
+      const mine = lease.guard();
+      if (answer === undefined) await records.take(id, mine);
+      else await records.update(id, { answer, expiresAt: clock.now() + KEPT_MS }, mine);
     };
     return {
       isRepeated: false,
@@ -198,7 +199,7 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
     ...createSingleUses(services),
 
     async accept<A>(
-      request: IdempotentRequest,
+      request: IdempotentRequest<A>,
       prepare: () => Promise<AcceptedWork<A>>,
       complete?: CompleteWork<A>,
     ) {
@@ -214,12 +215,17 @@ export function createIdempotency(services: { readonly store: Store; readonly cl
       const { id, bodyHash } = named;
       const now = clock.now();
       const known = await records.get(id);
-      if (known !== undefined && known.expiresAt > now) return replay<A>(known, bodyHash);
-      if (known !== undefined) await records.take(id, { expiresAt: { lte: now } });
+      // Later than before, so that the guard below finds only the record that was read.
+      const expiresAt = Math.max(now + KEPT_MS, (known?.expiresAt ?? 0) + 1);
+      if (known !== undefined && known.expiresAt > now) {
+        const first = replay<A>(known, bodyHash);
+        if ((await request.isGone?.(first.answer)) !== true) return first;
+      }
+      if (known !== undefined) await records.take(id, { expiresAt: known.expiresAt });
 
       const work = await prepare();
       const { answer, write } = work;
-      const record = { id, bodyHash, answer: JSON.stringify(answer), expiresAt: now + KEPT_MS };
+      const record = { ...named, answer: JSON.stringify(answer), expiresAt };
       const written = await writeWhole(work, complete, record);
       if (written !== undefined) return { answer, isRepeated: false, isRepeatable: true, ...written };
       const isFirst = await store.transaction(async (transaction) => {

@@ -21,7 +21,7 @@ export interface BeginServices {
 
 /** Accepts a quest, once per `Idempotency-Key`, and enqueues its job. @param toJob creates the job of the quest. */
 export type BeginQuest = <A extends { readonly id: string }>(
-  request: IdempotentRequest,
+  request: IdempotentRequest<A>,
   prepare: () => Promise<AcceptedWork<A>>,
   toJob: (id: string, answer: A) => NewJob,
 ) => Promise<A>;

@@ -50,6 +50,7 @@ async function setUp({ quest, calls = [MAIL, PAGE], queue = (own) => own, parame
       },
     },
     ...{ clock, queue: queue(memory) },
+    isMember: async () => false,
     toolRegistry: {
       async find(id: string, scope: object) {
         asked.push([id, scope]);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type StillPaysServices, stillPays } from '../operations/still-pays.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
@@ -11,7 +12,7 @@ import { type CallDecision, QUESTS, type QuestRecord, type WaitingCall } from '.
 import { hasEnded } from './states.ts';
 import { decideCalls } from './transitions.ts';
 
-export interface DecisionServices {
+export interface DecisionServices extends StillPaysServices {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly clock: Clock;
@@ -27,12 +28,13 @@ export interface NewDecision {
 /**
  * Stores decisions about the waiting calls of a quest, all or none. After the last one the quest goes on. A repetition of
  * a decision changes nothing.
- * @throws ApiError 400 for an unknown call; 409 for a quest that has ended, or another decision about a decided call; 422
- * for a decision that does not suit the call.
+ * @throws ApiError 400 for an unknown call; 409 for a quest that has ended, another decision about a decided call, or a user
+ * who has left the organization that pays; 422 for a decision that does not suit the call.
  */
 export type DecideQuest = (id: string, decisions: readonly NewDecision[]) => Promise<QuestRecord>;
 
 const MAX_ATTEMPTS = 10;
+const LEFT = 'You no longer belong to the organization that pays for this. Cancel it, and ask again.';
 
 export function createDecideQuest(services: DecisionServices): DecideQuest {
   const { queue, clock, onError } = services;
@@ -46,6 +48,7 @@ export function createDecideQuest(services: DecisionServices): DecideQuest {
       const fresh = decisions.filter((one, at) => isNew(quest, one, at));
       const { wait } = quest;
       if (fresh.length === 0 || wait === undefined) return quest;
+      if (!(await stillPays(services, quest.request.payer))) throw conflict(LEFT);
       await checkEdits(services.toolRegistry, quest, wait.calls, decisions);
       const calls = wait.calls.map((call) => {
         const decision = fresh.find(({ callId }) => callId === call.id)?.decision;

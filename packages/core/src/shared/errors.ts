@@ -47,6 +47,18 @@ export function isCreditCode(code: string | undefined): code is CreditCode {
   return (CREDIT_CODES as readonly (string | undefined)[]).includes(code);
 }
 
+/** Without the sums of an account, and without the names of budgets. */
+const WITHOUT_SUMS: Readonly<Record<CreditCode, string>> = {
+  insufficient_credits: 'Insufficient credits.',
+  spend_cap_exceeded: 'Spend cap reached.',
+  budget_exceeded: 'Budget exceeded.',
+};
+
+/** What others than the caller may read of an error: nothing about the account that pays. */
+export function describeWithoutSums({ code, message }: Pick<ApiError, 'code' | 'message'>): string {
+  return isCreditCode(code) ? WITHOUT_SUMS[code] : message;
+}
+
 /** Codes of the OAuth family: RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 8628 section 3.5, and `invalid_code`. */
 export type OAuthErrorCode =
   | 'invalid_request'

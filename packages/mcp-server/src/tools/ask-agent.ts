@@ -21,6 +21,7 @@ export const EXECUTIONS: Work = {
     if (status === 'pending' || status === 'running') return 'working';
     return status === 'aborted' ? 'cancelled' : 'completed';
   },
+  hasFailed: ({ status }) => status === 'failed',
   toResult({ id, session_id, status, answer, error }) {
     const shown = { execution_id: id, session_id, status, answer };
     if (status !== 'failed' && status !== 'aborted') return structured(shown);

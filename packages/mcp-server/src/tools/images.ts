@@ -31,6 +31,7 @@ export const IMAGES: Work = {
     if (status === 'stopped') return 'cancelled';
     return status === 'done' ? 'completed' : 'working';
   },
+  hasFailed: ({ type }) => type === 'error',
   async toResult({ id, status, type, reply, files = [] }, { services }) {
     const shown = { quest_id: id, status, files };
     if (type === 'error' || status === 'stopped') {

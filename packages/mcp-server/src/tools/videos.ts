@@ -16,6 +16,7 @@ export const VIDEOS: Work = {
     if (state === 'cancelled') return 'cancelled';
     return ENDED.includes(state) ? 'completed' : 'working';
   },
+  hasFailed: ({ state }) => state === 'failed' || state === 'blocked',
   toResult({ id, state, progress, output, error }) {
     const shown = { generation_id: id, state, progress, output, error };
     if (state === 'failed' || state === 'blocked' || state === 'cancelled') {

@@ -20,6 +20,8 @@ export interface Work {
   /** The operation that cancels it. Returns work that has ended unchanged. */
   readonly cancel: string;
   getStatus(state: JsonObject): 'working' | 'completed' | 'cancelled';
+  /** Whether the result of completed work is an error. Reads nothing else. */
+  hasFailed(state: JsonObject): boolean;
   /** Waits for the end. Says nothing about the work. */
   wait(id: string, timeoutMs: number, context: ToolCall): Promise<void>;
   toResult(state: JsonObject, context: ToolCall): ToolResult | Promise<ToolResult>;

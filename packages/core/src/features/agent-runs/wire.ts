@@ -1,6 +1,6 @@
 import type { ProviderErrorDetails } from '../../models/failures.ts';
 import type { QuestRecord } from '../../runs/records.ts';
-import { toPendingApprovals } from '../quests/wire.ts';
+import { readableBy, toPendingApprovals } from '../quests/wire.ts';
 import type { WireExecution } from './contract.ts';
 import type { StepRecord } from './records.ts';
 
@@ -17,7 +17,7 @@ export function toWireExecution(
     status: pendingApprovals === undefined ? status : 'waiting',
     session_id: quest.sessionId,
     answer: status === 'completed' ? (quest.answer ?? quest.text ?? '') : null,
-    error: quest.explanation ?? null,
+    error: readableBy(quest, userId).explanation ?? null,
     ...(quest.stopReason !== undefined && { stop_reason: quest.stopReason }),
     ...(quest.providerError !== undefined && { provider_error: toWire(quest.providerError) }),
     steps: steps.map(({ type, content, iteration, toolName }) => ({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { canRead } from '../../access/access.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Filter, Store } from '../../ports/store.ts';
-import { isApiError } from '../../shared/errors.ts';
+import { describeWithoutSums, isApiError } from '../../shared/errors.ts';
 import type { ToolContext, ToolOffer, ToolRegistry, ToolResult, ToolScope } from '../../tools/registry.ts';
 import { answered, defineTool, failed } from '../../tools/tool.ts';
 import { createToolbox } from '../../tools/toolbox.ts';
@@ -86,7 +86,7 @@ export function delegationTools(services: {
     } catch (error) {
       context.signal.throwIfAborted();
       if (!isApiError(error)) throw error;
-      return failed(`${agent.name} failed: ${error.message}`);
+      return failed(`${agent.name} failed: ${describeWithoutSums(error)}`);
     }
   };
 

@@ -11,7 +11,7 @@ import type { PipelineServices } from '../../operations/pipeline.ts';
 import { defineRoute, type Route } from '../../operations/route.ts';
 import type { Filter, Store } from '../../ports/store.ts';
 import { ApiError, conflict, forbidden, invalid, notFound } from '../../shared/errors.ts';
-import type { AdministrationCheck } from '../organizations/membership.ts';
+import { type AdministrationCheck, createAdministrationCheck } from '../organizations/membership.ts';
 import {
   changeApiKeyRateLimit,
   createApiKey,
@@ -41,11 +41,16 @@ export function createCreateApiKeyHandler(services: ApiKeysServices): Route {
     const scopes = grantedScopes(body, { isAdmin: isAdmin(caller) });
     const expiresAt = parseExpiry(body.expiresAt, now);
     if (models !== null) await requireKnownModels(services.getCatalogue, caller, models);
-    if (organizationId !== null && !(await administers(caller.userId, organizationId))) {
-      throw forbidden('You do not administer this organization');
-    }
-    // Counting and inserting share one transaction, so parallel requests cannot exceed the maximum.
+    const requireRight = async (check: AdministrationCheck): Promise<void> => {
+      if (organizationId !== null && !(await check(caller.userId, organizationId))) {
+        throw forbidden('You do not administer this organization');
+      }
+    };
+    await requireRight(administers);
+    // Counting and inserting share one transaction, so parallel requests cannot exceed the maximum. So does the right: the end
+    // of a membership revokes the keys that it finds.
     const { record, key } = await actingFor(services, call).store.transaction(async (inner) => {
+      await requireRight(createAdministrationCheck(inner));
       const active = await inner.collection(API_KEYS).count(usable(caller.userId, now));
       if (active >= MAX_ACTIVE) throw tooManyKeys();
       return issueApiKey(

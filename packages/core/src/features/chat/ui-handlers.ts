@@ -16,6 +16,7 @@ import { hasEnded } from '../../runs/states.ts';
 import { createStopQuest } from '../../runs/stop.ts';
 import { withProgress } from '../../runs/text-pieces.ts';
 import { notFound } from '../../shared/errors.ts';
+import { readableBy } from '../quests/wire.ts';
 import { canReadSession } from '../sessions/access.ts';
 import { SESSIONS } from '../sessions/records.ts';
 import { type AcceptServices, createAcceptMessage } from './accept.ts';
@@ -195,7 +196,7 @@ function createStream(services: UiChatServices) {
       const session = found && (await sessions.get(found.sessionId, canReadSession(userId)));
       if (found === undefined || session === undefined) throw notFound('Quest');
       const quest = await withProgress(services, found);
-      const view = { quest, files: await findFiles(quest) };
+      const view = { quest: readableBy(quest, userId), files: await findFiles(quest) };
       return { ...toLiveView(quest, view), isOver: hasEnded(quest) || quest.status === 'waiting' };
     };
     const names = ((request as Partial<ChatRequest>).clientTools ?? []).map(({ name }) => name);

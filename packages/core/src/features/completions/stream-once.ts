@@ -60,17 +60,24 @@ async function streamClaimed<S extends StreamOnceServices>(
   const claim = await claiming;
   if (claim.isRepeated) return { frames: oneFrame(claim.answer), isRepeated: true };
   let copy: CopyingEncoder | undefined;
-  const frames = await stream(
-    services,
-    call,
-    asked,
-    (answer) => {
-      copy = new CopyingEncoder(createEncoder(answer), createEncoder(answer));
-      return copy;
-    },
-    createWatch(services, call, asked, claim.end, () => copy?.text ?? ''),
-  );
-  return { frames, isRepeated: false };
+  const watch = createWatch(services, call, asked, claim.end, () => copy?.text ?? '');
+  try {
+    const frames = await stream(
+      services,
+      call,
+      asked,
+      (answer) => {
+        copy = new CopyingEncoder(createEncoder(answer), createEncoder(answer));
+        return copy;
+      },
+      watch,
+    );
+    return { frames, isRepeated: false };
+  } catch (error) {
+    // Without effect if the answer has begun: its end is reported.
+    await watch.onBreak(false);
+    throw error;
+  }
 }
 
 function createWatch(

@@ -4,7 +4,7 @@ import { isProviderError } from '../../ports/models.ts';
 import type { LeasedJob, NewJob, Reschedule } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import type { VectorIndex } from '../../ports/vectors.ts';
-import { isApiError } from '../../shared/errors.ts';
+import { describeWithoutSums, isApiError } from '../../shared/errors.ts';
 import type { DocumentReader, ReadOutcome } from '../files/documents.ts';
 import type { FileLibrary } from '../files/library.ts';
 import { FILES } from '../files/records.ts';
@@ -216,7 +216,7 @@ function describeOutcome(outcome: Exclude<ReadOutcome, { status: 'read' }>, mime
 /** @returns undefined for a temporary failure: the job is retried. */
 function getHalt(error: unknown): Halt | undefined {
   if (error instanceof Halt) return error;
-  if (isApiError(error) && error.status === 422) return new Halt('paused', error.message);
+  if (isApiError(error) && error.status === 422) return new Halt('paused', describeWithoutSums(error));
   if (!isProviderError(error)) return undefined;
   switch (error.kind) {
     case 'invalid_request':

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isProviderError } from '../../ports/models.ts';
-import { isApiError } from '../../shared/errors.ts';
+import { describeWithoutSums, isApiError } from '../../shared/errors.ts';
 import type { ToolContext, ToolRegistry, ToolResult, ToolScope } from '../../tools/registry.ts';
 import { answered, defineTool, failed } from '../../tools/tool.ts';
 import { canEditSession } from '../sessions/access.ts';
@@ -61,7 +61,9 @@ export function knowledgeTools(services: KnowledgeServices): ToolRegistry {
     } catch (error) {
       signal.throwIfAborted();
       if (!isApiError(error) && !isProviderError(error)) throw error;
-      return failed(isApiError(error) ? error.message : 'The data lakes cannot be searched just now.');
+      return failed(
+        isApiError(error) ? describeWithoutSums(error) : 'The data lakes cannot be searched just now.',
+      );
     }
   };
 

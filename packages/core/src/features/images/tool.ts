@@ -8,6 +8,7 @@ import { callFailure } from '../../models/failures.ts';
 import { paidCall } from '../../models/paid-call.ts';
 import type { AdminSettingsReader } from '../../operations/admin-settings.ts';
 import type { Media } from '../../ports/media.ts';
+import { describeWithoutSums } from '../../shared/errors.ts';
 import type { ToolContext, ToolResult } from '../../tools/registry.ts';
 import { answered, failed } from '../../tools/tool.ts';
 import type { FileLibrary } from '../files/library.ts';
@@ -51,7 +52,7 @@ export function createImageHook(services: ImageHookServices): ImageHook {
         if (failure !== error) {
           services.onError({ operation: `tool:${OPERATION}`, requestId: context.requestId, error });
         }
-        return failed(`No image was generated: ${failure.message}`);
+        return failed(`No image was generated: ${describeWithoutSums(failure)}`);
       }
     },
   };

@@ -16,7 +16,7 @@ import { canEditSession, canReadSession } from '../sessions/access.ts';
 import { SESSIONS, type SessionRecord } from '../sessions/records.ts';
 import { cancelQuest, getQuest, getQuestEvents, type WireQuest } from './contract.ts';
 import { getFiles } from './files.ts';
-import { toPendingApprovals, toWireQuest } from './wire.ts';
+import { readableBy, toPendingApprovals, toWireQuest } from './wire.ts';
 
 /** The services of `createQuestPoller`; `Services` satisfies it. */
 export interface QuestServices extends PipelineServices {
@@ -96,8 +96,11 @@ function showQuest(
   mountPath: string,
 ): WireQuest | Promise<WireQuest> {
   const own = { ...showPrompt(textBox, quest, userId), ...toPendingApprovals(quest, userId) };
-  if (quest.files === undefined) return Object.assign(toWireQuest(quest), own);
-  return getFiles(library, quest, mountPath).then((files) => Object.assign(toWireQuest(quest, files), own));
+  const shownQuest = readableBy(quest, userId);
+  if (quest.files === undefined) return Object.assign(toWireQuest(shownQuest), own);
+  return getFiles(library, quest, mountPath).then((files) =>
+    Object.assign(toWireQuest(shownQuest, files), own),
+  );
 }
 
 /**

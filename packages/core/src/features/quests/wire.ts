@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { PLAN_PAYLOAD, type QuestRecord, type ToolPayload } from '../../runs/records.ts';
 import { hasEnded } from '../../runs/states.ts';
-import { isCreditCode } from '../../shared/errors.ts';
+import { describeWithoutSums, isCreditCode } from '../../shared/errors.ts';
 import { toIsoTime } from '../../shared/iso-time.ts';
 import { endedPlan } from '../quest-master/plan-progress.ts';
 import type { questErrorCode, WireQuest } from './contract.ts';
@@ -38,6 +38,13 @@ export function toWireQuest(quest: QuestRecord, files: WireQuest['files'] = NONE
     wire.attachmentDelivery = { ...delivery, droppedIds: [...droppedIds] };
   }
   return wire;
+}
+
+/** A quest as a user may read it: the sums in a refusal are for the user who asked. */
+export function readableBy<Q extends QuestRecord>(quest: Q, userId: string): Q {
+  const { explanation, errorCode, ownerId } = quest;
+  if (explanation === undefined || !isCreditCode(errorCode) || ownerId === userId) return quest;
+  return { ...quest, explanation: describeWithoutSums({ code: errorCode, message: explanation }) };
 }
 
 /** What the user who asked for approvals sees of a quest that waits. */

@@ -8,7 +8,7 @@ import type { JobQueue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 import type { WebhookSender } from '../../ports/webhook-sender.ts';
 import { ApiError, conflict, invalid, notFound } from '../../shared/errors.ts';
-import type { AdministrationCheck } from '../organizations/membership.ts';
+import { type AdministrationCheck, createAdministrationCheck } from '../organizations/membership.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -57,7 +57,7 @@ export function webhookRoutes(services: WebhooksServices): Route[] {
 
 /** @throws ApiError 404 for an organization that the caller does not administer. */
 async function getOwner(
-  { administers }: WebhooksServices,
+  { administers }: Pick<WebhooksServices, 'administers'>,
   { userId }: Caller,
   organizationId: string | undefined,
 ): Promise<string> {
@@ -119,8 +119,10 @@ function createCreateWebhookHandler(services: WebhooksServices): Route {
       sealedSecret: textBox.seal(secret, getSecretPlace(id)),
       createdAt: clock.now(),
     };
-    // Counting and inserting share one transaction, so parallel requests cannot exceed the maximum.
+    // Counting and inserting share one transaction, so parallel requests cannot exceed the maximum. So does the right, which may
+    // end concurrently.
     await actingFor(services, call).store.transaction(async (inner) => {
+      await getOwner({ administers: createAdministrationCheck(inner) }, caller, organizationId);
       const webhooks = inner.collection(WEBHOOKS);
       if ((await webhooks.count({ owner })) >= MAX_WEBHOOKS) {
         throw tooManyWebhooks();

@@ -82,26 +82,23 @@ export function createResponses(services: ResponsesServices): Responses {
       const { call } = request;
       const { userId: ownerId } = call.caller;
       const id = ids.next();
-      const accept = (accepted: IdempotentRequest) =>
-        begin(
-          accepted,
-          async () => {
-            const records = toRecords(id, call, await prepare(id), clock.now());
-            const write = (where: Store): Promise<void> => insert(where, records, services.storageQuotas);
-            return {
-              answer: { id },
-              write: (where) => (where === store ? store.transaction(write) : write(where)),
-            };
-          },
-          (questId) => questJob({ id: questId, kind: RESPONSE, ownerId }),
-        );
-      const first = await accept(request);
-      // The first response of this key is gone: it failed before any output, or was deleted.
-      if (first.id !== id && (await find(ownerId, first.id)) === undefined) {
-        await accept({ ...request, ignoresKey: true });
-        return id;
-      }
-      return first.id;
+      const accepted = await begin<{ readonly id: string }>(
+        {
+          ...request,
+          // It failed before any output, or was deleted.
+          isGone: async (first) => (await find(ownerId, first.id)) === undefined,
+        },
+        async () => {
+          const records = toRecords(id, call, await prepare(id), clock.now());
+          const write = (where: Store): Promise<void> => insert(where, records, services.storageQuotas);
+          return {
+            answer: { id },
+            write: (where) => (where === store ? store.transaction(write) : write(where)),
+          };
+        },
+        (questId) => questJob({ id: questId, kind: RESPONSE, ownerId }),
+      );
+      return accepted.id;
     },
     find,
     findAll: (userId, some) => findResponses(store, userId, some),
