@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 const RUNNER = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
+const TIMED_OUT = /^TimeoutError: /m;
 const ENTRY = /^ {2}- \S+ # .{20,}$/;
 
 /**
@@ -25,7 +26,10 @@ export async function expectConformance(
   const results = await mkdtemp(join(tmpdir(), 'conformance-'));
   const all = [mode, ...args, '--requirements', revision, '--expected-failures', baseline];
   try {
-    const { code, output } = await run([...all, '--output-dir', results]);
+    const whole = [...all, '--output-dir', results];
+    const first = await run(whole);
+    // All scenarios run at once: on a busy machine, requests may exceed their time limits.
+    const { code, output } = first.code !== 0 && TIMED_OUT.test(first.output) ? await run(whole) : first;
     expect(code, output).toBe(0);
     expect(output).toMatch(/^✓/m);
   } finally {

@@ -92,6 +92,9 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
     return { database, ports, notes: ports.store.collection(NOTES), states, schema };
   };
 
+  /** No time passes, so reads wait for the replica however busy the machine is. */
+  const holdTime = (): void => void vi.useFakeTimers({ toFake: ['performance'] });
+
   /** A pool that notes the statements which name the table of the collection or the ledger. */
   const watch = (pool: pg.Pool) => {
     const statements: string[] = [];
@@ -164,6 +167,7 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
   });
 
   it('reads lists, counts and reports from it, and nothing else', async () => {
+    holdTime();
     const reading = connect(servers.replica.url);
     const statements = watch(reading);
     const { ports, notes, states } = await open(reading);
@@ -227,6 +231,7 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
   });
 
   it('reads from the primary when its user may not read the tables', async () => {
+    holdTime();
     await servers.primary.pool.query('create role stranger login');
     const { notes, states } = await open(connect(servers.replica.url, 'stranger'));
     await notes.insert({ id: 'a', userId: 'a' });
@@ -236,6 +241,7 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
   });
 
   it('reads from the primary when its connections have another search path', async () => {
+    holdTime();
     const [mine, other] = [await createSchema(), await createSchema()];
     const onPath = (url: string, schema: string) => connect(`${url}?options=-csearch_path%3D${schema}`);
     for (const schema of [mine, other]) {
@@ -301,7 +307,7 @@ describe.skipIf(PROGRAMS === undefined)('with a replica', () => {
   });
 
   it('reads from the primary while it is down, and from it again afterwards', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
+    holdTime();
     const { notes, states } = await open();
     await notes.insert({ id: 'a', userId: 'a' });
     expect(await notes.find({ userId: 'a' })).toHaveLength(1);
