@@ -1,5 +1,10 @@
 import { ApiError } from '@questline/core';
-import { type CreditLedger, type ModelInfo, ProviderError } from '@questline/core/ports';
+import {
+  type CreditLedger,
+  type ModelInfo,
+  ProviderError,
+  type ProviderErrorKind,
+} from '@questline/core/ports';
 import { describe, expect, it } from 'vitest';
 import { sayAtOnce } from '../support/chat.ts';
 import { createScriptedProvider, getEvents, type ModelCall, SCRIPTED_MODEL } from '../support/model.ts';
@@ -98,6 +103,21 @@ describe('end of a stream', () => {
     const events = getEvents(await (await ask()).text());
     // 800 characters are estimated as 320 tokens.
     expect(events.at(-2)).toMatchObject({ type: 'error', usage: { inputTokens: 1, outputTokens: 320 } });
+    expect((await app.ledger.balance(app.account)).held).toBe(0);
+  });
+
+  it('is an error event when the provider fails with a kind that does not exist', async () => {
+    const failure = new ProviderError('rate_limited' as ProviderErrorKind, 'secret');
+    const { app, ask } = await setUp((call) => {
+      call.say({ type: 'text', text: 'Hello' });
+      call.fail(failure);
+    });
+    const events = getEvents(await (await ask()).text());
+    expect(events.slice(1)).toEqual([
+      { type: 'content', text: 'Hello' },
+      expect.objectContaining({ type: 'error', message: 'Model response error: the provider failed' }),
+      '[DONE]',
+    ]);
     expect((await app.ledger.balance(app.account)).held).toBe(0);
   });
 

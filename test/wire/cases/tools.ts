@@ -1,4 +1,4 @@
-import { WebToolError, type WebTools } from '@questline/core/ports';
+import { WebToolError, type WebToolErrorKind, type WebTools } from '@questline/core/ports';
 import { ID, type WireCase } from './case.ts';
 
 const web: WebTools = {
@@ -6,6 +6,8 @@ const web: WebTools = {
   fetchPage: async (url) => {
     if (url.includes('inside'))
       throw new WebToolError('INVALID_INPUT', 'url: this address is not on the open internet.');
+    if (url.includes('odd'))
+      throw new WebToolError('TEAPOT' as WebToolErrorKind, 'url: this page is a teapot.');
     throw new Error('a secret of the remote');
   },
 };
@@ -46,6 +48,13 @@ export const executeTool: readonly WireCase[] = [
     ask: { body: { toolName: 'web_fetch', input: { url: 'http://broken.example' } } },
     status: 500,
     body: failure('UNKNOWN', 'The tool failed.'),
+  },
+  {
+    title: 'reports a failure of a kind that does not exist as unknown',
+    app: () => ({ web }),
+    ask: { body: { toolName: 'web_fetch', input: { url: 'http://odd.example' } } },
+    status: 500,
+    body: failure('UNKNOWN', 'url: this page is a teapot.'),
   },
   {
     title: 'reports that a tool is not configured',

@@ -47,7 +47,8 @@ describe('data URL', () => {
     [`data:text/plain;name=${'x'.repeat(100)};base64,QQ==`, 'text/plain'],
     [`data:text/${'x'.repeat(282)};base64,QQ==`, `text/${'x'.repeat(282)}`],
   ])('is read: %s', (url, mediaType) => {
-    expect(parse(url)).toEqual({ mediaType, data: 'QQ==' });
+    const contentType = url.slice('data:'.length, url.lastIndexOf(';'));
+    expect(parse(url)).toEqual({ mediaType, contentType, data: 'QQ==' });
   });
 
   it.each([

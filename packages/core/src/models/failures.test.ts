@@ -61,6 +61,13 @@ describe('failure of a provider', () => {
     });
   });
 
+  it('of an unknown kind is a failure like any other', () => {
+    const error = new ProviderError('rate_limited' as ProviderErrorKind, 'secret');
+    expect(providerFailure(error, 'public')).toMatchObject({
+      ...{ status: 502, code: 'provider_error', message: `${FAILED}the provider failed.`, cause: error },
+    });
+  });
+
   it.each([
     [undefined, '5', undefined],
     [0, '1', 1],

@@ -62,7 +62,8 @@ export function providerFailure(error: unknown, family: ErrorFamily): ApiError {
       });
     case 'malformed_answer':
       return failed(family, about, "the provider's answer could not be read");
-    case 'failed':
+    // Providers of a host may not be type-checked.
+    default:
       return failed(family, about);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../test/delayed.ts';
 import { ADA, type Extract, ID, setUp } from '../../../test/document-reader.ts';
-import { ExtractionError } from '../../ports/text-extractor.ts';
+import { ExtractionError, type ExtractionErrorKind } from '../../ports/text-extractor.ts';
 
 const fail =
   (error: unknown): Extract =>
@@ -40,6 +40,7 @@ describe('the text of a document', () => {
     ['broken', new TypeError('no'), 'unreadable', NONE],
     ['damaged', new ExtractionError('unreadable', 'no'), 'unreadable', NONE],
     ['unavailable', new ExtractionError('unavailable', 'no'), 'unavailable', { ...NONE, readAttempts: 0 }],
+    ['odd', new ExtractionError('locked' as ExtractionErrorKind, 'no'), 'unreadable', NONE],
   ] as const)('is absent if it is %s', async (_, cause, status, left) => {
     const { read, attempts } = await setUp(fail(cause));
     expect(await read()).toEqual({ status, cause });

@@ -171,7 +171,7 @@ async function takeTurn(
 function describeFailure(error: unknown): ReadOutcome {
   if (!isExtractionError(error)) return { status: 'unreadable', cause: error };
   if (error.kind === 'limit') return { status: 'refused', reason: error.message, cause: error };
-  return { status: error.kind, cause: error };
+  return { status: error.kind === 'unavailable' ? 'unavailable' : 'unreadable', cause: error };
 }
 
 function refuseAgain({ readRefusal }: FileRecord): ReadOutcome {

@@ -41,10 +41,19 @@ export function webCalls(web: WebTools) {
   };
 }
 
+/** Tools of a host may not be type-checked. */
+const KINDS: ReadonlySet<WebFailureKind> = new Set<WebToolErrorKind>([
+  'INVALID_INPUT',
+  'API_KEY_MISSING',
+  'EXTERNAL_API_ERROR',
+  'RATE_LIMIT',
+  'NETWORK_ERROR',
+]);
+
 /** Converts an error to a kind and a message without internal details. */
 export function webFailure(error: unknown): { readonly kind: WebFailureKind; readonly message: string } {
-  if (isWebToolError(error)) return { kind: error.kind, message: error.message };
-  return { kind: 'UNKNOWN', message: 'The tool failed.' };
+  if (!isWebToolError(error)) return { kind: 'UNKNOWN', message: 'The tool failed.' };
+  return { kind: KINDS.has(error.kind) ? error.kind : 'UNKNOWN', message: error.message };
 }
 
 /** The web tools of a turn. Offers only configured ones. */
