@@ -15,7 +15,7 @@ export interface SentDocument {
   readonly name: string;
 }
 
-/** Either the content, or a sentence for users that says why there is none. */
+/** The content, or the reason for users why there is none: a sentence. */
 export type ConvertedDocument =
   | { readonly content: ModelContent; readonly refusal?: undefined }
   | { readonly content?: undefined; readonly refusal: string };
